@@ -259,6 +259,8 @@ test("a session that ends while a person writes keeps the text for that person, 
     await composer.waitFor();
   };
   await dialog.getByText("Your session has ended. What you typed is kept.").waitFor();
+  // The person knows what the sign-in is for.
+  await dialog.getByText("Inbox", { exact: true }).waitFor();
   expect(await faultsOf(page)).toEqual([]);
   for (let i = 0; i < 2; i++) await page.keyboard.press("Escape");
   await page.locator("dialog:modal").waitFor();

@@ -52,6 +52,9 @@ describe("a page without authorize", () => {
       expect(shown.status).toBe(403);
       expect(shown.text).toContain("inboxHandler(engine, { authorize })");
       expect(shown.text).not.toContain("<script");
+      // It has the look of the page, which everyone may load.
+      const style = /href="\.(\/[^"]+\.css)"/.exec(shown.text)?.[1] ?? "";
+      expect((await site.ask({ path: style, headers })).status).toBe(200);
     },
   );
 

@@ -1,5 +1,6 @@
 import { startPage } from "../../shared/browser/index.ts";
 import { Inbox } from "./inbox.tsx";
+import { t } from "./texts.ts";
 import "./inbox.css";
 
-await startPage(Inbox);
+await startPage({ page: Inbox, nameOf: () => t("title") });

@@ -20,8 +20,14 @@ import { setSingleKeys, shortcuts, singleKeys, useShortcuts } from "./shortcuts.
 import { applyTheme, setTheme, theme } from "./theme.ts";
 import { configureTexts } from "./texts.ts";
 
+interface ShellProps {
+  readonly page: ComponentType;
+  /** What people call the page. The application's texts are known when the session is. */
+  readonly nameOf: () => string;
+}
+
 /** Starts a page: reads the session, then shows `page` in the element `#app`. */
-export async function startPage(page: ComponentType): Promise<void> {
+export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   const root = document.getElementById("app");
   if (root === null) throw new Error('The page has no element with the id "app".');
   applyTheme();
@@ -31,10 +37,10 @@ export async function startPage(page: ComponentType): Promise<void> {
   onReconnect((reason) => {
     if (reason === "server") toast({ message: text("backOnline") });
   });
-  render(<Shell page={page} />, root);
+  render(<Shell page={page} nameOf={nameOf} />, root);
 }
 
-function Shell({ page: Page }: { readonly page: ComponentType }): JSX.Element {
+function Shell({ page: Page, nameOf }: ShellProps): JSX.Element {
   const state = session.value;
   const hasSession = current.value !== undefined;
   return (
@@ -45,7 +51,7 @@ function Shell({ page: Page }: { readonly page: ComponentType }): JSX.Element {
           <Page />
         </div>
       )}
-      {state.status === "signed_out" && <SignIn />}
+      {state.status === "signed_out" && <SignIn nameOf={nameOf} />}
       {state.status === "loading" && <Skeleton />}
       {state.status === "failed" && (
         <ErrorState error={state.error} onRetry={() => void loadSession()} />
@@ -93,7 +99,7 @@ function Banner(): JSX.Element | null {
 }
 
 /** Covers the page, and each dialog that is open in it, until the person has signed in. */
-function SignIn(): JSX.Element | null {
+function SignIn({ nameOf }: Pick<ShellProps, "nameOf">): JSX.Element | null {
   const state = session.value;
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
@@ -138,7 +144,7 @@ function SignIn(): JSX.Element | null {
           void submit();
         }}
       >
-        <span class="brand-mark" aria-hidden="true" />
+        <Brand>{nameOf()}</Brand>
         <h1 id={id}>{text("signInTitle")}</h1>
         {state.last !== undefined && <p>{text("signInAgain")}</p>}
         <p class="muted">{state.takesToken ? text("signInBody") : state.detail}</p>

@@ -147,7 +147,8 @@ class PageHandler implements ApiHandler {
       if (!(error instanceof TidingsError)) throw error;
       const { title } = this.#kind;
       headers["Content-Type"] = html;
-      return { status: error.status, headers, body: refusalDocument(title, error.detail) };
+      const body = refusalDocument(title, error.detail, this.#assets);
+      return { status: error.status, headers, body };
     }
     return respondWithShared(exchange, this.#document, html);
   }
@@ -216,7 +217,7 @@ class PageHandler implements ApiHandler {
       throw new TidingsError(
         "not_signed_in",
         "Sign in to the application that this page belongs to, then open the page again. If you " +
-          "are signed in, you may not use this page.",
+          "are signed in already, you have no access to this page.",
       );
     }
     throw new TidingsError(
