@@ -3,7 +3,7 @@ import type { Index } from "../ports/index.ts";
 import type { PlannedRead } from "./transaction.ts";
 
 /** The maximum number of subjects. The least recently used one is forgotten first. */
-const maxSubjects = 20_000;
+const maxSubjects = 10_000;
 
 /**
  * What the commands of this process read about a subject, such as the recipient of a message. The
