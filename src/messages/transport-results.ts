@@ -93,7 +93,7 @@ function checkInboundMessage(message: unknown, at: string): void {
     checkOptional(file, "content_type", "string", at);
   }
   if (isNothing(memberOf(message, "keyword"))) return;
-  word(message, "keyword", ["opt_out", "opt_in", "help"], at);
+  checkWord(message, "keyword", ["opt_out", "opt_in", "help"], at);
 }
 
 function checkCallbackResponse(response: unknown, at: string): void {
