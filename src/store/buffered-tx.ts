@@ -155,9 +155,7 @@ export class BufferedTx implements BaseTx {
       base,
       row: next,
       changed:
-        base === undefined
-          ? noColumns
-          : new Set(Object.keys(seen).filter((each) => each !== "version")),
+        base === undefined ? noColumns : Object.keys(seen).filter((each) => each !== "version"),
     });
     if (this.#recorded.includes(collection)) this.#insertions.push({ collection, row: next });
     return next;
@@ -169,7 +167,7 @@ export class BufferedTx implements BaseTx {
     const touched = this.#latest(collection, key, seen);
     const base = touched === undefined ? seen : touched.base;
     const row = patched<R>(base, seen, patch);
-    const changed = new Set([...(touched?.changed ?? noColumns), ...Object.keys(patch)]);
+    const changed = union(touched?.changed ?? noColumns, Object.keys(patch));
     this.#overlay.put(collection, { key, base, row, changed });
     return row;
   }
@@ -278,6 +276,10 @@ export class BufferedTx implements BaseTx {
       throw new Error("The command has returned. Its transaction can no longer be used.");
     }
   }
+}
+
+function union(some: readonly string[], others: readonly string[]): readonly string[] {
+  return some.length === 0 ? others : [...new Set([...some, ...others])];
 }
 
 /**

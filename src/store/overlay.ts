@@ -27,7 +27,7 @@ export interface Entry {
   /** The row as it will be stored. Undefined if it is removed. */
   readonly row: AnySeen | undefined;
   /** The columns in which `row` may differ from `base`. */
-  readonly changed: ReadonlySet<string>;
+  readonly changed: readonly string[];
 }
 
 /** A position in the journal. Later writes can be rolled back. */
@@ -160,7 +160,7 @@ function planWrite(
   if (row === undefined) removals.push({ kind: "remove", collection, key, version });
   else if (row === base) holds.push({ kind: "hold", collection, key, version });
   else {
-    const write = { kind: "update", collection, key, version, row, changed: [...changed] } as const;
+    const write = { kind: "update", collection, key, version, row, changed } as const;
     updates.push({ write, base });
   }
 }
@@ -309,7 +309,7 @@ const noRows: readonly TouchedRow[] = [];
 
 const noEntries: readonly Entry[] = [];
 
-export const noColumns: ReadonlySet<string> = new Set();
+export const noColumns: readonly string[] = [];
 
 const isWritten = ({ base, row }: Entry): boolean => row !== base;
 
