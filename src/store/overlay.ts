@@ -39,8 +39,8 @@ const fewEntries = 8;
 /** The buffered writes of one command or of a group of commands. */
 export class Overlay {
   readonly #touched = new Map<Collection, Touched>();
-  /** What is added to counters, by primary key. */
-  readonly #sums = new Map<Collection, KeyMap<Row>>();
+  /** The rows that are added to counters, by primary key. */
+  readonly #added = new Map<Collection, KeyMap<Row[]>>();
   /** A function for each write that undoes it, in the order of the writes. */
   readonly #journal: (() => void)[] = [];
 
@@ -71,11 +71,10 @@ export class Overlay {
 
   /** Adds the values of `row` to the counter under its primary key. */
   add(collection: Collection, row: Row): void {
-    const sums = getOrInsert(this.#sums, collection, () => new KeyMap());
-    const key = keyOf(collection, row);
-    const sum = sums.get(key);
-    sums.set(key, sum === undefined ? row : plus(collection, sum, row));
-    this.#journal.push(() => (sum === undefined ? sums.delete(key) : sums.set(key, sum)));
+    const counters = getOrInsert(this.#added, collection, () => new KeyMap());
+    const rows = counters.getOrInsert(keyOf(collection, row), () => []);
+    rows.push(row);
+    this.#journal.push(() => void rows.pop());
   }
 
   /** Returns the current position in the journal. */
@@ -107,8 +106,8 @@ export class Overlay {
     for (const [collection, touched] of other.#touched) {
       for (const entry of touched.entries()) this.put(collection, entry);
     }
-    for (const [collection, sums] of other.#sums) {
-      for (const row of sums.values()) this.add(collection, row);
+    for (const [collection, counters] of other.#added) {
+      for (const row of counters.values().flat()) this.add(collection, row);
     }
     return true;
   }
@@ -127,8 +126,11 @@ export class Overlay {
       for (const entry of touched.entries()) planWrite(planned, collection, entry);
     }
     const { removals, holds, updates, insertions } = planned;
-    for (const [collection, sums] of this.#sums) {
-      for (const row of sums.values()) insertions.push({ kind: "add", collection, row });
+    for (const [collection, counters] of this.#added) {
+      for (const rows of counters.values()) {
+        const row = sumOf(collection, rows);
+        if (row !== undefined) insertions.push({ kind: "add", collection, row });
+      }
     }
     return [
       ...removals,
@@ -313,14 +315,13 @@ export const noColumns: readonly string[] = [];
 
 const isWritten = ({ base, row }: Entry): boolean => row !== base;
 
-function plus(collection: Collection, sum: Row, row: Row): Row {
-  const total: Record<string, unknown> = { ...sum };
-  const { columns } = collection.primary;
-  for (const column of Object.keys(row)) {
-    const amount = row[column];
-    // Most amounts of a wide counter are zero.
-    if (amount === 0 || columns.includes(column)) continue;
-    total[column] = Number(sum[column]) + Number(amount);
+/** Returns the sum of rows with the same primary key. Undefined if there are none. */
+function sumOf(collection: Collection, [first, ...others]: readonly Row[]): Row | undefined {
+  if (first === undefined || others.length === 0) return first;
+  const sum: Record<string, unknown> = { ...first };
+  const amounts = Object.keys(sum).filter((each) => !collection.primary.columns.includes(each));
+  for (const row of others) {
+    for (const column of amounts) sum[column] = Number(sum[column]) + Number(row[column]);
   }
-  return total;
+  return sum;
 }
