@@ -1,5 +1,5 @@
-import { contactCreated, contactUpdated } from "./events.ts";
-import { contactResource, showContact } from "./reads.ts";
+import { contactUpdated } from "./events.ts";
+import { showContact } from "./reads.ts";
 import type { Contact } from "./types.ts";
 import {
   type CreateContact,
@@ -13,6 +13,7 @@ import {
   forgetAddress,
   insertContact,
   insertIdentity,
+  publishCreated,
   refuseTooManyAddresses,
   requireFreePhone,
   writeContact,
@@ -41,9 +42,7 @@ export const createContact: Command<CreateContact, Contact> = {
     const own = { contact_id, medium: "text" } as const;
     const identities =
       address === undefined ? [] : [await insertIdentity(tx, services.secret, { ...own, address })];
-    const resource = contactResource(contact, identities, []);
-    appendEvent(tx, drawId, contactCreated, { contact: resource }, { contact_id });
-    return resource;
+    return publishCreated(tx, drawId, contact, identities);
   },
 };
 

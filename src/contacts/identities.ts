@@ -19,6 +19,7 @@ import {
 } from "./rows.ts";
 import { maxIdentities } from "./rules.ts";
 import { searchWordsOf } from "./search-words.ts";
+import type { Contact } from "./types.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { contactCreated } from "./events.ts";
@@ -30,7 +31,7 @@ import { addressHash } from "./consent.ts";
 import { eraseStoredResponses } from "../operations/index.ts";
 
 /** The fields of a contact that the host application sets. */
-type ContactFacts = {
+export type ContactFacts = {
   readonly [
     Name in "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes"
   ]?: ContactRow[Name] | undefined;
@@ -104,24 +105,41 @@ export async function findContact(
 }
 
 /** Creates a contact for an address that the caller found to be unknown. */
-export async function createContactFor(
+export function createContactFor(
   tx: Tx,
   drawId: GenerateId,
   secret: KeyObject,
   medium: Medium,
   address: string,
 ): Promise<Seen<IdentityRow>> {
-  const contact = insertContact(tx, drawId, medium === "text" ? { phone: address } : {});
-  const contact_id = contact.id;
-  const identity = await insertIdentity(tx, secret, { contact_id, medium, address });
-  appendEvent(
-    tx,
-    drawId,
-    contactCreated,
-    { contact: contactResource(contact, [identity], []) },
-    { contact_id },
-  );
+  const facts = medium === "text" ? { phone: address } : {};
+  return createContactWith(tx, drawId, secret, facts, { medium, address });
+}
+
+/** Creates a contact with a free address. Returns the identity of the address. */
+export async function createContactWith(
+  tx: Tx,
+  drawId: GenerateId,
+  secret: KeyObject,
+  facts: ContactFacts,
+  { medium, address }: Pick<IdentityRow, "medium" | "address">,
+): Promise<Seen<IdentityRow>> {
+  const contact = insertContact(tx, drawId, facts);
+  const identity = await insertIdentity(tx, secret, { contact_id: contact.id, medium, address });
+  publishCreated(tx, drawId, contact, [identity]);
   return identity;
+}
+
+/** Publishes that a contact was created. Returns its resource. */
+export function publishCreated(
+  tx: Tx,
+  drawId: GenerateId,
+  contact: ContactRow,
+  identities: readonly IdentityRow[],
+): Contact {
+  const resource = contactResource(contact, identities, []);
+  appendEvent(tx, drawId, contactCreated, { contact: resource }, { contact_id: contact.id });
+  return resource;
 }
 
 interface NewIdentity {

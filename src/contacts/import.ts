@@ -15,16 +15,16 @@ import {
   importContactsSchema,
 } from "./input-types.ts";
 import type { Call, Command, ItemSteps, Procedure, RowProcedure } from "../operations/index.ts";
-import { contactCreated, contactUpdated } from "./events.ts";
+import { contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
-import { contactResource, showContact } from "./reads.ts";
+import { showContact } from "./reads.ts";
 import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
 import { StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { isNewConsent } from "./consent.ts";
 import { setConsent, stateOf } from "./consent-access.ts";
-import { insertContact, insertIdentity, writeContact } from "./identities.ts";
+import { createContactWith, writeContact } from "./identities.ts";
 
 /** The result of importing one contact. */
 export interface ImportedContact {
@@ -197,22 +197,10 @@ const importContact: Command<ImportContact, ImportedContact> = {
       hold: true,
     });
     if (identity === undefined) {
-      const contact = insertContact(tx, drawId, { ...facts, phone });
-      const contact_id = contact.id;
-      const own = await insertIdentity(tx, secret, {
-        contact_id,
-        medium: "text",
-        address: phone,
-      });
-      appendEvent(
-        tx,
-        drawId,
-        contactCreated,
-        { contact: contactResource(contact, [own], []) },
-        { contact_id },
-      );
+      const address = { medium: "text", address: phone } as const;
+      const own = await createContactWith(tx, drawId, secret, { ...facts, phone }, address);
       await applyConsent(tx, drawId, secret, own, consent);
-      return { status: "created", contact_id };
+      return { status: "created", contact_id: own.contact_id };
     }
     const { contact_id } = identity;
     const known = await tx.get(contactById, [contact_id]);

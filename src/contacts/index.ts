@@ -57,9 +57,9 @@ export {
 } from "./find.ts";
 export {
   createContactFor,
+  createContactWith,
   findContact,
   releaseAddress,
-  insertContact,
   insertIdentity,
   refuseTooManyAddresses,
   removeContact,

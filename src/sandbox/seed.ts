@@ -3,13 +3,10 @@ import type { SandboxSeedResult } from "./types.ts";
 import {
   identityByAddress,
   contactById,
-  contactCreated,
-  contactResource,
   contacts,
+  createContactWith,
   addScore,
   type IdentityRow,
-  insertContact,
-  insertIdentity,
 } from "../contacts/index.ts";
 import type { Command, Services } from "../operations/index.ts";
 import { backdated, type Tx } from "../store/index.ts";
@@ -38,7 +35,6 @@ import {
 import { messageScores } from "../sentiment/index.ts";
 import { sandboxAddress, sandboxInbox, senderByAddress, type SenderRow } from "../senders/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { appendEvent } from "../events/index.ts";
 
 /**
  * Creates sample contacts and conversations on every channel. Also creates an agent if the engine
@@ -95,20 +91,7 @@ async function createContactOf(tx: Tx, services: Services, scenario: Scenario): 
   const { drawId } = services;
   const { medium, address, name, email, labels, attributes } = scenario;
   const facts = { name, email, labels, attributes, phone: medium === "text" ? address : null };
-  const contact = insertContact(tx, drawId, facts);
-  const contact_id = contact.id;
-  const identity = await insertIdentity(tx, services.secret, {
-    contact_id,
-    medium,
-    address,
-  });
-  appendEvent(
-    tx,
-    drawId,
-    contactCreated,
-    { contact: contactResource(contact, [identity], []) },
-    { contact_id },
-  );
+  await createContactWith(tx, drawId, services.secret, facts, { medium, address });
 }
 
 /**

@@ -1,13 +1,11 @@
 import {
-  contactCreated,
-  contactResource,
   contactUpdated,
+  createContactWith,
   findSurvivor,
   identities,
   identitiesOfContact,
   identityByAddress,
   type IdentityRow,
-  insertContact,
   insertIdentity,
   refuseTooManyAddresses,
   showContact,
@@ -19,15 +17,7 @@ import {
   senderById,
   type SenderRow,
 } from "../senders/index.ts";
-import {
-  type GenerateId,
-  invalid,
-  iso,
-  notFound,
-  type Scope,
-  TidingsError,
-  ulidOf,
-} from "../kernel/index.ts";
+import { invalid, iso, notFound, type Scope, TidingsError, ulidOf } from "../kernel/index.ts";
 import {
   mail,
   mailboxByAddress,
@@ -40,7 +30,7 @@ import {
 } from "./rows.ts";
 import { signReturnKey, signToken, verifyReturnKey } from "./visitors.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
-import { type Call, type Command, type Services } from "../operations/index.ts";
+import type { Command, Services } from "../operations/index.ts";
 import { type Seen, webchatTransportName } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -111,7 +101,9 @@ async function visitorIdentity(
   }
   const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
   const newIdentity = { medium: "webchat", address } as const;
-  if (contact_id === undefined) return newVisitor(tx, drawId, services, newIdentity, name ?? null);
+  if (contact_id === undefined) {
+    return createContactWith(tx, drawId, services.secret, { name }, newIdentity);
+  }
   const contact = await findSurvivor(tx, contact_id, { hold: true });
   if (contact === undefined) {
     throw invalid([
@@ -154,26 +146,6 @@ async function returningVisitor(
   const known = await tx.get(identityByAddress, ["webchat", address]);
   // An erasure reads the sessions and removes this row. It must find the new session.
   return known === undefined ? undefined : tx.touch(identities, known);
-}
-
-async function newVisitor(
-  tx: Tx,
-  drawId: GenerateId,
-  { secret }: Call["services"],
-  identity: Pick<IdentityRow, "medium" | "address">,
-  name: string | null,
-): Promise<IdentityRow> {
-  const contact = insertContact(tx, drawId, { name });
-  const contact_id = contact.id;
-  const inserted = await insertIdentity(tx, secret, { ...identity, contact_id });
-  appendEvent(
-    tx,
-    drawId,
-    contactCreated,
-    { contact: contactResource(contact, [inserted], []) },
-    { contact_id },
-  );
-  return inserted;
 }
 
 /**
