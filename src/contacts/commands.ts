@@ -19,6 +19,7 @@ import {
   writeContact,
 } from "./identities.ts";
 import type { KeyObject } from "node:crypto";
+import { definedFields } from "../kernel/index.ts";
 import { type ContactRow, identityByAddress } from "./rows.ts";
 import type { Tx } from "../store/index.ts";
 import { contactToChange } from "./find.ts";
@@ -56,9 +57,7 @@ export const updateContact: Command<UpdateContact, Contact> = {
   async run(tx, { id, ...change }, { services }) {
     // Locked even when nothing changes: a concurrent erasure must find the stored response.
     const contact = await contactToChange(tx, id, { hold: true });
-    const facts = Object.fromEntries(
-      Object.entries(change).filter(([, value]) => value !== undefined),
-    );
+    const facts = definedFields(change);
     if (Object.keys(facts).length === 0) return showContact(tx, contact, services);
     const { drawId } = services;
     if (change.phone !== undefined && change.phone !== contact.phone) {

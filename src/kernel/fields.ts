@@ -1,6 +1,7 @@
 /** Schemas of fields that resources share: ids, times, phone numbers, texts, pages. */
 import * as z from "zod";
 import type { Limits } from "./limits.ts";
+import { definedFields } from "./defined-fields.ts";
 import { toUri } from "./uri.ts";
 import { show } from "./describe.ts";
 
@@ -193,7 +194,7 @@ export function wholeRecord<T>(record: z.ZodType<T>, maxKeys = Infinity): z.ZodT
 function withoutUndefined(value: object): object {
   const isWhole = Array.isArray(value) || !Object.values(value).includes(undefined);
   if (isWhole) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined));
+  return definedFields(value);
 }
 
 /** An integer in a query string, where every value is a string. */

@@ -69,6 +69,7 @@ export {
   webUrl,
   wholeRecord,
 } from "./fields.ts";
+export { definedFields } from "./defined-fields.ts";
 export { getOrInsert } from "./get-or-insert.ts";
 export { toUri } from "./uri.ts";
 export {

@@ -1,4 +1,5 @@
 import {
+  definedFields,
   iso,
   isoOrNull,
   type ById,
@@ -105,9 +106,7 @@ type Filters = Omit<ListMessages, "limit" | "cursor">;
  */
 function rangeOf(filters: Filters): Omit<RangeList<MessageRow>, "operation" | "filters" | "input"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
-  const where = Object.fromEntries(
-    Object.entries(columns).filter(([, value]) => value !== undefined),
-  );
+  const where = definedFields(columns);
   const order = "descending";
   const anyTime = created_after === undefined && created_before === undefined;
   if (conversation_id !== undefined && anyTime) {
