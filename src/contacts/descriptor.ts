@@ -1,7 +1,8 @@
 import { createContact, updateContact } from "./commands.ts";
 import { getContact, listContacts } from "./reads.ts";
 import { contactPageSchema, contactSchema } from "./types.ts";
-import { importContactRows, importContacts, importResultSchema } from "./import.ts";
+import { importContactRows, importContacts } from "./import.ts";
+import { importResultSchema } from "./import-types.ts";
 import {
   type ApiRoute,
   command,

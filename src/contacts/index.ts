@@ -108,4 +108,4 @@ export {
   type SearchContacts,
   type UpdateContact,
 } from "./input-types.ts";
-export type { ImportCounts, ImportReport } from "./import.ts";
+export type { ImportCounts, ImportReport } from "./import-types.ts";

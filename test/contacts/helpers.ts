@@ -2,7 +2,7 @@
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { Contact } from "../../src/contacts/types.ts";
 import type { ImportContact } from "../../src/contacts/input-types.ts";
-import type { ImportReport } from "../../src/contacts/import.ts";
+import type { ImportReport } from "../../src/contacts/import-types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Page } from "../../src/kernel/fields.ts";

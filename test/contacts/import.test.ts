@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { consentByAddress, consentEvidence } from "../../src/contacts/rows.ts";
 import type { ImportContact } from "../../src/contacts/input-types.ts";
-import type { ImportReport } from "../../src/contacts/import.ts";
+import type { ImportReport } from "../../src/contacts/import-types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

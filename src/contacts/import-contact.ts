@@ -1,0 +1,93 @@
+import type { KeyObject } from "node:crypto";
+import { appendEvent } from "../events/index.ts";
+import { type ContactId, definedFields, type GenerateId } from "../kernel/index.ts";
+import type { Command } from "../operations/index.ts";
+import { StorageConflict } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { setConsent, stateOf } from "./consent-access.ts";
+import { isNewConsent } from "./consent.ts";
+import { contactUpdated } from "./events.ts";
+import { createContactWith, writeContact } from "./identities.ts";
+import { type ImportContact, importContactSchema } from "./input-types.ts";
+import { showContact } from "./reads.ts";
+import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
+
+interface ImportedContact {
+  readonly status: "created" | "updated" | "unchanged";
+  readonly contact_id: ContactId;
+}
+
+/** Creates or updates the contact of a phone number. A repetition changes nothing. */
+export const importContact: Command<ImportContact, ImportedContact> = {
+  kind: "command",
+  name: "contacts.import_one",
+  input: importContactSchema,
+  status: 200,
+  isItem: true,
+  async run(tx, { phone, consent, ...given }, { services }) {
+    const { drawId, secret } = services;
+    const facts = definedFields(given);
+    // Held: a concurrent merge or erasure moves or removes the identity.
+    const identity = await tx.get(identityByAddress, ["text", phone], { hold: true });
+    if (identity === undefined) {
+      const address = { medium: "text", address: phone } as const;
+      const own = await createContactWith(tx, drawId, secret, { ...facts, phone }, address);
+      await applyConsent(tx, drawId, secret, own, consent);
+      return { status: "created", contact_id: own.contact_id };
+    }
+    const { contact_id } = identity;
+    const known = await tx.get(contactById, [contact_id]);
+    if (known === undefined) throw new StorageConflict("the contact was erased between two reads");
+    const hasNewFacts = hasOtherFacts(known, facts);
+    if (hasNewFacts) {
+      const contact = await showContact(tx, await writeContact(tx, known, facts), services);
+      appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id });
+    }
+    const hasNewConsent = await applyConsent(tx, drawId, secret, identity, consent);
+    return { status: hasNewFacts || hasNewConsent ? "updated" : "unchanged", contact_id };
+  },
+};
+
+/** Whether one of the imported facts differs from that of the contact. */
+function hasOtherFacts(contact: ContactRow, facts: Partial<ContactRow>): boolean {
+  return Object.entries(facts).some(
+    ([name, value]) => comparable(Reflect.get(contact, name)) !== comparable(value),
+  );
+}
+
+/** Returns a fact as text. The order of attributes does not count. */
+function comparable(value: unknown): string {
+  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+  return JSON.stringify(
+    isMap ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value,
+  );
+}
+
+/**
+ * Applies an imported consent. Returns whether it changed the consent of the address. An import
+ * does not know when the consent was given. So it may record an opt-out, but does not replace
+ * consent that was given here.
+ */
+async function applyConsent(
+  tx: Tx,
+  drawId: GenerateId,
+  secret: KeyObject,
+  identity: IdentityRow,
+  imported: ImportContact["consent"],
+): Promise<boolean> {
+  if (imported === undefined) return false;
+  const { medium, address, consent, opted_out_of } = identity;
+  const { status, detail = null } = imported;
+  if (!isNewConsent(stateOf(identity), { status, sender: null })) return false;
+  if (status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) return false;
+  const written = await setConsent(tx, drawId, secret, {
+    medium,
+    address,
+    status,
+    sender: null,
+    source: "import",
+    message_id: null,
+    detail,
+  });
+  return written.isChanged;
+}
