@@ -4,7 +4,8 @@ import { arm, armNew } from "../queue/index.ts";
 import { initialColumns, type MessageRow, messages, outbox } from "./rows.ts";
 import { plan, type Queued, type Scheduled } from "./rules.ts";
 import { segmentColumns } from "./segments.ts";
-import { countMessage, patchOf } from "./move.ts";
+import { countMessage } from "./count-message.ts";
+import { stateColumns } from "./stored-state.ts";
 import { type Author, type Channel, invalid, millis } from "../kernel/index.ts";
 import type { SendMessage } from "./input-types.ts";
 import { checkPolicies, decisionOf, type PolicyContext, throwIfDenied } from "../consents/index.ts";
@@ -118,7 +119,7 @@ export async function writeMessage(
     category: draft.category ?? "transactional",
     in_batch: correspondence.isInBatch ?? false,
     ...segmentColumns(channel, draft.body),
-    // A past `send_at` means now. `patchOf` sets a future one.
+    // A past `send_at` means now. `stateColumns` sets a future one.
     send_at: null,
     expires_at: state.expires_at,
     transport: firstTransport(
@@ -131,7 +132,7 @@ export async function writeMessage(
     created_at: tx.now,
     updated_at: tx.now,
     keyword,
-    ...patchOf(state),
+    ...stateColumns(state),
   });
   addWords(tx, message);
   countMessage(tx, message, null);

@@ -12,7 +12,8 @@ import {
 import type { Evidence } from "./carrier-state.ts";
 import { evidenceOf, withValidTime } from "./attempt-rules.ts";
 import { applyEvidence, isSuperseded } from "./rules.ts";
-import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import { moveMessage, writeTimeline } from "./move.ts";
+import { stateOf } from "./stored-state.ts";
 import type { IgnoredReason } from "./timeline-types.ts";
 import type { Services } from "../operations/index.ts";
 import type { Receipt, Seen } from "../ports/index.ts";

@@ -6,7 +6,7 @@ import { type AfterAttempt, applyAnswer, applyNotSent } from "./attempt-rules.ts
 import { type AttemptFailure, findNextAttempt } from "./choose-route.ts";
 import { isLeftBehind } from "./deciding-attempt.ts";
 import { checkLostAttempts } from "./lost-attempts.ts";
-import { stateOf } from "./move.ts";
+import { stateOf } from "./stored-state.ts";
 import type { NextAttempt } from "./route-rules.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
 import type { MessageState } from "./rules.ts";

@@ -9,7 +9,8 @@ import {
 import { type AttemptRow, attempts, type MessageRow, outbox } from "./rows.ts";
 import { type ConversationId, type GenerateId, mediumOf } from "../kernel/index.ts";
 import { expire, expired, handOver, type MessageState } from "./rules.ts";
-import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
+import { moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
+import { stateOf } from "./stored-state.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";

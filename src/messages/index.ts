@@ -14,7 +14,8 @@ export { onMessageReceived, receiveMessage } from "./receive.ts";
 export { sendInConversation } from "./reply.ts";
 export { isMessageInProgress, messageResource } from "./reads.ts";
 export { removeWords } from "./search-words.ts";
-export { moveMessage, stateOf, writeTimeline } from "./move.ts";
+export { moveMessage, writeTimeline } from "./move.ts";
+export { stateOf } from "./stored-state.ts";
 export {
   attempts,
   attemptsOfMessage,

@@ -4,7 +4,8 @@
  */
 import { type AfterAttempt, ambiguousIfLost, answerLost } from "./attempt-rules.ts";
 import { maxTried } from "./choose-route.ts";
-import { moveMessage, stateOf } from "./move.ts";
+import { moveMessage } from "./move.ts";
+import { stateOf } from "./stored-state.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
 import { armFollowUps } from "./send-jobs.ts";
 import type { Services } from "../operations/index.ts";

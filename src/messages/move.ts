@@ -3,14 +3,14 @@ import { type GenerateId, iso } from "../kernel/index.ts";
 import { contactById, contactReference, type ContactRow } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
-import { endOf, eventsFor, type MessageState, isWithCarrier } from "./rules.ts";
+import { endOf, eventsFor, type MessageState } from "./rules.ts";
+import { countMessage } from "./count-message.ts";
+import { stateColumns } from "./stored-state.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./send-jobs.ts";
-import type { MessageError } from "./types.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
-import { countHourly, type CountedChange, usage } from "../accounts/index.ts";
 
 /** Writes a message's new state. If the status changed, counts it and publishes events. */
 export async function moveMessage(
@@ -22,7 +22,7 @@ export async function moveMessage(
 ): Promise<Seen<MessageRow>> {
   const updated = tx.update(messages, message, {
     ...patch,
-    ...patchOf(state),
+    ...stateColumns(state),
     ended_as: endOf(state.status, endOf(message.status, message.ended_as)),
     updated_at: tx.now,
   });
@@ -81,72 +81,6 @@ export async function moveAndRecord(
   return updated;
 }
 
-/** Returns the state of an outbound message from its row. */
-export function stateOf(row: MessageRow): MessageState {
-  if (row.carrier_state !== null) return row.carrier_state;
-  const { status, attempts } = row;
-  const expires_at = row.expires_at ?? Infinity;
-  const error = row.error ?? unknownError;
-  switch (status) {
-    case "scheduled":
-      return { status, send_at: row.send_at ?? row.created_at, expires_at, attempts };
-    case "queued":
-      return { status, due_at: row.retry_at ?? 0, expires_at, attempts };
-    case "sending":
-      return { status, expires_at, attempts };
-    case "ambiguous":
-      return { status, expires_at, attempts, error };
-    case "canceled":
-      return { status };
-    case "expired":
-    case "failed":
-      return { status, error };
-    case "sent":
-    case "unconfirmed":
-    case "undelivered":
-    case "delivered":
-    case "read":
-    case "received":
-      throw new TypeError(`message ${row.id} is ${status} and has no carrier state`);
-  }
-}
-
-const unknownError: MessageError = {
-  code: "unknown",
-  message: "No reason is known.",
-  permanent: false,
-  stage: "carrier",
-  provider_code: null,
-};
-
-/** Returns the columns that store a state. */
-export function patchOf(state: MessageState): Partial<MessageRow> {
-  if (isWithCarrier(state)) {
-    const { status, error, sent_at, delivered_at, read_at } = state;
-    return { status, error, sent_at, delivered_at, read_at, carrier_state: state, retry_at: null };
-  }
-  const { status } = state;
-  switch (status) {
-    case "scheduled":
-      return { status, send_at: state.send_at, expires_at: state.expires_at, retry_at: null };
-    case "queued":
-      return {
-        status,
-        error: null,
-        retry_at: state.attempts === 0 ? null : state.due_at,
-        attempts: state.attempts,
-      };
-    case "sending":
-      return { status, error: null, retry_at: null, attempts: state.attempts };
-    case "ambiguous":
-    case "expired":
-    case "failed":
-      return { status, error: state.error, retry_at: null };
-    case "canceled":
-      return { status, retry_at: null };
-  }
-}
-
 /** Writes a timeline entry. If the entry is null, it records only the change of status. */
 export function writeTimeline(
   tx: Tx,
@@ -165,35 +99,3 @@ export function writeTimeline(
     entry,
   });
 }
-
-/**
- * Counts the message in the usage of today, under its status, and what happened in this hour.
- * `before` is the message before the change. Null means that the message is new.
- */
-export function countMessage(tx: Tx, message: MessageRow, before: MessageRow | null): void {
-  const { channel, status, segments } = message;
-  const day = iso(tx.now).slice(0, 10);
-  tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
-  const change = countedChange(message, before, tx.now);
-  if (change !== undefined) countHourly(tx, channel, change);
-}
-
-function countedChange(
-  { direction, status, created_at, send_at, delivered_at, from, error }: MessageRow,
-  before: MessageRow | null,
-  now: number,
-): CountedChange | undefined {
-  if (before === null) return direction === "inbound" ? received : accepted;
-  // Most changes of status are neither a delivery nor a failure.
-  if (status === "sending" || status === "sent") return undefined;
-  const published = eventsFor(before.status, status, before.ended_as);
-  if (published.includes("message.sent")) {
-    const since = Math.max(created_at, send_at ?? 0);
-    return { what: "delivered", afterMs: (delivered_at ?? now) - since };
-  }
-  if (!published.includes("message.failed")) return undefined;
-  return { what: "failed", sender: from, code: error?.code ?? "unknown" };
-}
-
-const accepted: CountedChange = { what: "accepted" };
-const received: CountedChange = { what: "received" };

@@ -34,7 +34,7 @@ import {
 import type { InboundMessage, Media, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
 import { assignSequence, changeConversation, openForInbound } from "../conversations/index.ts";
-import { countMessage } from "./move.ts";
+import { countMessage } from "./count-message.ts";
 import { answerKeyword, applyKeywords, flagOf, type KeywordEffect } from "./apply-keywords.ts";
 import { createHmac, type KeyObject } from "node:crypto";
 import { addWords } from "./search-words.ts";

@@ -1,7 +1,7 @@
 import { arm, type Claim, finish, isRearmed, prefetchJob } from "../queue/index.ts";
 import { attemptById, type AttemptRow, messageById, outbox, type MessageRow } from "./rows.ts";
 import { carrierError, notBeforeOf } from "./attempt-rules.ts";
-import { stateOf } from "./move.ts";
+import { stateOf } from "./stored-state.ts";
 import type { Services } from "../operations/index.ts";
 import type { SendAnswer } from "../ports/index.ts";
 import { contactById } from "../contacts/index.ts";

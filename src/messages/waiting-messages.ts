@@ -16,7 +16,8 @@ import {
 } from "../kernel/index.ts";
 import { edit, cancel, release, type Scheduled } from "./rules.ts";
 import { segmentColumns } from "./segments.ts";
-import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
+import { moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
+import { stateOf } from "./stored-state.ts";
 import { type EditMessage, editMessageSchema } from "./input-types.ts";
 import type { Message } from "./types.ts";
 import { checkPolicies, throwIfDenied, decisionOf } from "../consents/index.ts";

@@ -1,0 +1,37 @@
+import { countHourly, type CountedChange, usage } from "../accounts/index.ts";
+import { iso } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
+import type { MessageRow } from "./rows.ts";
+import { eventsFor } from "./rules.ts";
+
+/**
+ * Counts the message in the usage of today, under its status, and what happened in this hour.
+ * `before` is the message before the change. Null means that the message is new.
+ */
+export function countMessage(tx: Tx, message: MessageRow, before: MessageRow | null): void {
+  const { channel, status, segments } = message;
+  const day = iso(tx.now).slice(0, 10);
+  tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
+  const change = countedChange(message, before, tx.now);
+  if (change !== undefined) countHourly(tx, channel, change);
+}
+
+function countedChange(
+  { direction, status, created_at, send_at, delivered_at, from, error }: MessageRow,
+  before: MessageRow | null,
+  now: number,
+): CountedChange | undefined {
+  if (before === null) return direction === "inbound" ? received : accepted;
+  // Most changes of status are neither a delivery nor a failure.
+  if (status === "sending" || status === "sent") return undefined;
+  const published = eventsFor(before.status, status, before.ended_as);
+  if (published.includes("message.sent")) {
+    const since = Math.max(created_at, send_at ?? 0);
+    return { what: "delivered", afterMs: (delivered_at ?? now) - since };
+  }
+  if (!published.includes("message.failed")) return undefined;
+  return { what: "failed", sender: from, code: error?.code ?? "unknown" };
+}
+
+const accepted: CountedChange = { what: "accepted" };
+const received: CountedChange = { what: "received" };
