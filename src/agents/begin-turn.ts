@@ -7,7 +7,7 @@ import { agentInUse } from "./reads.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "./runs/rules.ts";
 import type { BegunTurn, TurnContext } from "./turn-types.ts";
-import { consentFor, identityByAddress, stateOf } from "../contacts/index.ts";
+import { consentFor, identityByAddress, consentOf } from "../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import type { MessageRow } from "../messages/index.ts";
@@ -252,5 +252,5 @@ async function hasOptedOut(tx: Tx, { channel, from, to }: MessageRow): Promise<b
   const identity = await tx.get(identityByAddress, [mediumOf(channel), from], {
     hold: true,
   });
-  return identity !== undefined && consentFor(stateOf(identity), to) === "opted_out";
+  return identity !== undefined && consentFor(consentOf(identity), to) === "opted_out";
 }

@@ -70,8 +70,12 @@ export function prefetchConsent(tx: Tx, secret: KeyObject, medium: Medium, addre
   ]);
 }
 
-/** The copy of the consent in the identity of an address. */
-export function stateOf({ consent: status, opted_out_of, opted_in_to }: IdentityRow): ConsentState {
+/** Returns the copy of the consent in the identity of an address. */
+export function consentOf({
+  consent: status,
+  opted_out_of,
+  opted_in_to,
+}: IdentityRow): ConsentState {
   return { status, opted_out_of, opted_in_to };
 }
 
@@ -91,7 +95,7 @@ export async function findAddressee(
   if (identity === undefined) {
     return { ...(await findConsent(tx, secret, medium, address)), contact_id: null };
   }
-  return { ...stateOf(identity), contact_id: identity.contact_id };
+  return { ...consentOf(identity), contact_id: identity.contact_id };
 }
 
 /** Like `findAddressee`, but locks the result until the transaction commits. See `holdConsent`. */
@@ -102,7 +106,7 @@ export async function holdAddressee(
   address: string,
 ): Promise<Addressee> {
   const identity = await tx.get(identityByAddress, [medium, address], { hold: "recent" });
-  if (identity !== undefined) return { ...stateOf(identity), contact_id: identity.contact_id };
+  if (identity !== undefined) return { ...consentOf(identity), contact_id: identity.contact_id };
   return { ...(await holdConsent(tx, secret, medium, address)), contact_id: null };
 }
 

@@ -4,7 +4,7 @@ import { type ContactId, definedFields, type GenerateId } from "../kernel/index.
 import type { Command } from "../operations/index.ts";
 import { StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { setConsent, stateOf } from "./consent-access.ts";
+import { setConsent, consentOf } from "./consent-access.ts";
 import { isNewConsent } from "./consent.ts";
 import { contactUpdated } from "./events.ts";
 import { createContactWith, writeContact } from "./identities.ts";
@@ -78,7 +78,7 @@ async function applyConsent(
   if (imported === undefined) return false;
   const { medium, address, consent, opted_out_of } = identity;
   const { status, detail = null } = imported;
-  if (!isNewConsent(stateOf(identity), { status, sender: null })) return false;
+  if (!isNewConsent(consentOf(identity), { status, sender: null })) return false;
   if (status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) return false;
   const written = await setConsent(tx, drawId, secret, {
     medium,

@@ -43,7 +43,7 @@ export {
   holdAddressee,
   prefetchConsent,
   setConsent,
-  stateOf,
+  consentOf,
 } from "./consent-access.ts";
 export {
   contactToChange,

@@ -1,4 +1,4 @@
-import { identities, type IdentityRow, type Keyword, stateOf } from "../contacts/index.ts";
+import { identities, type IdentityRow, type Keyword, consentOf } from "../contacts/index.ts";
 import { assignSequence, type ConversationRow } from "../conversations/index.ts";
 import { arm, armNew } from "../queue/index.ts";
 import { initialColumns, type MessageRow, messages, outbox } from "./rows.ts";
@@ -69,7 +69,7 @@ export async function acceptMessage(
       },
     },
     confirmsOptOut: false,
-    consent: stateOf(identity),
+    consent: consentOf(identity),
     contact_id: isNewContact ? null : contact_id,
     at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
   });

@@ -5,7 +5,7 @@ import {
   type IdentityRow,
   type Keyword,
   setConsent,
-  stateOf,
+  consentOf,
 } from "../contacts/index.ts";
 import { type ConversationRow, findConversation, isActive } from "../conversations/index.ts";
 import type { SenderRow } from "../senders/index.ts";
@@ -45,7 +45,7 @@ export async function applyKeywords(
   if (keywordIn(inbound, true) !== null) {
     await tx.get(identityByAddress, [medium, address], { hold: true });
   }
-  const isOptedOut = consentFor(stateOf(identity), sender.address) === "opted_out";
+  const isOptedOut = consentFor(consentOf(identity), sender.address) === "opted_out";
   const exact = keywordIn(inbound, isOptedOut);
   const suspected = exact === null && suspectsOptOut(inbound.body);
   const keyword = suspected && consent.honorNearMatches ? "opt_out" : exact;
