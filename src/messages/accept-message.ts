@@ -15,7 +15,7 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { firstTransport } from "./choose-route.ts";
 import { addWords } from "./search-words.ts";
-import { releaseJob, sendJob } from "./send-jobs.ts";
+import { releaseJob, sendJob } from "./jobs.ts";
 import { rememberHandOver } from "./hand-over.ts";
 
 /** The fields of `SendMessage` that every author of a message can set. */

@@ -28,7 +28,7 @@ import {
   isProved,
   type Reported,
 } from "./deciding-attempt.ts";
-import { followUpJob } from "./send-jobs.ts";
+import { followUpJob } from "./jobs.ts";
 import { isMessageRefused } from "./choose-route.ts";
 import { isTransportError } from "./route-rules.ts";
 import { setConsent } from "../contacts/index.ts";

@@ -10,7 +10,7 @@ import { endQueued } from "./lost-attempts.ts";
 import type { Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { checkPolicies, type PolicyContext } from "../consents/index.ts";
-import { releaseJob } from "./send-jobs.ts";
+import { releaseJob } from "./jobs.ts";
 
 /**
  * Returns whether the message's contact has been erased. The read holds rows that an erasure

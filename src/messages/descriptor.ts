@@ -8,7 +8,9 @@ import {
 import { searchConversations } from "./search-conversations.ts";
 import { conversationMatchSchema } from "./search-types.ts";
 import { reply } from "./reply.ts";
-import { cancelMessage, editMessage, releaseMessage } from "./waiting-messages.ts";
+import { cancelMessage } from "./cancel.ts";
+import { editMessage } from "./edit.ts";
+import { releaseMessage } from "./release.ts";
 import { previewMessage } from "./preview.ts";
 import { sendMessage } from "./send.ts";
 import { sendBatch } from "./send-batch.ts";

@@ -16,7 +16,7 @@ import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "
 import { transportPatch } from "./choose-route.ts";
 import { type Finding, hasRival, identify } from "./identify-attempt.ts";
 import { isDecidingAttempt, isLeftBehind, type Reported } from "./deciding-attempt.ts";
-import { sendJob } from "./send-jobs.ts";
+import { sendJob } from "./jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
 export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {

@@ -7,7 +7,7 @@ import { maxTried } from "./choose-route.ts";
 import { moveMessage } from "./move.ts";
 import { stateOf } from "./stored-state.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
-import { armFollowUps } from "./send-jobs.ts";
+import { armFollowUps } from "./jobs.ts";
 import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";

@@ -15,7 +15,7 @@ import {
 import type { AttemptFailure } from "./choose-route.ts";
 import { decideAfterAnswer } from "./decide-after-attempt.ts";
 import type { HandedOver } from "./hand-over.ts";
-import { sendJob, updateClass } from "./send-jobs.ts";
+import { sendJob, updateClass } from "./jobs.ts";
 import { recordOutcome } from "./record-outcome.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   type MessageRow,
   outbox,
 } from "../../../src/messages/rows.ts";
-import { sendClassOf } from "../../../src/messages/send-jobs.ts";
+import { sendClassOf } from "../../../src/messages/jobs.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 

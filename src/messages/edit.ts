@@ -1,32 +1,29 @@
-import { updateWords } from "./search-words.ts";
-import { arm, disarm, type Claim, finish } from "../queue/index.ts";
-import { messageResource } from "./reads.ts";
-import { messageById, type MessageRow, messages } from "./rows.ts";
+import { checkPolicies, decisionOf, throwIfDenied } from "../consents/index.ts";
+import { findAddressee } from "../contacts/index.ts";
 import {
+  type Channel,
   invalid,
   iso,
   mediumOf,
   millis,
   notFound,
   TidingsError,
-  type ById,
-  byIdSchema,
-  type Channel,
-  type GenerateId,
 } from "../kernel/index.ts";
-import { edit, cancel, release, type Scheduled } from "./rules.ts";
-import { segmentColumns } from "./segments.ts";
-import { moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
-import { stateOf } from "./stored-state.ts";
-import { type EditMessage, editMessageSchema } from "./input-types.ts";
-import type { Message } from "./types.ts";
-import { checkPolicies, throwIfDenied, decisionOf } from "../consents/index.ts";
-import { type Command, showsOutput } from "../operations/index.ts";
-import { findAddressee } from "../contacts/index.ts";
+import type { Command } from "../operations/index.ts";
+import { arm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 import { factsOf } from "./check-queued.ts";
 import { mayBeWithCarrier } from "./choose-route.ts";
-import { releaseJob, sendJob } from "./send-jobs.ts";
-import type { Tx } from "../store/index.ts";
+import { type EditMessage, editMessageSchema } from "./input-types.ts";
+import { moveMessage, writeTimeline } from "./move.ts";
+import { messageResource } from "./reads.ts";
+import { messageById, type MessageRow, messages } from "./rows.ts";
+import { edit, type Scheduled } from "./rules.ts";
+import { updateWords } from "./search-words.ts";
+import { segmentColumns } from "./segments.ts";
+import { releaseJob } from "./jobs.ts";
+import { stateOf } from "./stored-state.ts";
+import type { Message } from "./types.ts";
 
 /** Changes a scheduled message that no carrier has, unless a policy denies the result. */
 export const editMessage: Command<EditMessage, Message> = {
@@ -40,19 +37,14 @@ export const editMessage: Command<EditMessage, Message> = {
     if (message !== undefined) tx.touch(messages, message);
   },
   async run(tx, { id, ...change }, call) {
-    const { services } = call;
+    const { drawId, secret } = call.services;
     const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     const state = await editedState(tx, message, change);
     const body = change.body ?? message.body ?? "";
     const media = change.media ?? message.media;
     checkContent(message.channel, body, media);
-    const addressee = await findAddressee(
-      tx,
-      services.secret,
-      mediumOf(message.channel),
-      message.to,
-    );
+    const addressee = await findAddressee(tx, secret, mediumOf(message.channel), message.to);
     const verdicts = await checkPolicies(tx, call, {
       message: { ...factsOf(message), body, media },
       confirmsOptOut: message.keyword === "opt_out",
@@ -67,7 +59,6 @@ export const editMessage: Command<EditMessage, Message> = {
       metadata: change.metadata ?? message.metadata,
       ...segmentColumns(message.channel, body),
     };
-    const { drawId } = services;
     const edited = await moveMessage(tx, drawId, message, state, patch);
     await updateWords(tx, edited);
     writeTimeline(tx, drawId, message, edited, {
@@ -121,57 +112,4 @@ function checkContent(channel: Channel, body: string, media: MessageRow["media"]
       { pointer: "/media", code: "invalid", message: "needs channel mms or webchat" },
     ]);
   }
-}
-
-/**
- * Cancels a scheduled or queued message. Cancel and hand-over write the same row, so only one
- * wins.
- */
-export const cancelMessage: Command<ById, Message> = {
-  kind: "command",
-  name: "messages.cancel",
-  input: () => byIdSchema,
-  status: 200,
-  shows: showsOutput,
-  async run(tx, { id }, { services }) {
-    const message = await tx.get(messageById, [id]);
-    if (message === undefined) throw notFound("message");
-    if (message.direction === "inbound") {
-      throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
-    }
-    const decision = cancel(stateOf(message));
-    if (decision.decision === "refused") {
-      throw new TidingsError(
-        "not_cancelable",
-        `The message is ${decision.status} and can no longer be canceled.`,
-      );
-    }
-    const { drawId } = services;
-    const updated = await moveAndRecord(tx, drawId, message, decision.state);
-    if (message.status === "scheduled") {
-      await disarm(tx, { kind: "release", key: { message_id: message.id } });
-    }
-    // The canceled message may have blocked later messages of its conversation.
-    else await arm(tx, sendJob(updated, tx.now));
-    return messageResource(updated);
-  },
-};
-
-/** Queues a scheduled message that is due. A message edited to a later time keeps waiting. */
-export async function releaseMessage(
-  tx: Tx,
-  claim: Claim<"release">,
-  drawId: GenerateId,
-): Promise<void> {
-  const message = await tx.get(messageById, [claim.key.message_id]);
-  if (message?.status !== "scheduled") return finish(tx, claim);
-
-  const decision = release(stateOf(message), tx.now);
-  if (decision.decision === "none") {
-    await finish(tx, claim, { againAt: message.send_at ?? tx.now });
-    return;
-  }
-  const updated = await moveAndRecord(tx, drawId, message, decision.state);
-  await arm(tx, sendJob(updated, tx.now));
-  await finish(tx, claim);
 }

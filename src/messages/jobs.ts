@@ -1,3 +1,4 @@
+/** The jobs of messages, with their lanes and classes. */
 import { sendLane } from "../senders/index.ts";
 import {
   arm,
