@@ -21,17 +21,14 @@ import {
   storedKeyOf,
 } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
+import { maxBodyBytes, readBytes, readJson, refuseEncoded } from "./bodies.ts";
 import {
   commandInput,
   decodedParams,
   idempotencyField,
   idempotencyKey,
-  maxBodyBytes,
   parseQuery,
   queryInput,
-  readBytes,
-  readJson,
-  refuseEncoded,
   refuseKey,
   refuseQuery,
   resumedInput,

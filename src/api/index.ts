@@ -1,5 +1,5 @@
 export type { OperatorAccess } from "./authentication.ts";
-export { readJson } from "./inputs.ts";
+export { readJson } from "./bodies.ts";
 export { type ApiBackend, apiBackend } from "./backend.ts";
 export { RequestHandler } from "./handler.ts";
 export {

@@ -1,0 +1,165 @@
+/** Reads the bodies of requests, within limits. */
+import {
+  type FieldError,
+  inBody,
+  invalid,
+  type Limits,
+  maxErrors,
+  TidingsError,
+  unknownField,
+} from "../kernel/index.ts";
+import type { Guarded } from "../operations/index.ts";
+import { type ApiBody, type ApiRequest, headerOf } from "./http.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const charset = /;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*/;
+const json = new RegExp(
+  String.raw`^application/(?:[\w.+-]+\+)?json[ \t]*(?:${charset.source})?$`,
+  "i",
+);
+
+/** The bytes of a visitor's body besides the text of a message. */
+const visitorBytes = 4_096;
+/** The bytes of one character in JSON, at most: two escapes of six bytes. */
+const characterBytes = 12;
+
+/** How large the body of a request may be. Visitors are anonymous, and parsing costs much time. */
+export function maxBodyBytes(
+  route: Guarded,
+  { bodyBytes, batchBodyBytes, messageCharacters }: Limits,
+): number {
+  if ("visitor" in route) {
+    return Math.min(bodyBytes, visitorBytes + characterBytes * messageCharacters);
+  }
+  return "body" in route && route.body === "batch" ? batchBodyBytes : bodyBytes;
+}
+
+/**
+ * Reads the body of a command: a JSON object. No body counts as an empty object. If a key is
+ * repeated in an object, the last value counts, as in `JSON.parse` (RFC 8259, section 4).
+ * `takesLines` is true if the endpoint also takes NDJSON.
+ * @throws TidingsError `unsupported_media_type`, `body_too_large`, `malformed_json`,
+ *   `validation_failed`
+ */
+export async function readJson(
+  request: ApiRequest,
+  limit: number,
+  depth: number,
+  takesLines = false,
+): Promise<JsonObject> {
+  const { headers } = request;
+  const type = headerOf(headers, "content-type");
+  if (type !== undefined && !json.test(type)) throw notJson(takesLines);
+  refuseEncoded(headers);
+  refuseTooLarge(headers, limit);
+  const body = await request.body(limit);
+  const value = parsed(body, type, limit, takesLines);
+  checkDepth(value, depth);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid([{ pointer: "", code: "invalid_type", message: "must be a JSON object" }]);
+  }
+  return value as JsonObject;
+}
+
+/**
+ * Reads the bytes of a body whose signature covers them. They are not parsed.
+ * @throws TidingsError `body_too_large`; `invalid_option` when a body parser kept no bytes
+ */
+export async function readBytes(request: ApiRequest, limit: number): Promise<Uint8Array> {
+  refuseTooLarge(request.headers, limit);
+  const { bytes } = await request.body(limit);
+  if (bytes === undefined) {
+    throw new TidingsError(
+      "invalid_option",
+      "A body parser before tidings kept no bytes of this body, and its signature covers the " +
+        "bytes. Mount tidings before the body parser, or keep the bytes as `rawBody` (in " +
+        "body-parser: `verify: (req, res, bytes) => { req.rawBody = bytes }`).",
+    );
+  }
+  if (bytes.length > limit) throw tooLarge(limit);
+  return bytes;
+}
+
+export function refuseEncoded(headers: readonly string[]): void {
+  const encoding = headerOf(headers, "content-encoding");
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return;
+  throw new TidingsError("unsupported_media_type", "Send the body without a content encoding.");
+}
+
+/** Checks the declared length before reading the body. */
+function refuseTooLarge(headers: readonly string[], limit: number): void {
+  if (Number(headerOf(headers, "content-length") ?? 0) > limit) throw tooLarge(limit);
+}
+
+const tooLarge = (limit: number): TidingsError =>
+  new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
+
+function notJson(takesLines: boolean): TidingsError {
+  const lines = takesLines ? " or `application/x-ndjson`" : "";
+  return new TidingsError(
+    "unsupported_media_type",
+    `Send the body as \`Content-Type: application/json\`${lines}, in UTF-8.`,
+  );
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function parsed(
+  body: ApiBody,
+  type: string | undefined,
+  limit: number,
+  takesLines: boolean,
+): unknown {
+  // A text or raw body parser leaves a string or bytes that still need parsing.
+  const source = body.kind === "bytes" ? body.bytes : body.value;
+  if (typeof source !== "string" && !(source instanceof Uint8Array)) return source;
+  if (Buffer.byteLength(source) > limit) throw tooLarge(limit);
+  if (source.length === 0) return {};
+  if (type === undefined) throw notJson(takesLines);
+  try {
+    return JSON.parse(typeof source === "string" ? source : utf8.decode(source));
+  } catch {
+    // The parser's message quotes the body, which may hold secrets.
+    throw new TidingsError("malformed_json", "The body is not valid JSON in UTF-8.");
+  }
+}
+
+/**
+ * Limits the nesting depth, because later code recurses. Refuses `__proto__` everywhere, because
+ * map schemas would drop it silently.
+ */
+export function checkDepth(value: unknown, depth: number): void {
+  const errors: FieldError[] = [];
+  walk(value, depth, [], errors);
+  if (errors.length > 0) throw invalid(errors.slice(0, maxErrors));
+}
+
+function walk(value: unknown, left: number, path: string[], errors: FieldError[]): void {
+  if (typeof value !== "object" || value === null) return;
+  if (left === 0) {
+    throw invalid([
+      { ...inBody(path), code: "too_deep", message: "The body is nested too deeply." },
+    ]);
+  }
+  if (Array.isArray(value)) {
+    for (const [i, each] of value.entries()) within(each, String(i), left, path, errors);
+    return;
+  }
+  for (const [key, each] of Object.entries(value)) within(each, key, left, path, errors);
+}
+
+function within(
+  value: unknown,
+  key: string,
+  left: number,
+  path: string[],
+  errors: FieldError[],
+): void {
+  const forbidden = key === "__proto__";
+  if (!forbidden && (typeof value !== "object" || value === null)) return;
+  path.push(key);
+  if (forbidden) errors.push(unknownField(inBody(path), key));
+  else walk(value, left - 1, path, errors);
+  path.pop();
+}
