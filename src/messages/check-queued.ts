@@ -56,38 +56,22 @@ export async function denyOrDefer(
   decision: Exclude<NamedVerdict, { verdict: "allow" }>,
 ): Promise<void> {
   const { drawId } = services;
-  const { policy, verdict } = decision;
-  const at = iso(tx.now);
-  if (verdict === "deny") {
-    const error = policyError(decision.code, decision.message);
+  const { policy } = decision;
+  const entry = { type: "policy", at: iso(tx.now), policy } as const;
+  if (decision.verdict === "deny") {
+    const { verdict, code, message: reason } = decision;
+    const error = policyError(code, reason);
     const failed = { decision: "failed", state: { status: "failed", error } } as const;
     const ended = await endQueued(tx, services, message, failed);
-    const entry = {
-      type: "policy",
-      at,
-      policy,
-      verdict,
-      reason: decision.message,
-      until: null,
-      error,
-    } as const;
-    writeTimeline(tx, drawId, message, ended, entry);
+    writeTimeline(tx, drawId, message, ended, { ...entry, verdict, reason, until: null, error });
     return;
   }
+  const { verdict, reason } = decision;
   const state = defer(stateOf(message), decision.until, message.created_at, tx.now);
   const waiting = await moveMessage(tx, drawId, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);
-  const entry = {
-    type: "policy",
-    at,
-    policy,
-    verdict,
-    reason: decision.reason,
-    until,
-    error: null,
-  } as const;
-  writeTimeline(tx, drawId, message, waiting, entry);
+  writeTimeline(tx, drawId, message, waiting, { ...entry, verdict, reason, until, error: null });
 }
 
 /** Returns a stored message in the form that policies receive. */
