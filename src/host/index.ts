@@ -4,14 +4,13 @@ export { Lifecycle } from "./lifecycle.ts";
 export type {
   AccountHandle,
   Accounts,
-  Agents,
   ApiKeys,
   Events,
   Operators,
-  Playbooks,
   Sandbox,
   Webhooks,
 } from "./handles.ts";
+export type { Agents, Playbooks } from "./agent-handles.ts";
 export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 export type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
 export {
