@@ -16,7 +16,8 @@ import { deliveryTimesByHour, errorsByDay, usageByHour } from "./rows.ts";
 const maxDays = 31;
 const maxHours = maxDays * 24 + 1;
 
-const beginOf = (ms: number): number => Math.floor(ms / hourMs) * hourMs;
+/** Returns when the hour of a time began. */
+const hourOf = (ms: number): number => Math.floor(ms / hourMs) * hourMs;
 
 /** Counts messages by hour and channel. The oldest hour comes first. */
 export const getHourlyUsage: Query<GetHourlyUsage, HourlyUsage> = {
@@ -27,7 +28,7 @@ export const getHourlyUsage: Query<GetHourlyUsage, HourlyUsage> = {
     const end = input.to === undefined ? now : millis(input.to);
     const start = input.from === undefined ? end - dayMs : millis(input.from);
     checkRange(start, end, dayMs);
-    const [from, to] = [beginOf(start), beginOf(end)];
+    const [from, to] = [hourOf(start), hourOf(end)];
     const range = {
       prefix: [],
       order: "ascending",

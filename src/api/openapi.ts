@@ -64,9 +64,8 @@ const info = {
   license: { name: "MIT", identifier: "MIT" },
   description:
     "Send and receive messages. Bodies are JSON objects in UTF-8. Undocumented fields are " +
-    "refused. If a " +
-    "key is repeated in an object, the last value counts. Every error response is a `Problem`, " +
-    "except that of `/v1/health`. Responses may gain fields.",
+    "refused. If a key is repeated in an object, the last value counts. Every error response is " +
+    "a `Problem`, except that of `/v1/health`. Responses may gain fields.",
 };
 
 function operationOf(route: ApiRoute, schemas: Schemas): object {
@@ -104,11 +103,7 @@ const ref = (kind: string, name: string): { $ref: string } => ({
 });
 
 const openParameters = (route: ApiRoute): object => ({
-  ...(route.operation.kind === "callback"
-    ? {
-        requestBody: callbackBody,
-      }
-    : {}),
+  ...(route.operation.kind === "callback" ? { requestBody: callbackBody } : {}),
   ...parametersOf(
     parameterNames(route.path).map((name) => pathParameter(name, { type: "string" })),
   ),

@@ -30,11 +30,9 @@ const consentRoutes: readonly ApiRoute[] = [
     operation: changeConsent,
     summary: "Opt a contact in or out",
     description:
-      "Sets the consent of all the contact's addresses on a medium (`text`, `webchat` or " +
-      "`all`). After an opt-out, queued " +
-      "and scheduled messages fail with `recipient_opted_out` when they are due. Returns the " +
-      "new consents with the " +
-      "evidence that this request added.",
+      "Sets the consent of all the contact's addresses on a medium (`text`, `webchat` or `all`). " +
+      "After an opt-out, queued and scheduled messages fail with `recipient_opted_out` when they " +
+      "are due. Returns the new consents with the evidence that this request added.",
     response: consentsSchema,
   },
 ];

@@ -31,8 +31,7 @@ const contactRoutes: readonly ApiRoute[] = [
     summary: "Create a contact",
     description:
       "Requires a phone number, an email address or a name. If another contact has the number, " +
-      "the answer is a " +
-      "`conflict` with that contact's id.",
+      "the answer is a `conflict` with that contact's id.",
   },
   {
     ...read,
@@ -60,9 +59,8 @@ const contactRoutes: readonly ApiRoute[] = [
     operation: updateContact,
     summary: "Edit a contact",
     description:
-      "A number that the contact gives up belongs to no contact. A message from it creates a " +
-      "new contact. Consent stays " +
-      "with the number.",
+      "A number that the contact gives up belongs to no contact. A message from it creates a new " +
+      "contact. Consent stays with the number.",
   },
 ];
 
@@ -76,14 +74,11 @@ const contactSearchRoutes: readonly ApiRoute[] = [
     summary: "Search contacts",
     description:
       "Searches the words of names, email addresses, phone numbers and attributes, and prefixes " +
-      "of phone numbers. Every word " +
-      "of `q` must match a word of the contact or the start of one. Case and accents are " +
-      "ignored. Results are ordered by the " +
-      "number of whole words that match, then by where they match (name, address, attributes), " +
-      "then newest first. The " +
-      "answer is one page without a cursor; add words to narrow the search. When thousands of " +
-      "contacts match a word, " +
-      "a sample of them is ranked.",
+      "of phone numbers. Every word of `q` must match a word of the contact or the start of one. " +
+      "Case and accents are ignored. Results are ordered by the number of whole words that match, " +
+      "then by where they match (name, address, attributes), then newest first. The answer is one " +
+      "page without a cursor; add words to narrow the search. When thousands of contacts match a " +
+      "word, a sample of them is ranked.",
     response: contactPageSchema,
   },
   {

@@ -141,7 +141,7 @@ export const listContacts: Query<ListContacts, Page<Contact>> = {
   input: () => listContactsSchema,
   async run(reads, asked, call) {
     const { keep } = createdBetween("ct", asked);
-    const found = await scan(reads, asked, call);
+    const found = await readPage(reads, asked, call);
     const rows = found.data.filter(
       (row) => row.merged_into === null && (keep === undefined || keep(row)),
     );
@@ -151,7 +151,7 @@ export const listContacts: Query<ListContacts, Page<Contact>> = {
 };
 
 /** Reads the index with the fewest rows that the other filters reject. */
-async function scan(reads: Reads, asked: ListContacts, call: Call): Promise<Page<ContactRow>> {
+async function readPage(reads: Reads, asked: ListContacts, call: Call): Promise<Page<ContactRow>> {
   const { limit, cursor, ...filters } = asked;
   const { phone, label, opted_out } = filters;
   const list = {

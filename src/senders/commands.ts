@@ -38,9 +38,8 @@ export const createSender: Command<CreateSender, Sender> = {
         conflictingId: existing.id,
       });
     }
-    // An inbound message names no account. A live address must therefore belong to one account
-    // only.
-    // The error must not reveal that another account has it.
+    // An inbound message names no account, so a live address must belong to one account only. The
+    // error must not reveal that another account has it.
     if (
       mode === "live" &&
       (await unscoped(tx).get(liveSenderByAddress, [transport, address])) !== undefined
