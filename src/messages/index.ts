@@ -55,9 +55,8 @@ export {
   type BatchSuccess,
 } from "./batch-types.ts";
 export {
-  type Draft,
   type EditMessage,
-  hasMedia,
+  hasContent,
   type ListMessages,
   needsContent,
   type PreviewMessage,

@@ -32,7 +32,7 @@ export const defaultTtl = 4 * hourMs;
 /**
  * Unvalidated input. The cross-field rules below read it before its fields are known to be valid.
  */
-export interface Draft {
+interface UncheckedDraft {
   readonly body?: unknown;
   readonly media?: unknown;
   readonly channel?: unknown;
@@ -41,7 +41,11 @@ export interface Draft {
 
 const isDraft = ({ value }: { value: unknown }): boolean =>
   typeof value === "object" && value !== null;
-export const hasMedia = ({ media }: Draft): boolean => Array.isArray(media) && media.length > 0;
+const hasMedia = ({ media }: UncheckedDraft): boolean => Array.isArray(media) && media.length > 0;
+
+/** The rule of `needsContent`. */
+export const hasContent = (draft: UncheckedDraft): boolean =>
+  typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft);
 
 /**
  * Cross-field rules run even if other fields are invalid, so that one response lists all errors.
@@ -154,13 +158,10 @@ function draftSchema(limits: Limits) {
             "characters, with values of at most 500 characters. The engine does not read it.",
         ),
     })
+    .refine(hasContent, needsContent)
+    .refine((draft: UncheckedDraft) => draft.channel !== "sms" || !hasMedia(draft), smsHasNoMedia)
     .refine(
-      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
-      needsContent,
-    )
-    .refine((draft: Draft) => draft.channel !== "sms" || !hasMedia(draft), smsHasNoMedia)
-    .refine(
-      (draft: Draft) =>
+      (draft: UncheckedDraft) =>
         draft.channel !== "webchat" || typeof draft.to !== "string" || !draft.to.startsWith("+"),
       webchatNeedsContact,
     );
@@ -331,10 +332,7 @@ export const replySchema = (limits: Limits) => {
             "is then assigned to this person, unless another person is assigned.",
         ),
     })
-    .refine(
-      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
-      needsContent,
-    )
+    .refine(hasContent, needsContent)
     .meta({
       id: "Reply",
       description:

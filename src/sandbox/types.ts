@@ -4,8 +4,7 @@ import { instant, type Limits, phone, reference, senderAddress, text } from "../
 import { type CarrierErrorCode, carrierErrorCodes, type Media } from "../ports/index.ts";
 import { type EventType, eventTypeSchema } from "../events/index.ts";
 import {
-  type Draft,
-  hasMedia,
+  hasContent,
   mediaSchema,
   needsContent,
   type ReceiptStatus,
@@ -77,10 +76,7 @@ export const sandboxInboundSchema = (limits: Limits) =>
         .optional()
         .describe("The carrier's id of the message. A repeated id creates no second message."),
     })
-    .refine(
-      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
-      needsContent,
-    )
+    .refine(hasContent, needsContent)
     .meta({
       id: "SandboxInbound",
       description:
