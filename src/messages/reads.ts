@@ -89,13 +89,13 @@ export const listMessages: Query<ListMessages, Page<Message>> = {
     const { contact_id } = filters;
     // The messages of a merged contact have moved to its survivor.
     const survivor = contact_id === undefined ? undefined : await findSurvivor(reads, contact_id);
-    const walk: RangeList<MessageRow> = {
+    const list: RangeList<MessageRow> = {
       ...rangeOf(survivor === undefined ? filters : { ...filters, contact_id: survivor.id }),
       operation: "messages.list",
       filters,
       input: { limit, cursor },
     };
-    return mapPage(await page(reads, walk, call), messageResource);
+    return mapPage(await page(reads, list, call), messageResource);
   },
 };
 
@@ -170,11 +170,9 @@ export const getTimeline: Query<ById, Timeline> = {
         error: errorOf(entry),
       }),
     );
-    const happenings = [...tried.flatMap(attemptRecords), ...others];
+    const records = [...tried.flatMap(attemptRecords), ...others];
     const first =
-      message.direction === "inbound"
-        ? "received"
-        : firstStatus(happenings, message.send_at !== null);
+      message.direction === "inbound" ? "received" : firstStatus(records, message.send_at !== null);
     const created: TimelineRecord = {
       version: 0,
       ulid: ulidOf(id),
@@ -183,7 +181,7 @@ export const getTimeline: Query<ById, Timeline> = {
       error: null,
       entry: null,
     };
-    return { data: timelineOf(created, happenings) };
+    return { data: timelineOf(created, records) };
   },
 };
 
@@ -198,7 +196,7 @@ export const listContactMessages: Query<ContactHistory, Page<Message>> = {
   input: () => contactHistorySchema,
   async run(reads, { id, ...input }, call) {
     const contact = await contactToRead(reads, id);
-    const walk = {
+    const list = {
       index: messagesOfContact,
       prefix: [contact.id],
       order: "descending" as const,
@@ -206,7 +204,7 @@ export const listContactMessages: Query<ContactHistory, Page<Message>> = {
       filters: { id: contact.id },
       input,
     };
-    return mapPage(await page(reads, walk, call), messageResource);
+    return mapPage(await page(reads, list, call), messageResource);
   },
 };
 
@@ -219,7 +217,7 @@ export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
     if ((await reads.get(conversationById, [id])) === undefined) {
       throw notFound("conversation");
     }
-    const walk = {
+    const list = {
       index: messagesOfConversation,
       prefix: [id],
       order: "descending",
@@ -227,7 +225,7 @@ export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
       filters: { id },
       input,
     } as const;
-    return mapPage(await page(reads, walk, call), messageResource);
+    return mapPage(await page(reads, list, call), messageResource);
   },
 };
 

@@ -20,17 +20,17 @@ export interface TimelineRecord {
 /** Returns the timeline, oldest first. Each entry precedes the change of status that it caused. */
 export function timelineOf(
   created: TimelineRecord,
-  happenings: readonly TimelineRecord[],
+  records: readonly TimelineRecord[],
 ): TimelineEntry[] {
   let status: MessageStatus | null = null;
-  const told: TimelineEntry[] = [];
-  for (const { at, led_to, error, entry } of [created, ...happenings.toSorted(inOrder)]) {
-    if (entry !== null) told.push(entry);
+  const entries: TimelineEntry[] = [];
+  for (const { at, led_to, error, entry } of [created, ...records.toSorted(inOrder)]) {
+    if (entry !== null) entries.push(entry);
     if (led_to === null) continue;
-    told.push({ type: "transition", at: iso(at), from: status, to: led_to, error });
+    entries.push({ type: "transition", at: iso(at), from: status, to: led_to, error });
     status = led_to;
   }
-  return told;
+  return entries;
 }
 
 /**
@@ -38,10 +38,10 @@ export function timelineOf(
  * message can become `sending` or be deferred to `scheduled`.
  */
 export function firstStatus(
-  happenings: readonly TimelineRecord[],
+  records: readonly TimelineRecord[],
   isScheduled: boolean,
 ): "queued" | "scheduled" {
-  const first = happenings.toSorted(inOrder).find(({ led_to }) => led_to !== null)?.led_to;
+  const first = records.toSorted(inOrder).find(({ led_to }) => led_to !== null)?.led_to;
   if (first === "sending" || first === "scheduled") return "queued";
   return isScheduled ? "scheduled" : "queued";
 }
@@ -50,24 +50,8 @@ function inOrder(a: TimelineRecord, b: TimelineRecord): number {
   return a.version - b.version || (a.ulid < b.ulid ? -1 : 1);
 }
 
-interface AttemptFacts {
-  readonly id: AttemptRow["id"];
-  readonly number: number;
-  readonly transport: string;
-  readonly started_at: number;
-  readonly outcome: AttemptRow["outcome"];
-  readonly answered_at: number | null;
-  readonly answer_id: string | null;
-  readonly message_version: number;
-  readonly answer_version: number | null;
-  readonly provider_message_id: string | null;
-  readonly error: MessageError | null;
-  readonly next_attempt_at: number | null;
-  readonly led_to: MessageStatus | null;
-}
-
 /** Returns two entries for an attempt: its start and its answer. */
-export function attemptRecords(attempt: AttemptFacts): TimelineRecord[] {
+export function attemptRecords(attempt: AttemptRow): TimelineRecord[] {
   const {
     id,
     number,
