@@ -85,7 +85,7 @@ export class Lifecycle {
       secret: createSecretKey(secret),
       signals: streams.signals,
     });
-    if (!this.#startUp.isBegun && this.#stopping === undefined) {
+    if (!this.#startUp.hasBegun && this.#stopping === undefined) {
       this.#reminder = new StartReminder(runtime, consumers);
     }
     return { runtime, executor: new Executor(runtime) };
@@ -116,8 +116,8 @@ export class Lifecycle {
     const left = (): number => Math.max(end - clock.monotonic(), 0);
     streams.close();
     // A failed start leaves nothing to stop.
-    const work = await this.#startUp.settled();
-    await this.#preparation.settled();
+    const work = await this.#startUp.ended();
+    await this.#preparation.ended();
     this.#reminder?.stop();
     this.#unwatch?.();
     // Consumers and jobs may wait for these transactions, so stop them at the same time.
@@ -141,7 +141,7 @@ class Once<T> {
   }
 
   /** Whether the work goes on or is done. */
-  get isBegun(): boolean {
+  get hasBegun(): boolean {
     return this.#result !== undefined;
   }
 
@@ -154,7 +154,7 @@ class Once<T> {
   }
 
   /** Waits for work that goes on. Returns undefined if it fails or was never begun. */
-  async settled(): Promise<T | undefined> {
+  async ended(): Promise<T | undefined> {
     return this.#result?.catch(() => undefined);
   }
 }

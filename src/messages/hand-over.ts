@@ -34,8 +34,8 @@ export interface HandedOver extends Reported {
 interface HandOverOptions {
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
-  /** Whether this run hands over nothing more. The conversation then waits for its next run. */
-  readonly isOver: boolean;
+  /** Whether the run of the job ends: it hands over nothing more, and the job is due again. */
+  readonly endsRun: boolean;
 }
 
 /** Prefetches what `handOverMessage` reads. */
@@ -66,11 +66,11 @@ export async function handOverMessage(
   claim: Claim<"send">,
   options: HandOverOptions,
 ): Promise<HandedOver | undefined> {
-  const { services, isOver } = options;
+  const { services, endsRun } = options;
   const { conversation_id } = claim.key;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   let last: Seen<MessageRow> | undefined;
-  for (let scanned = 0; !isOver && scanned < maxScanned; scanned++) {
+  for (let scanned = 0; !endsRun && scanned < maxScanned; scanned++) {
     const [message, behind] = await tx.list(outbox, [conversation_id], 2);
     if (message === undefined) {
       await finish(tx, claim);

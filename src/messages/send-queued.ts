@@ -28,7 +28,7 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
     sendFrom(runtime, claim, run, await handOver(runtime, claim, run, run.stopping.aborted));
   const firstStep: FirstStep<"send"> = async (tx, claim) => {
-    const options = { services, hostVerdicts: noVerdicts, isOver: false };
+    const options = { services, hostVerdicts: noVerdicts, endsRun: false };
     const handed = await handOverMessage(tx, claim, options);
     return (run) => sendFrom(runtime, claim, run, handed);
   };
@@ -65,7 +65,7 @@ async function handOver(
   runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
-  isOver: boolean,
+  endsRun: boolean,
 ): Promise<HandedOver | undefined> {
   const { services, hostPolicies } = runtime;
   let tried: HandedOver | undefined;
@@ -74,7 +74,7 @@ async function handOver(
       claim,
       async (tx, hostVerdicts) => {
         prefetchHandOver(tx, claim.key);
-        return (tried = await handOverMessage(tx, claim, { services, hostVerdicts, isOver }));
+        return (tried = await handOverMessage(tx, claim, { services, hostVerdicts, endsRun }));
       },
       background,
     );
