@@ -18,7 +18,7 @@ import {
   query,
   type Runtime,
 } from "../operations/index.ts";
-import { releaseThrottled } from "./throttle.ts";
+import { releaseThrottled } from "./release-throttled.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
 
 const manage = { tag: "Senders", scopes: ["senders:manage"] } as const;

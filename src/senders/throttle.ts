@@ -2,8 +2,8 @@
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
  * engines share the limits. A conversation that must wait moves its `send` job to the sender's
  * waiting lane of its class. The job is due there when its message expires. The `throttle` job
- * releases waiting jobs: they are picked by class (`pickByClass`), and in a class the earliest
- * expiry goes first. While jobs wait, no other hand-over goes before them.
+ * releases waiting jobs (`release-throttled.ts`): they are picked by class (`pickByClass`), and in
+ * a class the earliest expiry goes first. While jobs wait, no other hand-over goes before them.
  */
 import {
   arm,
@@ -12,17 +12,10 @@ import {
   encodeLane,
   finish,
   type JobOrder,
-  type JobRow,
-  jobs,
-  jobsByLane,
   type Lane,
-  leaseMs,
   moveToUsualLane,
   currentLane,
-  renew,
   type SendClass,
-  sendClasses,
-  pickByClass,
 } from "../queue/index.ts";
 import {
   handOverByNumber,
@@ -33,7 +26,7 @@ import {
   type ThrottleRow,
 } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
-import { type Tx, unscoped } from "../store/index.ts";
+import type { Tx } from "../store/index.ts";
 import { dayMs, type Scope } from "../kernel/index.ts";
 
 /** The job that releases the jobs that wait for a sender. */
@@ -187,77 +180,14 @@ export function sendLane(
   return { ...lane, class: sendClass };
 }
 
-/** The maximum number of conversations released, and of old hand-overs removed, per transaction. */
-const maxPerRun = 100;
-/**
- * How long a released conversation may leave its hand-over unused, in milliseconds. Its message
- * may have been canceled or denied; then another conversation is released.
- */
-const unusedMs = 1_000;
-
-/**
- * Releases as many waiting conversations as the sender's throttle allows now, and reschedules
- * itself.
- */
-export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promise<void> {
-  if (!(await renew(tx, claim, leaseMs))) return;
-  const throttle = await tx.get(throttleByAddress, [claim.key.address]);
-  if (throttle === undefined) return finish(tx, claim);
-
-  const hasForgotten = await forget(tx, throttle);
-  const lanes = await Promise.all(
-    sendClasses.map(async (name) => {
-      const lane = encodeLane(waitingLane(throttle, name));
-      return [name, await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun)] as const;
-    }),
-  );
-  const inLanes = lanes.flatMap(([, inLane]) => inLane);
-  if (inLanes.length === 0) {
-    if (countedHandOvers(throttle) === 0 && hasForgotten) tx.remove(senderThrottles, throttle);
-    else if (throttle.waiting) tx.update(senderThrottles, throttle, { waiting: false });
-    return finish(tx, claim, hasForgotten ? {} : { againAt: tx.now });
-  }
-  const isOut = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
-  const out = inLanes.filter(isOut).length;
-  const free = await freeNow(tx, throttle);
-  const waiting = lanes.map(([name, jobs]) => [name, jobs.filter((job) => !isOut(job))] as const);
-  // The picks are numbered like the hand-overs, so they continue across runs and engines.
-  const next = pickByClass(new Map(waiting), throttle.handed + out, free - out);
-  for (const job of next) unscoped(tx).update(jobs, job, { due_at: tx.now });
-  const later = await nextHandOverAt(tx, throttle, free);
-  const unused = out + next.length > 0 ? tx.now + unusedMs : Infinity;
-  await finish(tx, claim, { againAt: Math.min(unused, Math.max(later, tx.now + 1)) });
-}
-
-/** Returns how many more hand-overs are allowed now. */
-async function freeNow(tx: Tx, throttle: ThrottleRow): Promise<number> {
-  const bound = Math.min(maxPerRun, ...boundsOf(throttle).map((each) => each.max));
-  const times = await Promise.all(
-    Array.from({ length: bound }, (_, ahead) => nextHandOverAt(tx, throttle, ahead)),
-  );
-  const first = times.findIndex((at) => at > tx.now);
-  return first === -1 ? bound : first;
-}
-
 /**
  * Whether a daily cap would count a hand-over if it were higher. It may be raised again within the
  * day.
  */
-function isRecent(
+export function isRecent(
   { daily_cap }: ThrottleRow,
   { at }: { readonly at: number },
   now: number,
 ): boolean {
   return daily_cap !== null && at + dayMs > now;
-}
-
-/** Removes hand-overs that the throttle no longer counts. Returns whether none is left. */
-async function forget(tx: Tx, throttle: Seen<ThrottleRow>): Promise<boolean> {
-  const { address, handed } = throttle;
-  const oldest = await tx.list(senderHandOvers.primary, [address], maxPerRun);
-  const past = oldest.filter(
-    (row) => row.number < handed - countedHandOvers(throttle) && !isRecent(throttle, row, tx.now),
-  );
-  for (const row of past) tx.remove(senderHandOvers, row);
-  return past.length < maxPerRun;
 }

@@ -1,0 +1,79 @@
+import {
+  type Claim,
+  encodeLane,
+  finish,
+  type JobRow,
+  jobs,
+  jobsByLane,
+  leaseMs,
+  pickByClass,
+  renew,
+  sendClasses,
+} from "../queue/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { type Tx, unscoped } from "../store/index.ts";
+import { senderHandOvers, senderThrottles, throttleByAddress, type ThrottleRow } from "./rows.ts";
+import { boundsOf, countedHandOvers, isRecent, nextHandOverAt, waitingLane } from "./throttle.ts";
+
+/** The maximum number of conversations released, and of old hand-overs removed, per transaction. */
+const maxPerRun = 100;
+/**
+ * How long a released conversation may leave its hand-over unused, in milliseconds. Its message
+ * may have been canceled or denied; then another conversation is released.
+ */
+const unusedMs = 1_000;
+
+/**
+ * Releases as many waiting conversations as the sender's throttle allows now, and reschedules
+ * itself.
+ */
+export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promise<void> {
+  if (!(await renew(tx, claim, leaseMs))) return;
+  const throttle = await tx.get(throttleByAddress, [claim.key.address]);
+  if (throttle === undefined) return finish(tx, claim);
+
+  const hasRemovedAll = await removeUncounted(tx, throttle);
+  const lanes = await Promise.all(
+    sendClasses.map(async (name) => {
+      const lane = encodeLane(waitingLane(throttle, name));
+      return [name, await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun)] as const;
+    }),
+  );
+  const inLanes = lanes.flatMap(([, inLane]) => inLane);
+  if (inLanes.length === 0) {
+    if (countedHandOvers(throttle) === 0 && hasRemovedAll) tx.remove(senderThrottles, throttle);
+    else if (throttle.waiting) tx.update(senderThrottles, throttle, { waiting: false });
+    return finish(tx, claim, hasRemovedAll ? {} : { againAt: tx.now });
+  }
+  const isOut = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
+  const out = inLanes.filter(isOut).length;
+  const free = await freeNow(tx, throttle);
+  const waiting = lanes.map(([name, jobs]) => [name, jobs.filter((job) => !isOut(job))] as const);
+  // The picks are numbered like the hand-overs, so they continue across runs and engines.
+  const next = pickByClass(new Map(waiting), throttle.handed + out, free - out);
+  for (const job of next) unscoped(tx).update(jobs, job, { due_at: tx.now });
+  const later = await nextHandOverAt(tx, throttle, free);
+  const unused = out + next.length > 0 ? tx.now + unusedMs : Infinity;
+  await finish(tx, claim, { againAt: Math.min(unused, Math.max(later, tx.now + 1)) });
+}
+
+/** Returns how many more hand-overs are allowed now. */
+async function freeNow(tx: Tx, throttle: ThrottleRow): Promise<number> {
+  const bound = Math.min(maxPerRun, ...boundsOf(throttle).map((each) => each.max));
+  const times = await Promise.all(
+    Array.from({ length: bound }, (_, ahead) => nextHandOverAt(tx, throttle, ahead)),
+  );
+  const first = times.findIndex((at) => at > tx.now);
+  return first === -1 ? bound : first;
+}
+
+/** Removes hand-overs that the throttle no longer counts. Returns whether none is left. */
+async function removeUncounted(tx: Tx, throttle: Seen<ThrottleRow>): Promise<boolean> {
+  const { address, handed } = throttle;
+  const oldest = await tx.list(senderHandOvers.primary, [address], maxPerRun);
+  const past = oldest.filter(
+    (row) => row.number < handed - countedHandOvers(throttle) && !isRecent(throttle, row, tx.now),
+  );
+  for (const row of past) tx.remove(senderHandOvers, row);
+  return past.length < maxPerRun;
+}
