@@ -6,7 +6,7 @@ import { chooseDatabase, databaseOptions, databaseUsage } from "./database/choos
 import { accountOptions, accountUsage, withAccount } from "./engine.ts";
 import { summaryOf } from "./event-summary.ts";
 import { UsageError } from "./failures.ts";
-import { bold, dim, note, print, red, timeOfDay, yellow } from "./terminal.ts";
+import { bold, dim, labeledList, note, print, red, timeOfDay, yellow } from "./terminal.ts";
 
 export const typeUsage: readonly string[] = [
   "  --type TYPE       only events of this type; repeat it for several",
@@ -23,10 +23,7 @@ const usage = [
   ...accountUsage,
   ...databaseUsage,
   "",
-  `Types: ${eventTypes.slice(0, 4).join(", ")},`,
-  `       ${eventTypes.slice(4, 8).join(", ")},`,
-  `       ${eventTypes.slice(8, 12).join(", ")},`,
-  `       ${eventTypes.slice(12).join(", ")}`,
+  ...labeledList("Types:", eventTypes),
 ].join("\n");
 
 /**

@@ -1,4 +1,4 @@
-import type { AccountHandle, ApiKey, KeyScope } from "../entry.ts";
+import { type AccountHandle, type ApiKey, type KeyScope, TidingsError } from "../entry.ts";
 import { keyScopes } from "../../src/operations/index.ts";
 import { nearestName } from "../../src/kernel/index.ts";
 import { parseArguments, subcommand } from "./arguments.ts";
@@ -6,8 +6,7 @@ import type { Command } from "./command.ts";
 import { chooseDatabase, databaseOptions, databaseUsage } from "./database/choose.ts";
 import { accountOptions, accountUsage, withAccount } from "./engine.ts";
 import { Failure, UsageError } from "./failures.ts";
-import { bold, dim, note, oneLine, print, table } from "./terminal.ts";
-import { TidingsError } from "../entry.ts";
+import { bold, dim, labeledList, note, oneLine, print, table } from "./terminal.ts";
 
 const usage = [
   `${bold("Usage:")} tidings keys create [--name NAME] [--scope SCOPE ...]`,
@@ -22,10 +21,7 @@ const usage = [
   ...accountUsage,
   ...databaseUsage,
   "",
-  `Scopes: ${keyScopes.slice(0, 4).join(", ")},`,
-  `        ${keyScopes.slice(4, 8).join(", ")},`,
-  `        ${keyScopes.slice(8, 12).join(", ")},`,
-  `        ${keyScopes.slice(12).join(", ")}`,
+  ...labeledList("Scopes:", keyScopes),
 ].join("\n");
 
 const shared = { ...databaseOptions, ...accountOptions } as const;

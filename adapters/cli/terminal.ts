@@ -33,6 +33,18 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+const namesPerLine = 4;
+
+/** Returns a list of names with a label, in aligned lines. */
+export function labeledList(label: string, names: readonly string[]): string[] {
+  const count = Math.ceil(names.length / namesPerLine);
+  return Array.from({ length: count }, (_, i) => {
+    const line = names.slice(i * namesPerLine, (i + 1) * namesPerLine).join(", ");
+    const start = i === 0 ? label : " ".repeat(label.length);
+    return `${start} ${line}${i < count - 1 ? "," : ""}`;
+  });
+}
+
 /** Characters that could move the cursor, change colors or reverse the text around them. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu;
 

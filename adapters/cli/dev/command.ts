@@ -7,7 +7,7 @@ import { aborted } from "../interruption.ts";
 import { bold, note } from "../terminal.ts";
 import { announce } from "./announce.ts";
 import { openBrowser } from "./browser.ts";
-import { listen } from "./listen.ts";
+import { listen, maxPort } from "./listen.ts";
 import { DevServer } from "./server.ts";
 
 const defaultPort = 4010;
@@ -48,8 +48,6 @@ async function run(args: readonly string[], stopped: AbortSignal): Promise<void>
     listener.disconnect();
   }
 }
-
-const maxPort = 65_535;
 
 function portOf(text: string): number {
   const port = Number(text);

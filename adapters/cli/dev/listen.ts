@@ -6,6 +6,8 @@ import { Failure, systemCode } from "../failures.ts";
 
 const host = "127.0.0.1";
 
+export const maxPort = 65_535;
+
 /** A port that is taken, and the requests to it. */
 export class Listener {
   readonly port: number;
@@ -67,8 +69,6 @@ async function failureOf(error: unknown, port: number): Promise<unknown> {
       return error;
   }
 }
-
-const maxPort = 65_535;
 
 function portInUse(port: number, isOurs: boolean): Failure {
   const other = `To use another port:  tidings dev --port ${port === maxPort ? 0 : port + 1}`;

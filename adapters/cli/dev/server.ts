@@ -59,23 +59,22 @@ export class DevServer implements AsyncDisposable {
   static async start(options: DevServerOptions): Promise<DevServer> {
     const { database, file, listener } = options;
     const url = `http://localhost:${listener.port}`;
-    const storage = database.storage({ migrate: true });
     const { http, agents, sentiment } = standard();
-    const shared = {
+    // Each engine needs a storage and a transport of its own.
+    const parts = () => ({
+      storage: database.storage({ migrate: true }),
       transports: [sandbox()],
       sentiment,
       agents: { ...agents, actions: demoActions },
       webchat: { origins: [url, `http://127.0.0.1:${listener.port}`] },
       logger: terminalLogger(),
-    };
+    });
     if (options.seed) {
-      const made = await seed({ ...shared, storage }, url, options.stopped);
+      const made = await seed(parts(), url, options.stopped);
       if (!made) note(dim("The file has contacts already, so --seed added nothing."));
     }
     const engine = new MessagingEngine({
-      ...shared,
-      storage: database.storage({ migrate: true }),
-      transports: [sandbox()],
+      ...parts(),
       http: { ...http, allow: thisMachine },
     });
     try {
