@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { describe, TidingsError } from "../../src/kernel/index.ts";
+import { endedEarly } from "./body-errors.ts";
 import { checkEngine, isOwnPath, originForm } from "./mount.ts";
 import { NodeRequest, type Parsed, respond } from "./node-http.ts";
 
@@ -100,9 +101,7 @@ function refusalOf({ type, limit }: ParserError): TidingsError {
         "mounted before tidings.",
     );
   }
-  const message =
-    type === undefined
-      ? "The body does not have the encoding of its `Content-Encoding` header."
-      : "The connection closed before the end of the body.";
+  if (type !== undefined) return endedEarly();
+  const message = "The body does not have the encoding of its `Content-Encoding` header.";
   return new TidingsError("malformed_request", message);
 }

@@ -1,6 +1,7 @@
 import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
-import { checkFetchMount, type MountOptions, stripBasePath } from "./mount.ts";
+import { bodyTooLarge, endedEarly } from "./body-errors.ts";
+import { checkFetchMount, type MountOptions, pathAndQuery, stripBasePath } from "./mount.ts";
 
 /** Options of `fetchHandler`. */
 export interface FetchOptions extends MountOptions {
@@ -48,9 +49,7 @@ class FetchRequest implements ApiRequest {
     this.method = request.method;
     this.url = url.slice(slash, hash === -1 ? undefined : hash);
     const target = stripBasePath(options)(this.url) ?? "";
-    const mark = target.indexOf("?");
-    this.path = mark === -1 ? target : target.slice(0, mark);
-    this.query = mark === -1 ? "" : target.slice(mark + 1);
+    [this.path, this.query] = pathAndQuery(target);
     this.basePath = options.basePath ?? "";
     this.headers = [...request.headers].flat();
     this.#addressOf = options.remoteAddress;
@@ -75,10 +74,7 @@ class FetchRequest implements ApiRequest {
     const reader = this.original.body.getReader();
     const next = (): ReturnType<typeof reader.read> =>
       reader.read().catch(() => {
-        throw new TidingsError(
-          "malformed_request",
-          "The connection closed before the end of the body.",
-        );
+        throw endedEarly();
       });
     let last = await next();
     try {
@@ -122,14 +118,9 @@ async function readAll(
       chunks.push(chunk);
     }
   } catch {
-    throw new TidingsError(
-      "malformed_request",
-      "The connection closed before the end of the body.",
-    );
+    throw endedEarly();
   }
-  if (size > limit) {
-    throw new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
-  }
+  if (size > limit) throw bodyTooLarge(limit);
   return Buffer.concat(chunks);
 }
 

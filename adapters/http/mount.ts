@@ -80,6 +80,12 @@ export function originForm(target = "/"): string {
   return rest === "" || rest.startsWith("?") ? `/${rest}` : rest;
 }
 
+/** Splits a request target at the question mark. */
+export function pathAndQuery(target: string): readonly [path: string, query: string] {
+  const mark = target.indexOf("?");
+  return mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)];
+}
+
 /**
  * Returns a function that strips the base path from a URL's path and query. It returns null for a
  * URL outside the base path. Of the base path itself nothing is left but the query.

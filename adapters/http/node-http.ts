@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
+import { bodyTooLarge, endedEarly } from "./body-errors.ts";
+import { pathAndQuery } from "./mount.ts";
 import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /** What an earlier body parser left on the framework's request. */
@@ -43,11 +45,9 @@ export class NodeRequest implements ApiRequest {
     response: ServerResponse,
     { url, target, parsed, basePath, original }: Framed,
   ) {
-    const mark = target.indexOf("?");
     this.method = message.method ?? "GET";
     this.url = url;
-    this.path = mark === -1 ? target : target.slice(0, mark);
-    this.query = mark === -1 ? "" : target.slice(mark + 1);
+    [this.path, this.query] = pathAndQuery(target);
     this.basePath = basePath;
     this.headers = message.rawHeaders;
     this.original = original;
@@ -95,9 +95,6 @@ export class NodeRequest implements ApiRequest {
     throw bodyWasRead();
   }
 }
-
-const endedEarly = (): TidingsError =>
-  new TidingsError("malformed_request", "The connection closed before the end of the body.");
 
 const bodyWasRead = (): TidingsError =>
   new TidingsError(
@@ -162,9 +159,7 @@ function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
       else {
-        settle(() =>
-          reject(new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`)),
-        );
+        settle(() => reject(bodyTooLarge(limit)));
       }
     };
     const onEnd = (): void => {
