@@ -7,6 +7,7 @@ import type {
   Receipt,
   ReceiptSubject,
 } from "../../../src/ports/index.ts";
+import { matchesText, nthStep } from "../rules.ts";
 
 /** A receipt that a scripted carrier issues. */
 export interface ScriptedReceipt {
@@ -123,19 +124,14 @@ const defaultReceipts: readonly ScriptedReceipt[] = [{ status: "delivered" }];
 export function outcomeOf(script: CarrierScript, call: AttemptAtCarrier): CarrierOutcome {
   const found =
     typeof script === "function" ? script(call) : script.find((rule) => matches(rule, call));
-  const chosen = typeof found === "object" && "attempts" in found ? nth(found, call) : found;
+  const isRule = typeof found === "object" && "attempts" in found;
+  const chosen = isRule ? nthStep(found.attempts, call.number) : found;
   if (chosen === undefined) return { outcome: "accepted" };
   return typeof chosen === "string" ? { outcome: chosen } : chosen;
 }
 
 function matches({ to, text }: CarrierRule, { message }: AttemptAtCarrier): boolean {
-  if (to !== undefined && to !== message.to) return false;
-  if (text === undefined) return true;
-  return typeof text === "string" ? message.body.includes(text) : message.body.search(text) >= 0;
-}
-
-function nth({ attempts }: CarrierRule, { number }: AttemptAtCarrier): ScriptedOutcome {
-  return attempts[Math.min(number, attempts.length) - 1] ?? attempts[0];
+  return (to === undefined || to === message.to) && matchesText(text, message.body);
 }
 
 /** The receipts of an outcome. */

@@ -1,5 +1,6 @@
 /** What a scripted model answers to the turns of agents. */
 import type { ModelAnswer, ModelTask, ModelTurn } from "../../../src/ports/index.ts";
+import { matchesText, nthStep } from "../rules.ts";
 
 /** The model answers. */
 export interface ModelAnswers {
@@ -89,7 +90,7 @@ export function outcomeOf(
   const found =
     typeof script === "function" ? script(request) : script.find((rule) => matches(rule, request));
   const isRule = typeof found === "object" && found !== null && "answers" in found;
-  const chosen = isRule ? nth(found, request) : (found ?? defaultAnswer);
+  const chosen = isRule ? nthStep(found.answers, request.number) : (found ?? defaultAnswer);
   if (typeof chosen === "string") return { outcome: "answered", answer: { text: chosen } };
   if (!("outcome" in chosen)) return { outcome: "answered", answer: chosen };
   if (chosen.outcome !== "answer_lost") return chosen;
@@ -97,14 +98,7 @@ export function outcomeOf(
 }
 
 function matches({ text, task }: ModelRule, { turn }: TurnAtModel): boolean {
-  if (task !== undefined && task !== turn.task.type) return false;
-  if (text === undefined) return true;
-  const said = lastSaid(turn);
-  return typeof text === "string" ? said.includes(text) : said.search(text) >= 0;
-}
-
-function nth({ answers }: ModelRule, { number }: TurnAtModel): ScriptedAnswer {
-  return answers[Math.min(number, answers.length) - 1] ?? answers[0];
+  return (task === undefined || task === turn.task.type) && matchesText(text, lastSaid(turn));
 }
 
 /** The contact's last message. Empty if there is none. */

@@ -1,6 +1,7 @@
 /** What a scripted receiver does with the requests that webhooks send. */
 import type { Event } from "../../entry.ts";
 import { memberOf } from "../../../src/kernel/index.ts";
+import { nthStep } from "../rules.ts";
 
 /** The receiver takes the request and responds. */
 export interface AnsweredRequest {
@@ -107,7 +108,8 @@ export interface WebhookRequest extends RequestAtReceiver {
 export function responseOf(script: ReceiverScript, request: RequestAtReceiver): ReceiverOutcome {
   const found =
     typeof script === "function" ? script(request) : script.find((rule) => matches(rule, request));
-  const chosen = typeof found === "object" && "attempts" in found ? nth(found, request) : found;
+  const isRule = typeof found === "object" && "attempts" in found;
+  const chosen = isRule ? nthStep(found.attempts, request.number) : found;
   if (chosen === undefined) return { outcome: "answered" };
   if (typeof chosen === "number") return { outcome: "answered", status: chosen };
   return typeof chosen === "string" ? { outcome: chosen } : chosen;
@@ -122,10 +124,6 @@ function matches({ url, event: pattern }: ReceiverRule, request: RequestAtReceiv
 export function matchesPattern(pattern: string, type: string): boolean {
   if (pattern === "*" || pattern === type) return true;
   return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));
-}
-
-function nth({ attempts }: ReceiverRule, { number }: RequestAtReceiver): ScriptedResponse {
-  return attempts[Math.min(number, attempts.length) - 1] ?? attempts[0];
 }
 
 /** The event in the body of a request. Undefined if there is none. */
