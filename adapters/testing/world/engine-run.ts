@@ -71,6 +71,11 @@ export class ProcessRun implements EngineRun {
   }
 }
 
+/** Makes a call of a process. It never settles if the process has ended, before or meanwhile. */
+export function callWhileAlive<T>(run: EngineRun, call: () => Promise<T>): Promise<T> {
+  return run.isAlive ? run.guard(call()) : never();
+}
+
 export function never<T>(): Promise<T> {
   return new Promise(() => {});
 }

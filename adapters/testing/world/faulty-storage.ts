@@ -7,7 +7,7 @@ import {
 } from "../../../src/ports/index.ts";
 import { describeWrites, idsIn } from "./describe-writes.ts";
 import { WorldLocks } from "./engine-locks.ts";
-import { never } from "./engine-run.ts";
+import { callWhileAlive } from "./engine-run.ts";
 import { maxDelayMs } from "./faults.ts";
 import type { Call } from "./port-calls.ts";
 import type { RunContext } from "./run-context.ts";
@@ -18,12 +18,12 @@ import type { RunContext } from "./run-context.ts";
  */
 export function faultyStorage<Tx extends object | undefined>(context: RunContext): StoragePort<Tx> {
   const { world, run } = context;
-  const { dice, clock, ground } = world;
+  const { dice, clock, storage } = world;
   const link = new StorageLink(context);
-  const connection = ground.connect({
+  const connection = storage.connect({
     async onTheWay(what, call) {
       for (let left = dice.between(0, world.maxYields); left > 0; left--) {
-        await ground.yieldToEventLoop();
+        await storage.yieldToEventLoop();
       }
       if (what === "read" && context.occurs("readSlow", { call: what, ...call })) {
         await clock.sleep(dice.between(1, maxDelayMs.read));
@@ -46,8 +46,7 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
     connection.disconnect();
     locks.lose();
   });
-  const guarded = <T>(work: () => Promise<T>): Promise<T> =>
-    run.isAlive ? run.guard(work()) : never();
+  const guarded = <T>(call: () => Promise<T>): Promise<T> => callWhileAlive(run, call);
   const groupOf = (group: Group): Group => ({
     read: (lookups) => guarded(() => link.read(lookups, () => group.read(lookups))),
     commit: (writes) =>
@@ -89,7 +88,7 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
     },
     watch(listener) {
       world.watchers.add(run);
-      const stop = ground.watch(() => {
+      const stop = storage.watch(() => {
         if (
           !run.isAlive ||
           link.isCut ||
@@ -108,7 +107,7 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
       take: () => guarded(() => link.read([], () => locks.take())),
       findFree: (ids) => guarded(() => link.read([], () => locks.findFree(ids))),
     },
-    yieldToEventLoop: () => guarded(() => ground.yieldToEventLoop()),
+    yieldToEventLoop: () => guarded(() => storage.yieldToEventLoop()),
     close: () => Promise.resolve(),
   };
 }

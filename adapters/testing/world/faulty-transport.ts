@@ -5,7 +5,7 @@ import type {
   OutboundMessage,
   Transport,
 } from "../../../src/ports/index.ts";
-import { never } from "./engine-run.ts";
+import { callWhileAlive, never } from "./engine-run.ts";
 import { maxDelayMs } from "./faults.ts";
 import type { RunContext } from "./run-context.ts";
 import { shortId } from "./story.ts";
@@ -15,8 +15,7 @@ export function faultyTransport(context: RunContext, carrier: Transport): Transp
   const { run } = context;
   const lookup = carrier.lookup?.bind(carrier);
   const parseCallback = carrier.parseCallback?.bind(carrier);
-  const guarded = <T>(work: () => Promise<T>): Promise<T> =>
-    run.isAlive ? run.guard(work()) : never();
+  const guarded = <T>(call: () => Promise<T>): Promise<T> => callWhileAlive(run, call);
   return {
     name: carrier.name,
     capabilities: carrier.capabilities,

@@ -1,24 +1,14 @@
-import type { Clock, StoragePort, Write } from "../../../src/ports/index.ts";
+import type { Clock, Write } from "../../../src/ports/index.ts";
 import type { Dice } from "../dice.ts";
 import type { VirtualClock } from "../simulated.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
 import type { Fault, MetFault } from "./faults.ts";
-import type { Connection, ConnectionOptions } from "./shared-storage.ts";
+import type { SharedStorage } from "./shared-storage.ts";
 import type { Call } from "./port-calls.ts";
 import type { Story } from "./story.ts";
 
 /** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */
 export type Remote = "storage" | "carrier" | "internet";
-
-/** The storage of a world, as its engines connect to it. */
-export interface Ground {
-  connect(options: ConnectionOptions): Connection;
-  watch(listener: () => void): () => void;
-  yieldToEventLoop(): Promise<void>;
-  /** Reads what is committed. No fault applies. */
-  readonly reader: StoragePort["reader"];
-  close(): Promise<void>;
-}
 
 /** Functions that are called when something happens. They must not call an engine. */
 export interface WorldObserver {
@@ -47,7 +37,7 @@ export interface Surroundings {
   readonly clock: VirtualClock;
   readonly dice: Dice;
   readonly story: Story;
-  readonly ground: Ground;
+  readonly storage: SharedStorage;
   readonly observe: WorldObserver;
   /** How many turns of the event loop may delay a storage call at most. */
   readonly maxYields: number;

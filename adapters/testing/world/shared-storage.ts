@@ -50,6 +50,19 @@ export class SharedStorage {
     this.#database = database;
   }
 
+  /** Reads what is committed. No call is delayed. */
+  get reader(): StoragePort["reader"] {
+    return this.#database.reader;
+  }
+
+  yieldToEventLoop(): Promise<void> {
+    return this.#database.yieldToEventLoop();
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
   connect({ onTheWay, onCommit }: ConnectionOptions): Connection {
     const database = this.#database;
     let last: Session | undefined;

@@ -23,10 +23,10 @@ import {
   FaultSource,
   maxSkewMs,
 } from "./faults.ts";
-import { groundOf } from "./ground.ts";
 import { checkFault, checkOptions, type CheckedOptions } from "./options.ts";
 import { pendingWork, skipIdleTime } from "./pending-work.ts";
-import type { Ground, LogLine, Remote, Surroundings } from "./run-context.ts";
+import type { LogLine, Remote, Surroundings } from "./run-context.ts";
+import { SharedStorage } from "./shared-storage.ts";
 import { Story } from "./story.ts";
 import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } from "./types.ts";
 import { Violation } from "./violation.ts";
@@ -62,7 +62,6 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly receiver: ScriptedReceiver;
   readonly model: ScriptedModel;
   readonly #faults: FaultSource;
-  readonly #ground: Ground;
   readonly #processes: readonly EngineProcess<Tx>[];
   readonly #transports: readonly WorldTransport[];
   readonly #surroundings: Surroundings;
@@ -93,12 +92,11 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     this.#transports = transports;
     this.receiver = receiver;
     this.model = model;
-    this.#ground = groundOf(storage);
     this.#surroundings = {
       clock: this.clock,
       dice: this.dice,
       story: this.story,
-      ground: this.#ground,
+      storage: new SharedStorage(storage),
       observe,
       maxYields: this.dice.between(0, 3),
       heldLocks: new Set(),
@@ -151,7 +149,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   get reader(): StoragePort["reader"] {
-    return this.#ground.reader;
+    return this.#surroundings.storage.reader;
   }
 
   engine(name?: string): MessagingEngine<Tx> {
@@ -316,7 +314,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const process of this.#processes) process.end();
-    await this.#ground.close();
+    await this.#surroundings.storage.close();
   }
 
   #process(name: string): EngineProcess<Tx> {
