@@ -34,6 +34,67 @@ import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } 
 import { background, type Tx } from "../store/index.ts";
 import { analyzerName, withoutMessage } from "../ports/index.ts";
 
+export const sentimentHookHandlers: readonly HookHandler[] = [
+  onHook(onMessageReceived, async (tx, { message }, { scoresSentiment }) => {
+    // A keyword says nothing about the contact's mood.
+    if (scoresSentiment && message.keyword === null) await scoreLater(tx, message);
+  }),
+];
+
+/** Schedules the scoring of an inbound message after this commit. */
+async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
+  const { contact_id, id: message_id } = message;
+  tx.insert(messageScores, {
+    contact_id,
+    message_id,
+    state: "pending",
+    score: null,
+    created_at: tx.now,
+  });
+  await arm(tx, scoreJob(message, contact_id, tx.now));
+}
+
+/**
+ * The job that scores a contact's messages in order. It is armed for each message to score, and
+ * when a merge moves unscored messages to the contact.
+ */
+export function scoreJob(
+  { account_id, mode }: Scope,
+  contact_id: ContactId,
+  due_at: number,
+): JobOrder<"score"> {
+  // Only engines with an analyzer take jobs of this lane. Transports work the same way.
+  const lane = { kind: "score", slow: false, remote: analyzerName, account_id, mode } as const;
+  return { kind: "score", key: { contact_id }, account_id, mode, lane, due_at };
+}
+
+/** The maximum number of messages of one contact in one run. Then other jobs can run. */
+const maxPerRun = 50;
+
+/**
+ * Scores a contact's messages in order. One transaction stores a score and reads the next message.
+ * An engine without an analyzer marks pending messages as not scored.
+ */
+export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
+  const { store, services } = runtime;
+  return async (claim, run) => {
+    let scored: Scored | undefined;
+    for (let i = 0; !run.abort.aborted; i++) {
+      const isOver = i >= maxPerRun || run.stopping.aborted;
+      const next = await store.commit(
+        claim,
+        async (tx) => {
+          if (scored !== undefined) await recordScore(tx, scored.row, scored.score, services);
+          return isOver ? finish(tx, claim, { againAt: tx.now }) : nextUnscored(tx, claim);
+        },
+        background,
+      );
+      if (next === undefined) return;
+      scored = { row: next.row, score: await scoreOf(runtime, next, run) };
+    }
+  };
+}
+
 /** The next message to score. */
 interface Unscored {
   readonly row: MessageScoreRow;
@@ -41,15 +102,16 @@ interface Unscored {
   readonly text: string;
 }
 
+interface Scored {
+  readonly row: MessageScoreRow;
+  readonly score: number | null;
+}
+
 /**
  * Returns the contact's oldest unscored message. If there is none, finishes the job. If the lease
  * was lost, returns undefined and changes nothing.
  */
-async function nextUnscored(
-  tx: Tx,
-  claim: Claim<"score">,
-  leaseMs: number,
-): Promise<Unscored | undefined> {
+async function nextUnscored(tx: Tx, claim: Claim<"score">): Promise<Unscored | undefined> {
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   const [row] = await tx.list(pendingScores, [claim.key.contact_id], 1);
   if (row === undefined) {
@@ -59,6 +121,41 @@ async function nextUnscored(
   const message = await tx.get(messageById, [row.message_id]);
   return { row, text: message?.body ?? "" };
 }
+
+/**
+ * The deadline of the analyzer, in milliseconds. It is short: an agent may wait for the score
+ * before it answers.
+ */
+const scoreMs = 2_000;
+
+async function scoreOf(
+  { clock, logger, sentiment }: Runtime,
+  { row, text }: Unscored,
+  { abort }: JobRun,
+): Promise<number | null> {
+  if (sentiment === undefined || text === "") return null;
+  try {
+    const score = await withDeadline(
+      clock,
+      scoreMs,
+      async () => sentiment.score(text),
+      () => null,
+      abort,
+    );
+    return validScore(score);
+  } catch (error) {
+    // Nothing is recorded then: the next holder of the job scores the message.
+    if (abort.aborted) return null;
+    logger.warn(
+      { err: withoutMessage(error), message_id: row.message_id },
+      "a message could not be scored",
+    );
+    return null;
+  }
+}
+
+/** Runs when a message got its score, or when it is certain to get none. */
+export const onMessageScored: Hook<{ readonly message: MessageRow }> = defineHook("message scored");
 
 /**
  * Stores a score and updates the contact's sentiment state. If the message was already scored, or
@@ -96,104 +193,4 @@ async function recordScore(
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
   });
-}
-
-/**
- * The deadline of the analyzer, in milliseconds. It is short: an agent may wait for the score
- * before it answers.
- */
-const scoreMs = 2_000;
-/** The maximum number of messages of one contact in one run. Then other jobs can run. */
-const maxPerRun = 50;
-
-/**
- * Scores a contact's messages in order. One transaction stores a score and reads the next message.
- * An engine without an analyzer marks pending messages as not scored.
- */
-export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
-  const { store, services } = runtime;
-  return async (claim, run) => {
-    let scored: Scored | undefined;
-    for (let i = 0; !run.abort.aborted; i++) {
-      const isOver = i >= maxPerRun || run.stopping.aborted;
-      const next = await store.commit(
-        claim,
-        async (tx) => {
-          if (scored !== undefined) await recordScore(tx, scored.row, scored.score, services);
-          return isOver ? finish(tx, claim, { againAt: tx.now }) : nextUnscored(tx, claim, leaseMs);
-        },
-        background,
-      );
-      if (next === undefined) return;
-      scored = { row: next.row, score: await scoreOf(runtime, next, run) };
-    }
-  };
-}
-
-interface Scored {
-  readonly row: MessageScoreRow;
-  readonly score: number | null;
-}
-
-async function scoreOf(
-  { clock, logger, sentiment }: Runtime,
-  { row, text }: Unscored,
-  { abort }: JobRun,
-): Promise<number | null> {
-  if (sentiment === undefined || text === "") return null;
-  try {
-    const score = await withDeadline(
-      clock,
-      scoreMs,
-      async () => sentiment.score(text),
-      () => null,
-      abort,
-    );
-    return validScore(score);
-  } catch (error) {
-    // Nothing is recorded then: the next holder of the job scores the message.
-    if (abort.aborted) return null;
-    logger.warn(
-      { err: withoutMessage(error), message_id: row.message_id },
-      "a message could not be scored",
-    );
-    return null;
-  }
-}
-
-/** Runs when a message got its score, or when it is certain to get none. */
-export const onMessageScored: Hook<{ readonly message: MessageRow }> = defineHook("message scored");
-
-export const sentimentHookHandlers: readonly HookHandler[] = [
-  onHook(onMessageReceived, async (tx, { message }, { scoresSentiment }) => {
-    // A keyword says nothing about the contact's mood.
-    if (scoresSentiment && message.keyword === null) await scoreLater(tx, message);
-  }),
-];
-
-/** Schedules the scoring of an inbound message after this commit. */
-async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
-  const { contact_id, id: message_id } = message;
-  tx.insert(messageScores, {
-    contact_id,
-    message_id,
-    state: "pending",
-    score: null,
-    created_at: tx.now,
-  });
-  await arm(tx, scoreJob(message, contact_id, tx.now));
-}
-
-/**
- * The job that scores a contact's messages in order. It is armed for each message to score, and
- * when a merge moves unscored messages to the contact.
- */
-export function scoreJob(
-  { account_id, mode }: Scope,
-  contact_id: ContactId,
-  due_at: number,
-): JobOrder<"score"> {
-  // Only engines with an analyzer take jobs of this lane. Transports work the same way.
-  const lane = { kind: "score", slow: false, remote: analyzerName, account_id, mode } as const;
-  return { kind: "score", key: { contact_id }, account_id, mode, lane, due_at };
 }
