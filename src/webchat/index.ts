@@ -1,5 +1,5 @@
 export { forgetVisitor } from "./sessions.ts";
-export { authenticateVisitor, type Visitor } from "./visitors.ts";
+export { authenticateVisitor, type Visitor } from "./visitor-tokens.ts";
 export type {
   ShowTyping,
   Typing,

@@ -28,11 +28,11 @@ import {
   webchatSessions,
   webchatSessionsOfAddress,
 } from "./rows.ts";
-import { signReturnKey, signToken, verifyReturnKey } from "./visitors.ts";
+import { signReturnKey, signToken, verifyReturnKey } from "./visitor-tokens.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
 import type { Command, Services } from "../operations/index.ts";
 import { type Seen, webchatTransportName } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 
 /** Opens a session for the given contact, or for a new contact. */
@@ -155,6 +155,20 @@ async function returningVisitor(
 export async function findSession(tx: Tx, id: string): Promise<Seen<WebchatSessionRow>> {
   const session = await tx.get(webchatSessionById, [id], { hold: true });
   if (session === undefined || session.expires_at <= tx.now) throw notFound("webchat session");
+  return session;
+}
+
+/**
+ * Reads a visitor's session that has not expired.
+ * @throws TidingsError `not_found`
+ */
+export async function readSession(
+  reads: Reads,
+  id: string,
+  now: number,
+): Promise<WebchatSessionRow> {
+  const session = await reads.get(webchatSessionById, [id]);
+  if (session === undefined || session.expires_at <= now) throw notFound("webchat session");
   return session;
 }
 

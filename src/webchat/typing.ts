@@ -5,7 +5,7 @@ import {
   type WatchTyping,
   watchTypingSchema,
 } from "./signal-types.ts";
-import { webchatSessionById } from "./rows.ts";
+import { readSession } from "./sessions.ts";
 import { identityByAddress } from "../contacts/index.ts";
 import { conversationById, currentConversation } from "../conversations/index.ts";
 import { follow, typingItem } from "../events/index.ts";
@@ -40,9 +40,8 @@ export const showVisitorTyping: SignalOperation<ById> = {
   input: () => byIdSchema,
   status: 204,
   async run(reads, { id }, _call, now) {
-    const session = await reads.get(webchatSessionById, [id]);
-    if (session === undefined || session.expires_at <= now) throw notFound("webchat session");
-    const identity = await reads.get(identityByAddress, ["webchat", session.address]);
+    const { address } = await readSession(reads, id, now);
+    const identity = await reads.get(identityByAddress, ["webchat", address]);
     if (identity === undefined) throw notFound("webchat session");
     const { contact_id } = identity;
     const conversation = await reads.get(currentConversation, [contact_id, "webchat"]);

@@ -4,7 +4,8 @@ import {
   webchatMessage,
   type WebchatMessagePage,
 } from "./types.ts";
-import { mailboxByAddress, mailOfMessage, webchatSessionById } from "./rows.ts";
+import { mailboxByAddress, mailOfMessage } from "./rows.ts";
+import { readSession } from "./sessions.ts";
 import { readNames, readState } from "./state.ts";
 import { identityByAddress } from "../contacts/index.ts";
 import { notFound } from "../kernel/index.ts";
@@ -27,9 +28,7 @@ export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
   name: "webchat.messages",
   input: () => visitorHistorySchema,
   async run(reads, { id, ...input }, call, now) {
-    const session = await reads.get(webchatSessionById, [id]);
-    if (session === undefined || session.expires_at <= now) throw notFound("webchat session");
-    const { address } = session;
+    const { address } = await readSession(reads, id, now);
     // The mailbox is read before the messages. What it has by now is in the list.
     const [mailbox, identity] = await Promise.all([
       reads.get(mailboxByAddress, [address]),

@@ -43,9 +43,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
       throw new TidingsError(
         "rate_limited",
         "The session sent more than 20 messages in 10 seconds. Wait and send the message again.",
-        {
-          retryAfterMs,
-        },
+        { retryAfterMs },
       );
     }
     tx.update(webchatSessions, session, { recent: decision.recent });

@@ -1,6 +1,6 @@
 import { identityByAddress } from "../contacts/index.ts";
 import { follow, type StreamBatch } from "../events/index.ts";
-import { type ContactId, notFound } from "../kernel/index.ts";
+import type { ContactId } from "../kernel/index.ts";
 import { messageById, messageResource } from "../messages/index.ts";
 import type {
   EventStream,
@@ -20,6 +20,7 @@ import {
   webchatSessionById,
   type WebchatSessionRow,
 } from "./rows.ts";
+import { readSession } from "./sessions.ts";
 import { readNames, readState } from "./state.ts";
 import {
   type VisitorStream,
@@ -46,8 +47,7 @@ export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
   before: markWebchatMail,
   async open(sources, { id, last_event_id }, _call, signal) {
     const { reads, now } = sources;
-    const session = await reads.get(webchatSessionById, [id]);
-    if (session === undefined || session.expires_at <= now()) throw notFound("webchat session");
+    const session = await readSession(reads, id, now());
     const after =
       last_event_id === undefined
         ? session.begins_after

@@ -37,13 +37,12 @@ export function signToken(
     session_id,
     expires_at,
   ]);
-  const signature = createHmac("sha256", secret).update(signed).digest("base64url");
   return [
     ulidOf(scope.account_id),
     scope.mode,
     ulidOf(session_id),
     expires_at.toString(36),
-    signature,
+    signatureOf(secret, signed),
   ].join(".");
 }
 
@@ -57,8 +56,7 @@ export function verifyToken(secret: KeyObject, token: string): ProvenToken | und
     expires_at: Number.parseInt(expiry, 36),
   };
   // Compare the whole text. Numbers and base64 have several spellings, and only one may be valid.
-  const [given, expected] = [Buffer.from(token), Buffer.from(signToken(secret, proven))];
-  return given.length === expected.length && timingSafeEqual(given, expected) ? proven : undefined;
+  return isSame(token, signToken(secret, proven)) ? proven : undefined;
 }
 
 const returnKeyShape = /^([\w-]{1,150})\.[\w-]{43}$/;
@@ -66,8 +64,7 @@ const returnKeyShape = /^([\w-]{1,150})\.[\w-]{43}$/;
 /** Returns the key with which a visitor comes back: the visitor's address and an HMAC. */
 export function signReturnKey(secret: KeyObject, scope: Scope, address: string): string {
   const signed = JSON.stringify(["webchat return key", scope.account_id, scope.mode, address]);
-  const signature = createHmac("sha256", secret).update(signed).digest("base64url");
-  return `${Buffer.from(address).toString("base64url")}.${signature}`;
+  return `${Buffer.from(address).toString("base64url")}.${signatureOf(secret, signed)}`;
 }
 
 /** Returns the address in a genuine return key of this account and mode, otherwise `undefined`. */
@@ -75,8 +72,17 @@ export function verifyReturnKey(secret: KeyObject, scope: Scope, key: string): s
   const encoded = returnKeyShape.exec(key)?.[1];
   if (encoded === undefined) return undefined;
   const address = Buffer.from(encoded, "base64url").toString();
-  const [given, expected] = [Buffer.from(key), Buffer.from(signReturnKey(secret, scope, address))];
-  return given.length === expected.length && timingSafeEqual(given, expected) ? address : undefined;
+  return isSame(key, signReturnKey(secret, scope, address)) ? address : undefined;
+}
+
+function signatureOf(secret: KeyObject, signed: string): string {
+  return createHmac("sha256", secret).update(signed).digest("base64url");
+}
+
+/** Compares two texts in a time that does not tell where they differ. */
+function isSame(text: string, other: string): boolean {
+  const [a, b] = [Buffer.from(text), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** An authenticated visitor and its session. */

@@ -2,7 +2,7 @@ import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { throttle } from "../../src/webchat/visitor-messages.ts";
-import { type ProvenToken, signToken, verifyToken } from "../../src/webchat/visitors.ts";
+import { type ProvenToken, signToken, verifyToken } from "../../src/webchat/visitor-tokens.ts";
 
 it("a session may write exactly 20 messages in any ten seconds", () => {
   const gap = fc.oneof(fc.nat({ max: 900 }), fc.constantFrom(0, 1, 499, 500, 501, 10_000));
