@@ -10,7 +10,7 @@ import {
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
 import { recordCall, recordPendingCall } from "./run-progress.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
-import { type Claim, leaseMs, retry } from "../queue/index.ts";
+import { type Claim, retry } from "../queue/index.ts";
 import { withCall } from "./runs/rules.ts";
 import type { ActionCall } from "./runs/types.ts";
 import type { Act, MoveResult } from "./runs/moves.ts";
@@ -197,7 +197,7 @@ export class ActionCalls {
     const done = progress();
     const isCurrent = await runtime.store.commit(
       begun.run,
-      (tx) => recordPendingCall(tx, claim, begun, { leaseMs, call, progress: done }),
+      (tx) => recordPendingCall(tx, claim, begun, { call, progress: done }),
       background,
     );
     if (isCurrent) {

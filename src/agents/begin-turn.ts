@@ -6,14 +6,14 @@ import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from ".
 import { agentInUse } from "./reads.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "./runs/rules.ts";
-import type { BegunTurn, TurnContext } from "./turn-types.ts";
+import type { BegunTurn } from "./turn-types.ts";
 import { consentFor, identityByAddress, consentOf } from "../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import type { MessageRow } from "../messages/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { type Claim, finish, renew } from "../queue/index.ts";
+import { type Claim, finish, leaseMs, renew } from "../queue/index.ts";
 import { pendingScores } from "../sentiment/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -37,9 +37,9 @@ const marginMs = 30_000;
 export async function beginTurn(
   tx: Tx,
   claim: Claim<"turn">,
-  options: TurnContext,
+  services: Services,
 ): Promise<BegunTurn | undefined> {
-  if (!(await renew(tx, claim, options.leaseMs))) return undefined;
+  if (!(await renew(tx, claim, leaseMs))) return undefined;
   const { conversation_id } = claim.key;
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation === undefined) {
@@ -48,7 +48,7 @@ export async function beginTurn(
   }
   const nextDenial = await denyOverdue(tx, conversation);
   const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
-  const begun = await findTurn(tx, conversation, open, options);
+  const begun = await findTurn(tx, conversation, open, services);
   if (typeof begun === "object") {
     await renew(tx, claim, 2 * (begun.agent.limits.timeout_ms + marginMs));
     return begun;
@@ -83,7 +83,7 @@ async function findTurn(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   open: readonly Seen<RunRow>[],
-  { services }: TurnContext,
+  services: Services,
 ): Promise<BegunTurn | number | undefined> {
   const { drawId } = services;
   const actions = open.filter(isAction);

@@ -3,19 +3,15 @@ import { type AgentSessionRow, agentSessions, frameColumns } from "./rows.ts";
 import { endRun, newTokens, readRunState, type RunState, saveProgress } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, approvalMs, callsAfterTurn, withinLastMinute } from "./runs/rules.ts";
+import type { ActionCall } from "./runs/types.ts";
 import { sendAs, type SendResult } from "./reply.ts";
-import type {
-  BegunTurn,
-  CheckedTurn,
-  NewObservation,
-  TurnContext,
-  TurnOutcome,
-} from "./turn-types.ts";
+import type { BegunTurn, CheckedTurn, NewObservation, TurnOutcome } from "./turn-types.ts";
 import { changeConversation, changeStatus, type ConversationRow } from "../conversations/index.ts";
 import { type GenerateId, storable } from "../kernel/index.ts";
 import { observations } from "../observations/index.ts";
+import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { type Claim, finish, renew } from "../queue/index.ts";
+import { type Claim, finish, leaseMs, renew } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /**
@@ -30,7 +26,7 @@ export async function endTurn(
   outcome: TurnOutcome,
   options: CheckedTurn,
 ): Promise<void> {
-  if (!(await renew(tx, claim, options.leaseMs))) return;
+  if (!(await renew(tx, claim, leaseMs))) return;
   const current = await readRunState(tx, begun);
   if (current.state === "current") await conclude(tx, current, outcome, options);
   // The contact has written in the meantime, so the reply is dropped.
@@ -65,34 +61,42 @@ async function conclude(
       : await handOff(tx, drawId, sent.conversation, { ...over, run_id: run.id });
   const conversation = outcome.closes && !isRefused ? await close(tx, drawId, handed) : handed;
 
-  const { steps, calls, usage } = outcome;
-  const did = {
+  const waits = over === null && outcome.calls.some(isAwaiting);
+  const isFailed = isRefused || outcome.isFailed;
+  const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
+  const did = columnsOf(run, outcome, sent);
+  if (waits) pauseRun(tx, run, did);
+  else endRun(tx, drawId, conversation, run, { ...did, status });
+}
+
+const isAwaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
+
+/** Returns the columns of a run that say what it has done. */
+function columnsOf(
+  run: RunRow,
+  { steps, calls, usage, playbook_id, result }: TurnOutcome,
+  { message_id, error }: SendResult,
+) {
+  return {
     steps,
     calls,
     ...usage,
-    sent_message_ids: [
-      ...run.sent_message_ids,
-      ...(sent.message_id === null ? [] : [sent.message_id]),
-    ],
-    playbook_id: outcome.playbook_id ?? run.playbook_id,
-    result: sent.error ?? outcome.result,
+    sent_message_ids: [...run.sent_message_ids, ...(message_id === null ? [] : [message_id])],
+    playbook_id: playbook_id ?? run.playbook_id,
+    result: error ?? result,
   };
-  const waits = over === null && calls.some(({ status }) => status === "awaiting_approval");
-  if (waits) {
-    const status = "awaiting_approval";
-    tx.update(runs, run, {
-      ...did,
-      calls: callsAfterTurn(calls),
-      status,
-      open: null,
-      resumed: true,
-      approve_by: tx.now + approvalMs,
-    });
-    return;
-  }
-  const isFailed = isRefused || outcome.isFailed;
-  const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
-  endRun(tx, drawId, conversation, run, { ...did, status });
+}
+
+/** Lets a run wait for the approval of a call. */
+function pauseRun(tx: Tx, run: Seen<RunRow>, did: ReturnType<typeof columnsOf>): void {
+  tx.update(runs, run, {
+    ...did,
+    calls: callsAfterTurn(did.calls),
+    status: "awaiting_approval",
+    open: null,
+    resumed: true,
+    approve_by: tx.now + approvalMs,
+  });
 }
 
 /**
@@ -168,13 +172,12 @@ export async function failTurn(
   tx: Tx,
   claim: Claim<"turn">,
   { run: begun }: BegunTurn,
-  { leaseMs, services }: TurnContext,
+  { drawId }: Services,
 ): Promise<void> {
   if (!(await renew(tx, claim, leaseMs))) return;
   const current = await readRunState(tx, begun);
   if (current.state !== "closed") {
     const { run, session } = current;
-    const { drawId } = services;
     const reason = "The turn failed repeatedly.";
     // No contact waits for a single action from a trigger.
     const conversation =

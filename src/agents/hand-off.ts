@@ -123,7 +123,7 @@ async function waitForPeople(
 export async function timeOutQueue(
   tx: Tx,
   claim: Claim<"queue-timeout">,
-  options: Omit<CheckedTurn, "leaseMs">,
+  options: CheckedTurn,
 ): Promise<void> {
   const waiting = await findWaiting(tx, claim);
   if (waiting !== undefined && waiting.until > tx.now) {

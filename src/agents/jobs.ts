@@ -12,7 +12,7 @@ import type { BegunTurn } from "./turn-types.ts";
 import { conversationById } from "../conversations/index.ts";
 import type { Scope } from "../kernel/index.ts";
 import type { ModelAction } from "../ports/index.ts";
-import { type Claim, finish, type JobHandler, type JobTable, leaseMs } from "../queue/index.ts";
+import { type Claim, finish, type JobHandler, type JobTable } from "../queue/index.ts";
 
 export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> = {
   turn: runTurn,
@@ -40,11 +40,7 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   );
   return async (claim, { abort }) => {
     if (agents === undefined) throw new Error("no agents are set up here");
-    const begun = await store.commit(
-      claim,
-      (tx) => beginTurn(tx, claim, { leaseMs, services }),
-      background,
-    );
+    const begun = await store.commit(claim, (tx) => beginTurn(tx, claim, services), background);
     if (begun === undefined) return;
     const over = new AbortController();
     void showTyping(runtime, claim, begun, AbortSignal.any([abort, over.signal]));
@@ -56,11 +52,7 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
         { err: error, run_id: begun.run.id },
         "a turn failed repeatedly; the conversation is handed off to people",
       );
-      await store.commit(
-        claim,
-        (tx) => failTurn(tx, claim, begun, { leaseMs, services }),
-        background,
-      );
+      await store.commit(claim, (tx) => failTurn(tx, claim, begun, services), background);
     } finally {
       over.abort();
     }
@@ -132,7 +124,7 @@ async function take(
   if (outcome !== undefined) {
     await hostPolicies.commit(
       claim,
-      (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { leaseMs, services, hostVerdicts }),
+      (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
       background,
     );
   } else if (!turn.isCalling) {

@@ -12,7 +12,7 @@ import type { ActionCall } from "./runs/types.ts";
 import { answersIn } from "./session.ts";
 import { findUnanswered } from "./answered-messages.ts";
 import type { BegunTurn, Progress } from "./turn-types.ts";
-import { type Claim, renew } from "../queue/index.ts";
+import { type Claim, leaseMs, renew } from "../queue/index.ts";
 
 type Begun = Pick<RunRow, "agent_id" | "agent_revision" | "playbook_id" | "trigger">;
 type Cause = Pick<RunRow, "message_ids" | "heard_through"> | Pick<RunRow, "request">;
@@ -178,7 +178,6 @@ export function newTokens(run: RunRow, { input_tokens, output_tokens }: Progress
 }
 
 interface PendingCall {
-  readonly leaseMs: number;
   readonly call: ActionCall;
   /** The progress before the call. */
   readonly progress: Progress;
@@ -193,7 +192,7 @@ export async function recordPendingCall(
   tx: Tx,
   claim: Claim<"turn">,
   { run }: Pick<BegunTurn, "run">,
-  { leaseMs, call, progress }: PendingCall,
+  { call, progress }: PendingCall,
 ): Promise<boolean> {
   if (!(await renew(tx, claim, leaseMs))) return false;
   const current = await readRunState(tx, run);

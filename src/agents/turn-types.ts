@@ -22,11 +22,6 @@ export interface BegunTurn {
   readonly agent: AgentDefinition;
 }
 
-export interface TurnContext {
-  readonly leaseMs: number;
-  readonly services: Services;
-}
-
 /** What a run has done so far. */
 export interface Progress {
   readonly steps: readonly RunStep[];
@@ -68,7 +63,8 @@ export interface NewObservation {
   readonly confidence: number | null;
 }
 
-export interface CheckedTurn extends TurnContext {
+export interface CheckedTurn {
+  readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
 }
 
