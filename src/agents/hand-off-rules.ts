@@ -1,4 +1,4 @@
-import type { HandOff, TurnFacts } from "./turn-types.ts";
+import type { HandOff, TurnFacts } from "./turns/turn-types.ts";
 import type { HandoffCause, HandoffRule } from "./settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "./types.ts";
 import { isVeryNegative } from "../contacts/index.ts";

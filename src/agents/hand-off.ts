@@ -18,7 +18,7 @@ import { type GenerateId, isId, type RunId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { AgentDefinition } from "./types.ts";
-import type { CheckedTurn } from "./turn-types.ts";
+import type { CheckedTurn } from "./turns/turn-types.ts";
 import { cancelAnswerRuns } from "./run-progress.ts";
 import { initialState, makeHandler } from "./session.ts";
 import { findUnanswered, latestMessages } from "./answered-messages.ts";

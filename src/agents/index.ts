@@ -10,7 +10,7 @@ export { runResource, type RunRow, runs, runsOfConversation } from "./runs/rows.
 export type { AgentAction, AgentActions } from "./list-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./actions.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
-export { validateAnswer } from "./model-turn.ts";
+export { validateAnswer } from "./turns/model-turn.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";

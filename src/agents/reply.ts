@@ -9,7 +9,7 @@ import {
   storable,
   TidingsError,
 } from "../kernel/index.ts";
-import type { TurnFacts } from "./turn-types.ts";
+import type { TurnFacts } from "./turns/turn-types.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
 import type { Call } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";

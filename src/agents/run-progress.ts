@@ -11,7 +11,7 @@ import { agentById, agentSessionOf, type AgentSessionRow, agentSessions } from "
 import type { ActionCall } from "./runs/types.ts";
 import { answersIn } from "./session.ts";
 import { findUnanswered } from "./answered-messages.ts";
-import type { BegunTurn, Progress } from "./turn-types.ts";
+import type { BegunTurn, Progress } from "./turns/turn-types.ts";
 import { type Claim, leaseMs, renew } from "../queue/index.ts";
 
 type Begun = Pick<RunRow, "agent_id" | "agent_revision" | "playbook_id" | "trigger">;

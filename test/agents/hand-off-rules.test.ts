@@ -11,7 +11,7 @@ import {
 } from "../../src/agents/hand-off-rules.ts";
 import type { Frame } from "../../src/agents/playbooks/frames.ts";
 import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.ts";
-import type { TurnFacts } from "../../src/agents/turn-types.ts";
+import type { TurnFacts } from "../../src/agents/turns/turn-types.ts";
 import { type AgentDefinition, standard } from "../../src/agents/types.ts";
 import type { ModelMessage } from "../../src/ports/agent-model.ts";
 import { frame } from "./sample-frame.ts";

@@ -1,6 +1,6 @@
 import { simulated } from "../../../adapters/testing/index.ts";
 import { english } from "../../../adapters/language/index.ts";
-import { RunSteps } from "../../../src/agents/run-steps.ts";
+import { RunSteps } from "../../../src/agents/turns/run-steps.ts";
 import type { RunStep } from "../../../src/agents/runs/step-types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { play, type Played } from "../../../src/agents/playbooks/play.ts";

@@ -1,21 +1,21 @@
-import { beginRun, endRun, messageColumns } from "./run-progress.ts";
-import { handOff } from "./hand-off.ts";
-import { answersIn, openSession } from "./session.ts";
-import { findUnanswered } from "./answered-messages.ts";
-import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "./rows.ts";
-import { agentInUse } from "./reads.ts";
-import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "./runs/rules.ts";
+import { beginRun, endRun, messageColumns } from "../run-progress.ts";
+import { handOff } from "../hand-off.ts";
+import { answersIn, openSession } from "../session.ts";
+import { findUnanswered } from "../answered-messages.ts";
+import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
+import { agentInUse } from "../reads.ts";
+import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
+import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
 import type { BegunTurn } from "./turn-types.ts";
-import { consentFor, identityByAddress, consentOf } from "../contacts/index.ts";
-import { conversationById, type ConversationRow } from "../conversations/index.ts";
-import { type GenerateId, mediumOf } from "../kernel/index.ts";
-import type { MessageRow } from "../messages/index.ts";
-import type { Services } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
-import { type Claim, finish, leaseMs, renew } from "../queue/index.ts";
-import { pendingScores } from "../sentiment/index.ts";
-import type { Tx } from "../store/index.ts";
+import { consentFor, identityByAddress, consentOf } from "../../contacts/index.ts";
+import { conversationById, type ConversationRow } from "../../conversations/index.ts";
+import { type GenerateId, mediumOf } from "../../kernel/index.ts";
+import type { MessageRow } from "../../messages/index.ts";
+import type { Services } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
+import { pendingScores } from "../../sentiment/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 /** How long a turn waits for the sentiment scores of new messages, in milliseconds. */
 const scoreMs = 2_000;

@@ -1,4 +1,4 @@
-import { background } from "../store/index.ts";
+import { background } from "../../store/index.ts";
 import {
   type AgentRuntime,
   type Checked,
@@ -6,15 +6,15 @@ import {
   defaultActionMs,
   execute,
   isSameCall,
-} from "./actions.ts";
+} from "../actions.ts";
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
-import { recordCall, recordPendingCall } from "./run-progress.ts";
-import { storable, withDeadline } from "../kernel/index.ts";
-import { type Claim, retry } from "../queue/index.ts";
-import { withCall } from "./runs/rules.ts";
-import type { ActionCall } from "./runs/types.ts";
-import type { Act, MoveResult } from "./runs/moves.ts";
-import { type Action, errorFacts, type Json, withoutMessage } from "../ports/index.ts";
+import { recordCall, recordPendingCall } from "../run-progress.ts";
+import { storable, withDeadline } from "../../kernel/index.ts";
+import { type Claim, retry } from "../../queue/index.ts";
+import { withCall } from "../runs/rules.ts";
+import type { ActionCall } from "../runs/types.ts";
+import type { Act, MoveResult } from "../runs/moves.ts";
+import { type Action, errorFacts, type Json, withoutMessage } from "../../ports/index.ts";
 
 interface ActionCallsOptions {
   readonly runtime: AgentRuntime;

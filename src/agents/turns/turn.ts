@@ -4,16 +4,16 @@
  * playbook started by keywords, the model, the fallback text.
  */
 import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
-import { play, type Played } from "./playbooks/play.ts";
-import type { PlayEnd } from "./playbooks/play-types.ts";
-import { beginFrame, type Frame } from "./playbooks/frames.ts";
-import { allowedValues } from "./playbooks/slots.ts";
-import { triggeredPlaybook } from "./playbooks/rules.ts";
-import type { PinnedPlaybook } from "./playbooks/types.ts";
-import { act, settle, think } from "./runs/rules.ts";
-import type { RunRequest } from "./runs/types.ts";
-import type { ModelResult, TurnMoves } from "./runs/moves.ts";
-import type { Json, ModelAnswer } from "../ports/index.ts";
+import { play, type Played } from "../playbooks/play.ts";
+import type { PlayEnd } from "../playbooks/play-types.ts";
+import { beginFrame, type Frame } from "../playbooks/frames.ts";
+import { allowedValues } from "../playbooks/slots.ts";
+import { triggeredPlaybook } from "../playbooks/rules.ts";
+import type { PinnedPlaybook } from "../playbooks/types.ts";
+import { act, settle, think } from "../runs/rules.ts";
+import type { RunRequest } from "../runs/types.ts";
+import type { ModelResult, TurnMoves } from "../runs/moves.ts";
+import type { Json, ModelAnswer } from "../../ports/index.ts";
 import {
   endFailed,
   endSilently,
@@ -30,8 +30,8 @@ import {
   ruleHandOff,
   requiredHandOff,
   wordsFor,
-} from "./hand-off-rules.ts";
-import { mayFillSlot, replyOf } from "./reply.ts";
+} from "../hand-off-rules.ts";
+import { mayFillSlot, replyOf } from "../reply.ts";
 
 export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   const { request, isResumed, isPaused, session, contactText } = facts;

@@ -1,21 +1,26 @@
-import { isSaid } from "./answered-messages.ts";
+import { isSaid } from "../answered-messages.ts";
 import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
-import { readOwnAccount } from "../accounts/index.ts";
-import { contactById, type ContactRow, sentimentOf } from "../contacts/index.ts";
-import type { ConversationRow } from "../conversations/index.ts";
-import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
-import { observations } from "../observations/index.ts";
-import { callsOf } from "./playbooks/rules.ts";
-import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
-import type { PinnedPlaybook } from "./playbooks/types.ts";
-import type { Frame } from "./playbooks/frames.ts";
-import { runById, type RunRow } from "./runs/rows.ts";
-import { answersNoMessages, maxHistory } from "./runs/rules.ts";
-import { messageScoreById } from "../sentiment/index.ts";
-import { type ContactId, firstTimeZone, type MessageId, type PlaybookId } from "../kernel/index.ts";
-import type { Services } from "../operations/index.ts";
-import type { ModelMessage } from "../ports/index.ts";
-import type { Reads } from "../store/index.ts";
+import { readOwnAccount } from "../../accounts/index.ts";
+import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import { messageById, type MessageRow, messagesOfConversation } from "../../messages/index.ts";
+import { observations } from "../../observations/index.ts";
+import { callsOf } from "../playbooks/rules.ts";
+import { playbookById, playbookVersionOf } from "../playbooks/rows.ts";
+import type { PinnedPlaybook } from "../playbooks/types.ts";
+import type { Frame } from "../playbooks/frames.ts";
+import { runById, type RunRow } from "../runs/rows.ts";
+import { answersNoMessages, maxHistory } from "../runs/rules.ts";
+import { messageScoreById } from "../../sentiment/index.ts";
+import {
+  type ContactId,
+  firstTimeZone,
+  type MessageId,
+  type PlaybookId,
+} from "../../kernel/index.ts";
+import type { Services } from "../../operations/index.ts";
+import type { ModelMessage } from "../../ports/index.ts";
+import type { Reads } from "../../store/index.ts";
 
 /** Limits of the history and the observations that a turn reads. */
 const maxCharacters = 12_000;

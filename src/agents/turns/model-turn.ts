@@ -1,8 +1,8 @@
-import { wordsFor } from "./hand-off-rules.ts";
-import type { Permissions } from "./runs/moves.ts";
-import type { ActionCall } from "./runs/types.ts";
+import { wordsFor } from "../hand-off-rules.ts";
+import type { Permissions } from "../runs/moves.ts";
+import type { ActionCall } from "../runs/types.ts";
 import type { TurnFacts } from "./turn-types.ts";
-import { isWord, kindOf, memberOf, storable } from "../kernel/index.ts";
+import { isWord, kindOf, memberOf, storable } from "../../kernel/index.ts";
 import type {
   Json,
   ModelAction,
@@ -10,7 +10,7 @@ import type {
   ModelCall,
   ModelTask,
   ModelTurn,
-} from "../ports/index.ts";
+} from "../../ports/index.ts";
 import * as z from "zod";
 
 const maxKnowledge = 8;

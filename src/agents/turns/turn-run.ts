@@ -1,22 +1,22 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
 import { modelTurn, UnusableAnswer, usageOf, validateAnswer } from "./model-turn.ts";
-import { sendableText } from "./reply.ts";
+import { sendableText } from "../reply.ts";
 import { takeTurn } from "./turn.ts";
-import { storable, withDeadline } from "../kernel/index.ts";
-import type { Claim } from "../queue/index.ts";
+import { storable, withDeadline } from "../../kernel/index.ts";
+import type { Claim } from "../../queue/index.ts";
 import { RunSteps } from "./run-steps.ts";
-import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "./runs/moves.ts";
-import type { AgentRuntime, AgentSettings } from "./actions.ts";
+import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../runs/moves.ts";
+import type { AgentRuntime, AgentSettings } from "../actions.ts";
 import {
   type Json,
   type ModelAction,
   type ModelAnswer,
   type ModelTask,
   withoutMessage,
-} from "../ports/index.ts";
+} from "../../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
-import { newTokens } from "./run-progress.ts";
-import type { AgentDefinition } from "./types.ts";
+import { newTokens } from "../run-progress.ts";
+import type { AgentDefinition } from "../types.ts";
 
 interface TurnRunOptions {
   readonly runtime: AgentRuntime;

@@ -1,18 +1,22 @@
-import { handOff } from "./hand-off.ts";
-import { type AgentSessionRow, agentSessions, frameColumns } from "./rows.ts";
-import { endRun, newTokens, readRunState, type RunState, saveProgress } from "./run-progress.ts";
-import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { answersNoMessages, approvalMs, callsAfterTurn, withinLastMinute } from "./runs/rules.ts";
-import type { ActionCall } from "./runs/types.ts";
-import { sendAs, type SendResult } from "./reply.ts";
+import { handOff } from "../hand-off.ts";
+import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
+import { endRun, newTokens, readRunState, type RunState, saveProgress } from "../run-progress.ts";
+import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
+import { answersNoMessages, approvalMs, callsAfterTurn, withinLastMinute } from "../runs/rules.ts";
+import type { ActionCall } from "../runs/types.ts";
+import { sendAs, type SendResult } from "../reply.ts";
 import type { BegunTurn, CheckedTurn, NewObservation, TurnOutcome } from "./turn-types.ts";
-import { changeConversation, changeStatus, type ConversationRow } from "../conversations/index.ts";
-import { type GenerateId, storable } from "../kernel/index.ts";
-import { observations } from "../observations/index.ts";
-import type { Services } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
-import { type Claim, finish, leaseMs, renew } from "../queue/index.ts";
-import type { Tx } from "../store/index.ts";
+import {
+  changeConversation,
+  changeStatus,
+  type ConversationRow,
+} from "../../conversations/index.ts";
+import { type GenerateId, storable } from "../../kernel/index.ts";
+import { observations } from "../../observations/index.ts";
+import type { Services } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 /**
  * Ends a turn: sends the reply, hands off and updates the session. If the agent no longer handles
