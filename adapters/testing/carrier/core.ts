@@ -12,7 +12,7 @@ import type {
 } from "../../../src/ports/index.ts";
 import { Dice } from "../dice.ts";
 import type { PortCall } from "../world/port-calls.ts";
-import type { RunContext } from "../world/run-context.ts";
+import { oneWorld, type RunContext } from "../world/run-context.ts";
 import type { Fault } from "../world/faults.ts";
 import { shortId } from "../world/story.ts";
 import {
@@ -92,10 +92,7 @@ export class CarrierCore {
 
   /** Joins the world of an engine. A carrier belongs to one world. */
   join({ world }: RunContext): void {
-    if (this.#world !== undefined && this.#world !== world) {
-      throw new Error("This scripted carrier is part of another world. Make one for each world.");
-    }
-    this.#world = world;
+    this.#world = oneWorld("carrier", this.#world, world);
     this.#dice = world.dice;
     this.use(world.clock);
   }

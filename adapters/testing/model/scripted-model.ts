@@ -6,9 +6,9 @@ import {
 } from "../../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/index.ts";
 import { outcomeOption, patternCondition, scriptOption, textCondition } from "../script-option.ts";
-import { never } from "../world/engine-run.ts";
+import { callWhileAlive, never } from "../world/engine-run.ts";
 import { maxDelayMs } from "../world/faults.ts";
-import type { RunContext } from "../world/run-context.ts";
+import { oneWorld, type RunContext } from "../world/run-context.ts";
 import {
   lastSaid,
   type ModelOutcome,
@@ -99,13 +99,9 @@ class ModelCore {
   /** The model of an engine in a world. A model belongs to one world. */
   join(context: RunContext): AgentModel {
     const { world, run } = context;
-    if (this.#world !== undefined && this.#world !== world) {
-      throw new Error("This scripted model is part of another world. Make one for each world.");
-    }
-    this.#world = world;
+    this.#world = oneWorld("model", this.#world, world);
     return {
-      respond: (turn, { signal }) =>
-        run.isAlive ? run.guard(this.respond(context, turn, signal)) : never(),
+      respond: (turn, { signal }) => callWhileAlive(run, () => this.respond(context, turn, signal)),
     };
   }
 

@@ -7,9 +7,9 @@ import type {
   HttpOutcome,
   HttpRequest,
 } from "../../../src/ports/index.ts";
-import { never } from "../world/engine-run.ts";
+import { callWhileAlive, never } from "../world/engine-run.ts";
 import { type Fault, maxDelayMs } from "../world/faults.ts";
-import type { RunContext } from "../world/run-context.ts";
+import { oneWorld, type RunContext } from "../world/run-context.ts";
 import { shortId } from "../world/story.ts";
 import {
   eventIn,
@@ -61,13 +61,10 @@ export class ReceiverCore {
   /** The HTTP client of an engine in a world. A receiver belongs to one world. */
   join(context: RunContext): HttpClient {
     const { world, run } = context;
-    if (this.#world !== undefined && this.#world !== world) {
-      throw new Error("This scripted receiver is part of another world. Make one for each world.");
-    }
-    this.#world = world;
+    this.#world = oneWorld("receiver", this.#world, world);
     const link = { clock: world.clock, context };
     return {
-      send: (request) => (run.isAlive ? run.guard(this.#send(link, request)) : never()),
+      send: (request) => callWhileAlive(run, () => this.#send(link, request)),
       close() {},
     };
   }

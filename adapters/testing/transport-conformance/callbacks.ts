@@ -47,6 +47,11 @@ async function receiptsOf(bench: Bench): Promise<CallbackRequest[]> {
   return statuses.flatMap((status) => callbacks.receipt(accepted, status, at) ?? []);
 }
 
+/** Returns a callback for each status, and one with an inbound message. */
+async function allCallbacks(bench: Bench): Promise<CallbackRequest[]> {
+  return [...(await receiptsOf(bench)), callbacksOf(bench).inbound(inboundMessage(bench))];
+}
+
 function inboundMessage(bench: Bench): InboundMessage {
   const { from, to } = bench.under.message("accepts");
   const isMms = bench.transport.capabilities.channels.includes("mms");
@@ -141,11 +146,7 @@ export const callbackCases: TransportChecks = {
   "give the same result when they are repeated": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
-      const requests = [
-        ...(await receiptsOf(bench)),
-        callbacksOf(bench).inbound(inboundMessage(bench)),
-      ];
-      for (const request of requests) {
+      for (const request of await allCallbacks(bench)) {
         same(
           facts(await parse(bench, request)),
           facts(await parse(bench, request)),
@@ -168,11 +169,7 @@ export const callbackCases: TransportChecks = {
   "are refused when one bit was changed": {
     needs: ["accepts", "callbacks"],
     async run(bench) {
-      const requests = [
-        ...(await receiptsOf(bench)),
-        callbacksOf(bench).inbound(inboundMessage(bench)),
-      ];
-      for (const request of requests) {
+      for (const request of await allCallbacks(bench)) {
         for (const forged of tampered(request)) {
           same(await parseOrRefuse(bench, forged), "refused", "the result of a forged callback");
         }

@@ -64,3 +64,16 @@ export interface RunContext {
   /** Ends the process of this engine. */
   readonly crash: (why: string) => void;
 }
+
+/**
+ * Returns the world that a scripted carrier, receiver or model joins.
+ * @throws Error when it is part of another one
+ */
+export function oneWorld(
+  what: string,
+  known: Surroundings | undefined,
+  joined: Surroundings,
+): Surroundings {
+  if (known === undefined || known === joined) return joined;
+  throw new Error(`This scripted ${what} is part of another world. Make one for each world.`);
+}
