@@ -65,9 +65,7 @@ async function checkAgentHandles(
   { conversation_id }: RunRow,
   agent: AgentRow,
 ): Promise<void> {
-  const conversation = await tx.get(conversationById, [conversation_id], {
-    hold: true,
-  });
+  const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation !== undefined && answersIn(agent, conversation)) return;
   throw new TidingsError(
     "conflict",

@@ -72,9 +72,7 @@ export async function beginConversation(
   const { contact_id, medium, address } = identity;
   // A merge or an erasure writes the address. With the lock, it commits before this transaction or
   // finds the new conversation.
-  const held = await tx.get(identityByAddress, [medium, address], {
-    hold: true,
-  });
+  const held = await tx.get(identityByAddress, [medium, address], { hold: true });
   if (held?.contact_id !== contact_id) {
     throw new StorageConflict("the address was moved to another contact");
   }

@@ -61,9 +61,7 @@ function scopeOf({ account_id, mode }: OutboundMessage): Scope {
  */
 async function deliverWebchatMessage(tx: Tx, { message_id, to }: OutboundMessage): Promise<void> {
   const message = await tx.get(messageById, [message_id]);
-  const identity = await tx.get(identityByAddress, ["webchat", to], {
-    hold: true,
-  });
+  const identity = await tx.get(identityByAddress, ["webchat", to], { hold: true });
   // The contact was erased meanwhile. The address is removed first, so a later entry would never be
   // removed.
   if (message === undefined || identity === undefined) return;

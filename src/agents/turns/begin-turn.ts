@@ -249,8 +249,6 @@ function addMessages(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[])
  * reply.
  */
 async function hasOptedOut(tx: Tx, { channel, from, to }: MessageRow): Promise<boolean> {
-  const identity = await tx.get(identityByAddress, [mediumOf(channel), from], {
-    hold: true,
-  });
+  const identity = await tx.get(identityByAddress, [mediumOf(channel), from], { hold: true });
   return identity !== undefined && consentFor(consentOf(identity), to) === "opted_out";
 }
