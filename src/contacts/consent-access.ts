@@ -98,16 +98,17 @@ export async function findAddressee(
   return { ...consentOf(identity), contact_id: identity.contact_id };
 }
 
-/** Like `findAddressee`, but locks the result until the transaction commits. See `holdConsent`. */
+/**
+ * Like `findAddressee` for an address that must have a contact: it is undefined without one.
+ * Otherwise, neither the contact nor the consent can change until the transaction commits.
+ */
 export async function holdAddressee(
   tx: Tx,
-  secret: KeyObject,
   medium: Medium,
   address: string,
-): Promise<Addressee> {
+): Promise<Addressee | undefined> {
   const identity = await tx.get(identityByAddress, [medium, address], { hold: "recent" });
-  if (identity !== undefined) return { ...consentOf(identity), contact_id: identity.contact_id };
-  return { ...(await holdConsent(tx, secret, medium, address)), contact_id: null };
+  return identity && { ...consentOf(identity), contact_id: identity.contact_id };
 }
 
 /** A change of an address's consent, with its source. */

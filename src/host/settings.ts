@@ -312,7 +312,12 @@ const consent = group({
 
 const policies = listOption("policies", policy, 20)
   .superRefine(
-    distinct("policies with different names, none of them built in", "consent", "quiet_hours"),
+    distinct(
+      "policies with different names, none of them built in",
+      "consent",
+      "quiet_hours",
+      "recipient",
+    ),
   )
   .default(() => []);
 

@@ -1,6 +1,6 @@
 import type { NamedVerdict, PolicyFacts, Seen } from "../ports/index.ts";
-import { iso } from "../kernel/index.ts";
-import { type Addressee, contactById } from "../contacts/index.ts";
+import { iso, mediumOf } from "../kernel/index.ts";
+import { type Addressee, contactById, holdAddressee } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import type { MessageRow } from "./rows.ts";
 import { defer, policyError } from "./rules.ts";
@@ -13,17 +13,29 @@ import { checkPolicies, type PolicyContext } from "../consents/index.ts";
 import { releaseJob } from "./jobs.ts";
 
 /**
- * Returns whether the message's contact has been erased. The read holds rows that an erasure
- * writes, so a hand-over cannot commit after the erasure.
+ * Returns the recipient of a queued message. It can be missing, because the contact was erased or
+ * no longer has the number. The reads hold rows that an erasure, a merge and a change of the number
+ * write, so a hand-over cannot commit after them. A merge moves the addresses first and the
+ * messages later.
  */
-export async function isErased(
+export async function recipientOf(
   tx: Tx,
-  { contact_id }: MessageRow,
-  addressee: Addressee,
-): Promise<boolean> {
-  if (addressee.contact_id === contact_id) return false;
-  return (await tx.get(contactById, [contact_id], { hold: true })) === undefined;
+  { contact_id, channel, to }: MessageRow,
+): Promise<Addressee | "erased" | "changed"> {
+  const addressee = await holdAddressee(tx, mediumOf(channel), to);
+  if (addressee?.contact_id === contact_id) return addressee;
+  const contact = await tx.get(contactById, [contact_id], { hold: true });
+  if (contact === undefined) return "erased";
+  return addressee?.contact_id === contact.merged_into ? addressee : "changed";
 }
+
+/** Another person may have the number by now, and the text is not for that person. */
+export const recipientChanged = {
+  policy: "recipient",
+  verdict: "deny",
+  code: "recipient_changed",
+  message: "The contact no longer has the number that the message goes to.",
+} as const satisfies NamedVerdict;
 
 /**
  * Checks the policies right before the hand-over. The rows that the verdicts depend on are held, so
@@ -39,7 +51,7 @@ export function checkQueued(
     message: factsOf(message),
     confirmsOptOut: message.keyword === "opt_out",
     consent: addressee,
-    contact_id: addressee.contact_id ?? message.contact_id,
+    contact_id: addressee.contact_id,
     at: tx.now,
     options: { hold: true },
   });

@@ -15,9 +15,9 @@ import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { holdAddressee, identityByAddress } from "../contacts/index.ts";
+import { identityByAddress } from "../contacts/index.ts";
 import type { Reported } from "./deciding-attempt.ts";
-import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
+import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check-queued.ts";
 import { checkThrottle, recordHandOver, throttleByAddress } from "../senders/index.ts";
 import { endQueued } from "./lost-attempts.ts";
 import { recordLostAnswer } from "./record-lost-answer.ts";
@@ -144,19 +144,23 @@ async function beginAttempt(
   options: HandOverOptions,
 ): Promise<Reported | "throttled" | "not sent"> {
   const { services, hostVerdicts } = options;
-  const { drawId, secret } = services;
-  const [throttle, addressee] = await Promise.all([
+  const { drawId } = services;
+  const [throttle, recipient] = await Promise.all([
     checkThrottle(tx, claim, message.from, () => handleExpiredAndLost(tx, claim, options)),
-    holdAddressee(tx, secret, mediumOf(message.channel), message.to),
+    recipientOf(tx, message),
   ]);
   if (throttle === "wait") return "throttled";
   // A message without a body was redacted while it was ambiguous. It must not be sent, and neither
   // must a message to an erased contact.
-  if (message.body === null || (await isErased(tx, message, addressee))) {
+  if (message.body === null || recipient === "erased") {
     await moveAndRecord(tx, drawId, message, { status: "canceled" });
     return "not sent";
   }
-  const verdicts = await checkQueued(tx, { services, hostVerdicts }, message, addressee);
+  if (recipient === "changed") {
+    await denyOrDefer(tx, services, message, recipientChanged);
+    return "not sent";
+  }
+  const verdicts = await checkQueued(tx, { services, hostVerdicts }, message, recipient);
   const decision = decisionOf(verdicts);
   if (decision.verdict !== "allow") {
     await denyOrDefer(tx, services, message, decision);

@@ -215,7 +215,10 @@ export interface TimelinePolicy {
   readonly type: "policy";
   /** When the policy decided. */
   readonly at: string;
-  /** `consent`, `quiet_hours`, or the name of a policy of the host application. */
+  /**
+   * `consent`, `quiet_hours`, `recipient`, or the name of a policy of the host application.
+   * `recipient`: the contact no longer has the number.
+   */
   readonly policy: string;
   /** `deny`: the message failed. `defer`: the message waits until `until`. */
   readonly verdict: "deny" | "defer";
@@ -233,7 +236,10 @@ export const timelinePolicySchema = z
     at: timestamp.describe("When the policy decided."),
     policy: z
       .string()
-      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
+      .describe(
+        "`consent`, `quiet_hours`, `recipient`, or the name of a policy of the host application. " +
+          "`recipient`: the contact no longer has the number.",
+      ),
     verdict: z
       .enum(["deny", "defer"])
       .describe("`deny`: the message failed. `defer`: the message waits until `until`."),

@@ -130,8 +130,8 @@ export interface PolicyContact {
  */
 export interface Policy<Tx extends object | undefined = object | undefined> {
   /**
-   * A lower-case letter, then up to 63 lower-case letters, digits and `_`. Must not be `consent` or
-   * `quiet_hours`, the names of built-in policies.
+   * A lower-case letter, then up to 63 lower-case letters, digits and `_`. Must not be `consent`,
+   * `quiet_hours` or `recipient`, the names of built-in policies.
    */
   readonly name: string;
   /** Returns the policy's verdict on one message. */

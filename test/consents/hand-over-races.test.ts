@@ -60,13 +60,18 @@ describe("a hand-over between its reads and its commit", () => {
     expect((await one.messages.get(id)).error).toMatchObject({ code: "recipient_opted_out" });
   });
 
-  it("fails if an opt-out arrives from a number without a contact", async () => {
+  it("fails if the number passes to another contact", async () => {
     const { one, two, comes, sent } = waiting();
     const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
-    await two.contacts.update(contact_id, { phone: null });
-    await comes(() => two.sandbox.inbound({ from: phone, body: "STOP" }));
-    expect(sent()).not.toContain(id);
-    expect((await one.messages.get(id)).error).toMatchObject({ code: "recipient_opted_out" });
+    await comes(async () => {
+      await two.contacts.update(contact_id, { phone: null });
+      await two.contacts.create({ phone });
+    });
+    expect(sent()).toEqual([]);
+    expect((await one.messages.get(id)).error).toMatchObject({
+      code: "policy_denied",
+      provider_code: "recipient_changed",
+    });
   });
 
   it("fails if rows that a host policy has read change", async () => {

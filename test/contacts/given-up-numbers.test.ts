@@ -1,0 +1,65 @@
+/** Messages that wait while their contact gives up the number that they go to. */
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const phone = "+4915112345678";
+const other = "+4915187654321";
+const hour = 3_600_000;
+
+describe.each(storages)("a message that waits, on $name,", ({ open }) => {
+  async function waiting(change: (engine: MessagingEngine, ann: string) => Promise<unknown>) {
+    const { clock, engine } = world();
+    const line = carrier();
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id: ann } = await one.contacts.create({ phone, name: "Ann" });
+    const send_at = new Date(clock.now() + hour).toISOString();
+    const { id } = await one.messages.send({ to: ann, body: "Your results are in.", send_at });
+    await change(one, ann);
+    await clock.advance(hour);
+    const { data } = await one.messages.timeline(id);
+    const denials = data.flatMap((entry) => (entry.type === "policy" ? [entry.policy] : []));
+    return { calls: line.calls.length, message: await one.messages.get(id), denials };
+  }
+
+  const changed = {
+    calls: 0,
+    message: {
+      status: "failed",
+      error: { stage: "policy", code: "policy_denied", provider_code: "recipient_changed" },
+    },
+    denials: ["recipient"],
+  };
+
+  it("is not sent to another contact who has the number now", async () => {
+    const result = await waiting(async ({ contacts }, ann) => {
+      await contacts.update(ann, { phone: other });
+      await contacts.create({ phone, name: "Bob" });
+    });
+    expect(result).toMatchObject(changed);
+  });
+
+  it("is not sent to a number that its contact gave up", async () => {
+    const result = await waiting(({ contacts }, ann) => contacts.update(ann, { phone: null }));
+    expect(result).toMatchObject(changed);
+  });
+
+  it("is sent if its contact has the number again", async () => {
+    const result = await waiting(async ({ contacts }, ann) => {
+      await contacts.update(ann, { phone: other });
+      await contacts.update(ann, { phone });
+    });
+    expect(result).toMatchObject({ calls: 1, denials: [] });
+  });
+
+  it("is sent if its contact was merged into another", async () => {
+    const result = await waiting(async ({ contacts }, ann) => {
+      const { id } = await contacts.create({ phone: other, name: "Ann Lee" });
+      await contacts.merge(id, ann);
+    });
+    expect(result).toMatchObject({ calls: 1, denials: [] });
+  });
+});
