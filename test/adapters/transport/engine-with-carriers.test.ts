@@ -253,8 +253,13 @@ describe("with a carrier", () => {
       ["MediaUrl0", "https://api.twilio.com/2010-04-01/x"],
       ["MediaContentType0", "image/jpeg"],
     ] as const;
-    for (let i = 0; i < 2; i++) {
-      expect(await call(engine, fromTwilio(fields))).toEqual({
+    // After an error, Twilio calls the fallback URL with two more fields.
+    const failed = [
+      ["ErrorCode", "11200"],
+      ["ErrorUrl", "https://shop.example/"],
+    ] as const;
+    for (const more of [[], [], failed]) {
+      expect(await call(engine, fromTwilio([...fields, ...more]))).toEqual({
         status: 200,
         type: "text/xml",
         body: "<Response></Response>",
