@@ -116,7 +116,8 @@ const changes = (limits: Limits) => {
       .nullable()
       .optional()
       .describe(
-        `${about.phone} The number that it replaces belongs to no contact. Null clears the field.`,
+        `${about.phone} The number that it replaces belongs to no contact, and messages that wait ` +
+          "to go there fail. Null clears the field.",
       ),
     name: called.nullable().optional().describe(`${about.name} ${cleared}`),
     email: email.nullable().optional().describe(`${about.email} ${cleared}`),
@@ -154,7 +155,8 @@ export interface UpdateContact extends ContactChanges {
   readonly id: string;
   /**
    * The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it. The number that
-   * it replaces belongs to no contact. Null clears the field.
+   * it replaces belongs to no contact, and messages that wait to go there fail. Null clears the
+   * field.
    */
   readonly phone?: string | null | undefined;
 }
