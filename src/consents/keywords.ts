@@ -24,12 +24,16 @@ const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...["help", "info", "aide"].map((word) => [word, "help"] as const),
 ]);
 
+/** Matches a text with more letters than a keyword has. Most messages need not be folded. */
+const tooLong = /^(?:[^\p{L}\p{N}]*[\p{L}\p{N}]){12}/u;
+
 /**
  * Returns a message's keyword. START and YES count only from a contact who has opted out. People
  * write `"STOP"`, `STOP 🛑` and `Opt-out`, and keyboards add invisible marks of direction. None of
  * this may keep an opt-out from being applied.
  */
 export function keywordOf(body: string, isOptedOut: boolean): Keyword | null {
+  if (tooLong.test(body)) return null;
   const letters = foldText(body).replaceAll(/[^\p{L}\p{N}]/gu, "");
   const keyword = keywords.get(letters) ?? null;
   return keyword === "opt_in" && !isOptedOut ? null : keyword;
