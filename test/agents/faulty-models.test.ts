@@ -44,6 +44,19 @@ test.each<[string, unknown, readonly object[]]>([
   ],
   ["a number as its text", { text: 5 }, [{ message: wrongFields, facts: { fields: ["text"] } }]],
   [
+    "calls as another library has them",
+    { calls: [{ name: "find", arguments: {} }] },
+    [
+      {
+        message: wrongFields,
+        facts: {
+          fields: ["calls"],
+          expected: expect.stringContaining("calls: [{ action, input }]"),
+        },
+      },
+    ],
+  ],
+  [
     "true as its hand-off",
     { handoff: true },
     [{ message: wrongFields, facts: { fields: ["handoff"] } }],
@@ -69,8 +82,10 @@ test.each<[string, unknown, readonly object[]]>([
   },
 );
 
-function isNot(kind: string): string {
-  return `the model must return an object with the fields of ModelAnswer, got ${kind}`;
+function isNot(kind: string): unknown {
+  return expect.stringMatching(
+    new RegExp(`^the model must return an object with fields of \\{ text, .* \\}, got ${kind}$`),
+  );
 }
 
 const anything = action({

@@ -165,6 +165,21 @@ const answerSchema = z.object({
   usage: usageSchema,
 });
 
+const forms: Readonly<Record<keyof ModelAnswer, string>> = {
+  text: "text",
+  confidence: "confidence (0 to 1)",
+  intent: "intent",
+  playbook_id: "playbook_id",
+  slots: "slots: { [name]: value }",
+  calls: "calls: [{ action, input }]",
+  handoff: "handoff: { reason, summary }",
+  observations: "observations: [{ content, kind, confidence }]",
+  usage: "usage: { input_tokens, output_tokens }",
+};
+
+/** The form of an answer, for the log. */
+export const answerForm = `{ ${Object.values(forms).join(", ")} }`;
+
 /** A model returned something that is no answer. The message quotes nothing of it. */
 export class UnusableAnswer extends Error {
   override readonly name = "UnusableAnswer";
@@ -189,7 +204,7 @@ export function validateAnswer(
   if (!success || typeof answered !== "object" || answered === null) {
     const got = kindOf(answered);
     throw new UnusableAnswer(
-      `the model must return an object with the fields of ModelAnswer, got ${got}`,
+      `the model must return an object with fields of ${answerForm}, got ${got}`,
     );
   }
   const isOffered = playbooks.some(({ id }) => id === data.playbook_id);

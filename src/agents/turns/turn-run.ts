@@ -1,5 +1,5 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
-import { modelTurn, UnusableAnswer, usageOf, validateAnswer } from "./model-turn.ts";
+import { answerForm, modelTurn, UnusableAnswer, usageOf, validateAnswer } from "./model-turn.ts";
 import { sendableText } from "../reply.ts";
 import { takeTurn } from "./turn.ts";
 import { storable, withDeadline } from "../../kernel/index.ts";
@@ -175,7 +175,7 @@ export class TurnRun {
     const { answer, wrongFields } = validateAnswer(answered, turn);
     if (wrongFields.length > 0) {
       runtime.logger.warn(
-        { run_id: begun.run.id, fields: wrongFields },
+        { run_id: begun.run.id, fields: wrongFields, expected: answerForm },
         "fields of a model's answer are ignored, because they have a wrong form or name",
       );
     }
