@@ -5,8 +5,12 @@
  * need no verdicts have no extra cost.
  */
 import {
-  PolicyFailure,
+  type Checked,
+  isWord,
+  kindOf,
   maxScheduleAhead,
+  PolicyFailure,
+  quoted,
   type Scope,
   TidingsError,
   withDeadline,
@@ -208,9 +212,27 @@ function checkVerdict(result: unknown, now: number): Verdict {
   ) {
     return until > now ? { verdict, until: Math.ceil(until), reason } : { verdict: "allow" };
   }
-  throw new UnusableVerdict(
-    "Expected a verdict: { verdict: allow }, { verdict: deny, code, message } or { verdict: " +
-      "defer, until, reason }.",
+  throw new UnusableVerdict(expectedOf(verdict, result));
+}
+
+/** Says what a policy must return, without quoting what it returned, which may be a message. */
+function expectedOf(verdict: unknown, result: unknown): string {
+  if (verdict === "deny") {
+    return (
+      'A verdict "deny" needs a code of up to 64 lower-case letters, digits and underscores, and ' +
+      "a message of up to 1,000 characters."
+    );
+  }
+  if (verdict === "defer") {
+    return (
+      'A verdict "defer" needs until, a time in milliseconds at most 35 days ahead, and a reason ' +
+      "of up to 1,000 characters."
+    );
+  }
+  const got = typeof verdict === "string" && isWord(verdict) ? quoted(verdict) : kindOf(result);
+  return (
+    'Expected { verdict: "allow" }, { verdict: "deny", code, message } or ' +
+    `{ verdict: "defer", until, reason }, got ${got}.`
   );
 }
 

@@ -310,6 +310,21 @@ describe("host policies on memory", () => {
     expect(JSON.stringify(log)).not.toContain("PIN");
   });
 
+  it.each([
+    [true, /^Expected \{ verdict: "allow" \}, .*, got true\.$/],
+    [{ verdict: "block" }, /^Expected .*, got "block"\.$/],
+    [{ verdict: "My PIN is 4711" }, /^Expected .*, got an object\.$/],
+    [{ verdict: "deny", reason: "No" }, /^A verdict "deny" needs a code of .* and a message/],
+    [{ verdict: "defer", until: "soon" }, /^A verdict "defer" needs until, .* and a reason/],
+  ])("that return no verdict are logged with what was expected: %j", async (result, message) => {
+    const { engine, log } = world();
+    const wrong: Policy = { name: "wrong", evaluate: () => result as Verdict };
+    const one = engine(memory(), { policies: [wrong] });
+    await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "internal" });
+    const err = { message: expect.stringMatching(message) as unknown };
+    expect(log).toMatchObject([{ message: "a policy failed", facts: { err } }]);
+  });
+
   it("can defer a message repeatedly, but not forever", async () => {
     const { clock, engine } = world();
     const storage = memory();
