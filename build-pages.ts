@@ -1,11 +1,12 @@
 /**
  * Builds the browser halves of the pages into `dist/web/<page>`. `manifest.json` there maps
- * `main.tsx` to its hashed files. The chat widget is one file, `dist/web/widget/widget.js`, since
- * other websites name it. All libraries are bundled.
+ * `main.tsx` to its hashed files, and `texts.json` has the texts that an application can replace.
+ * The chat widget is one file, `dist/web/widget/widget.js`, since other websites name it. All
+ * libraries are bundled.
  */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { build, type Plugin, runnerImport } from "vite";
 
 const hashedFiles = { input: "main.tsx" };
 const oneScript = {
@@ -40,4 +41,44 @@ for (const [page, rolldownOptions] of Object.entries(pages)) {
       rolldownOptions,
     },
   });
+}
+
+const folderOfWeb = fileURLToPath(new URL("adapters/web", import.meta.url));
+
+/** The files that declare the texts of a page. */
+const textFiles = {
+  inbox: ["shared/browser/shared-texts.ts", "inbox/browser/texts.ts"],
+  console: [
+    "shared/browser/shared-texts.ts",
+    "console/browser/texts.ts",
+    "console/browser/agents/edit/texts.ts",
+  ],
+};
+
+/** Returns declared texts as they are. Loads none of the modules that need a document. */
+const declarations: Plugin = {
+  name: "declarations",
+  load(id) {
+    if (id.endsWith("/shared/browser/texts.ts")) {
+      return "export const defineTexts = (texts) => texts;";
+    }
+    if (id.endsWith("/shared/browser/index.ts")) {
+      return 'export * from "./texts.ts"; export { messageTexts } from "./message-words.ts";';
+    }
+    return undefined;
+  },
+};
+
+for (const [page, files] of Object.entries(textFiles)) {
+  const declared = await Promise.all(
+    files.map(async (file) => {
+      const { module } = await runnerImport<
+        Readonly<Record<string, Readonly<Record<string, unknown>>>>
+      >(`${folderOfWeb}/${file}`, { configFile: false, logLevel: "warn", plugins: [declarations] });
+      return Object.values(module);
+    }),
+  );
+  const texts = Object.fromEntries(declared.flat().flatMap((each) => Object.entries(each)));
+  const path = fileURLToPath(new URL(`dist/web/${page}/texts.json`, import.meta.url));
+  writeFileSync(path, `${JSON.stringify(texts, null, 2)}\n`);
 }

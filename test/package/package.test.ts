@@ -247,6 +247,17 @@ describe("the packed tarball", () => {
     for (const name of specifiers) expect(imported[name], name).not.toEqual([]);
   });
 
+  test("lists the texts of each page, which an application can replace by their keys", async () => {
+    const textsOf = async (page: string): Promise<unknown> =>
+      JSON.parse(
+        await readFile(join(folder, `node_modules/tidings/dist/web/${page}/texts.json`), "utf8"),
+      );
+    const shared = { copied: "Copied", channelSms: "SMS" };
+    expect(await textsOf("inbox")).toMatchObject({ ...shared, title: "Inbox" });
+    const ofForms = { agentNew: "New agent", webhooks: "Webhooks" };
+    expect(await textsOf("console")).toMatchObject({ ...shared, ...ofForms, title: "Console" });
+  });
+
   test("shows an engine by the name of its class", async () => {
     await writeFile(
       join(folder, "name.mjs"),

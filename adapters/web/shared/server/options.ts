@@ -75,7 +75,10 @@ export interface PageOptions {
    * @default []
    */
   readonly avatarOrigins?: readonly string[] | undefined;
-  /** Texts that replace those of the page, by key. */
+  /**
+   * Texts that replace those of the page, by key. `dist/web/inbox/texts.json` and
+   * `dist/web/console/texts.json` in the package have all keys with their English texts.
+   */
   readonly texts?: PageTexts | undefined;
   /** The language of dates and numbers, such as `de-CH`. By default the browser's. */
   readonly locale?: string | undefined;
