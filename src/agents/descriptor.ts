@@ -23,6 +23,7 @@ import {
   commandByIdAndInput,
   type CommandOptions,
   type HookHandler,
+  inputWith,
   method,
   type Module,
   onHook,
@@ -267,7 +268,7 @@ const agentHandles = {
           decision: Omit<ApproveRun, "id" | "run_id">,
           options?: CommandOptions,
         ) =>
-          change(approveRun, { ...decision, id, run_id }, options),
+          change(approveRun, inputWith({ id, run_id }, decision), options),
     ),
   },
   playbooks: {

@@ -4,6 +4,7 @@ import { type ConsentMedium, consentsSchema, type SetConsent } from "../contacts
 import {
   type ApiRoute,
   type CommandOptions,
+  inputWith,
   method,
   type Module,
   queryById,
@@ -48,7 +49,7 @@ const consentHandles = {
           input: Omit<SetConsent, "id" | "medium">,
           options?: CommandOptions,
         ) =>
-          change(changeConsent, { ...input, id, medium }, options),
+          change(changeConsent, inputWith({ id, medium }, input), options),
     ),
   },
 };

@@ -42,7 +42,7 @@ export function commandByIdAndInput<Input extends ById, Output>(
 > {
   return ({ change }) =>
     (id, input, options) =>
-      change(operation, withId(id, input), options);
+      change(operation, inputWith({ id }, input), options);
 }
 
 /** A method `(input)`. */
@@ -69,13 +69,16 @@ export function queryByIdAndInput<Input extends ById, Output>(
 ): HandleMethod<(id: string, input?: OtherFields<Input>) => Promise<Output>> {
   return ({ read }) =>
     (id, input) =>
-      read(operation, withId(id, input));
+      read(operation, inputWith({ id }, input));
 }
 
-/** Adds the id to the input of a method. What is no object is passed on, to be refused. */
-function withId(id: string, input: unknown = {}): unknown {
+/**
+ * Adds the fields that are separate arguments of a method to its input. What is no object is passed
+ * on, to be refused.
+ */
+export function inputWith(fields: object, input: unknown = {}): unknown {
   const isObject = typeof input === "object" && !Array.isArray(input);
-  return isObject ? { ...input, id } : input;
+  return isObject ? { ...input, ...fields } : input;
 }
 
 /** A method with other parameters. */

@@ -67,6 +67,7 @@ export {
   type HandleMethod,
   type HandleTable,
   type KeyOptions,
+  inputWith,
   method,
   query,
   queryById,

@@ -25,6 +25,7 @@ import {
   type WithoutId,
   commandByIdAndInput,
   type CommandOptions,
+  inputWith,
   method,
   type Module,
   queryByIdAndInput,
@@ -134,7 +135,7 @@ const webchatHandles = {
     stream: method(
       ({ open }) =>
         async (id: string, input: WithoutId<VisitorStream> = {}, options?: StreamOptions) =>
-          messagesOf(await open(webchatStream, { ...input, id }, options)),
+          messagesOf(await open(webchatStream, inputWith({ id }, input), options)),
     ),
     signals: method(
       ({ open }) =>
@@ -146,7 +147,7 @@ const webchatHandles = {
     typing: method(
       ({ signal }) =>
         (id: string, input: WithoutId<ShowTyping> = {}) =>
-          signal(showTyping, { ...input, id }),
+          signal(showTyping, inputWith({ id }, input)),
     ),
     watchTyping: method(
       ({ open }) =>

@@ -87,6 +87,26 @@ describe("a wrong input in process", () => {
       "input: must be an object, got a string",
     ],
     [
+      "a string after the id and the medium",
+      () => engine.contacts.setConsent("ct_1", "text", "opted_out" as never),
+      "input: must be an object, got a string",
+    ],
+    [
+      "a string after the ids of an agent and a run",
+      () => engine.agents.approve("agt_1", "run_1", "approve" as never),
+      "input: must be an object, got a string",
+    ],
+    [
+      "a string after the id of a signal",
+      () => engine.conversations.typing("conv_1", "kim" as never),
+      "input: must be an object, got a string",
+    ],
+    [
+      "a string after the id of a stream",
+      () => engine.webchat.stream("wcs_1", "wm_1" as never),
+      "input: must be an object, got a string",
+    ],
+    [
       "a list after the id",
       () => engine.contacts.messages("ct_1", ["queued"] as never),
       "input: must be an object, got a list of 1",
