@@ -159,3 +159,28 @@ test("a conversation can be assigned to the agents that are enabled", async ({ s
   await page.getByRole("option", { name: "Bea" }).waitFor();
   expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
 });
+
+test("only the parts of a page scroll, and not the page", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const from = "+14155550100";
+  const { conversation_id: id, contact_id } = await shop.sandbox.inbound({ from, body: "Hello" });
+  for (let i = 0; i < 20; i++) {
+    await shop.contacts.addObservation(contact_id, { content: "Likes ferns", kind: "fact" });
+  }
+  const { id: message } = await shop.messages.send({ to: "+15005550003", body: "Hello" });
+  await eventually(async () => {
+    expect((await shop.messages.get(message)).status).toBe("undelivered");
+  });
+  const { page } = await newTab(await chromium(skip), laptop);
+  /** Tries to scroll the page. Returns how far that went. */
+  const scrolled = (): Promise<number> => page.evaluate("scrollTo(0, 1000), scrollY");
+  const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
+  await page.goto(`${inbox}#/all/${id}`);
+  await page.getByText("Likes ferns").nth(19).waitFor();
+  expect(await scrolled()).toBe(0);
+  const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
+  await page.setViewportSize(phone);
+  await page.goto(`${consoleUrl}#/messages/${message}`);
+  await page.locator(".life-row", { hasText: "Receipt: Undelivered" }).waitFor();
+  expect(await scrolled()).toBe(0);
+});

@@ -133,7 +133,11 @@ function Health({ rows }: { readonly rows: readonly DeliveryWithAttempts[] }): J
       />
       <Figure name={t("healthPending")} value={number(pending)} />
       <Figure name={t("healthMedian")} value={median === undefined ? "–" : span(median)} />
-      <Figure name={t("healthLast")} value={last === undefined ? "–" : dayAndTime(last)} isText />
+      <Figure
+        name={t("healthLast")}
+        value={last === undefined ? "–" : dayAndTime(last)}
+        isText={last !== undefined}
+      />
     </dl>
   );
 }
