@@ -160,17 +160,25 @@ test("a conversation can be assigned to the agents that are enabled", async ({ s
   expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
 });
 
+/** Sends a message that the carrier accepts and does not deliver. */
+async function undelivered({ shop }: Awaited<ReturnType<typeof newShop>>) {
+  const { id } = await shop.messages.send({ to: "+15005550003", body: "Hello" });
+  return eventually(async () => {
+    const message = await shop.messages.get(id);
+    expect(message.status).toBe("undelivered");
+    return message;
+  });
+}
+
 test("only the parts of a page scroll, and not the page", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
+  const made = await newShop();
+  const { engine, shop, authorize } = made;
   const from = "+14155550100";
   const { conversation_id: id, contact_id } = await shop.sandbox.inbound({ from, body: "Hello" });
   for (let i = 0; i < 20; i++) {
     await shop.contacts.addObservation(contact_id, { content: "Likes ferns", kind: "fact" });
   }
-  const { id: message } = await shop.messages.send({ to: "+15005550003", body: "Hello" });
-  await eventually(async () => {
-    expect((await shop.messages.get(message)).status).toBe("undelivered");
-  });
+  const { id: message } = await undelivered(made);
   const { page } = await newTab(await chromium(skip), laptop);
   /** Tries to scroll the page. Returns how far that went. */
   const scrolled = (): Promise<number> => page.evaluate("scrollTo(0, 1000), scrollY");
@@ -183,4 +191,28 @@ test("only the parts of a page scroll, and not the page", async ({ skip }) => {
   await page.goto(`${consoleUrl}#/messages/${message}`);
   await page.locator(".life-row", { hasText: "Receipt: Undelivered" }).waitFor();
   expect(await scrolled()).toBe(0);
+});
+
+test("an attempt that the carrier accepted does not tell what went wrong later", async ({
+  skip,
+}) => {
+  const made = await newShop();
+  const { engine, authorize } = made;
+  const { id, conversation_id } = await undelivered(made);
+  const { page } = await newTab(await chromium(skip), laptop);
+  const why = "The handset cannot be reached.";
+  const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
+  await page.goto(`${consoleUrl}#/messages/${id}`);
+  await page.locator(".life-row", { hasText: "Attempt 1" }).waitFor();
+  const titles = page.locator(".life-row", { hasText: why }).locator(".life-row-title");
+  expect(await titles.allInnerTexts()).toEqual(["Status: Undelivered"]);
+
+  const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
+  await page.goto(`${inbox}#/all/${conversation_id}`);
+  await page.locator(".message", { hasText: "Not delivered" }).hover();
+  await page.getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitem", { name: "Details of this message" }).click();
+  await page.locator(".timeline-entry", { hasText: "Accepted by sandbox" }).waitFor();
+  // The receipt and the status.
+  expect(await page.locator(".timeline-entry", { hasText: why }).count()).toBe(2);
 });

@@ -225,7 +225,8 @@ function describeAttempt(entry: TimelineEntry & { readonly type: "attempt" }): D
     title: t("lifeAttempt", { number, transport, outcome: outcomeName(outcome) }),
     icon: icons[outcome],
     details: given(
-      error?.message,
+      // A receipt told the error of an accepted attempt, and its status says it.
+      outcome === "accepted" ? null : error?.message,
       code === null ? null : t("lifeProviderCode", { code }),
       took === null ? null : t("lifeAnswered", { time: took }),
       provider_message_id === null ? null : t("lifeProviderId", { id: provider_message_id }),

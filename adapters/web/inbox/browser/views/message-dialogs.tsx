@@ -11,6 +11,7 @@ import {
   ErrorState,
   list as listed,
   Resource,
+  shownAddress,
   Skeleton,
   type Tone,
 } from "../../../shared/browser/index.ts";
@@ -40,8 +41,8 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
   const { data, error } = timeline.state.value;
   const status = shownStatus(message);
   const facts: readonly (readonly [string, ComponentChildren])[] = [
-    [t("detailFrom"), message.from],
-    [t("detailTo"), message.to],
+    [t("detailFrom"), shownAddress(message.from)],
+    [t("detailTo"), shownAddress(message.to)],
     [t("detailChannel"), channelName(message.channel)],
     [
       t("detailSegments"),
@@ -142,7 +143,9 @@ export function describe(entry: TimelineEntry): Described {
         entry.next_attempt_at === null
           ? undefined
           : t("timelineNext", { time: dateTime(entry.next_attempt_at) });
-      const parts = [t("timelineAttempt", { number: entry.number }), entry.error?.message, next];
+      // A receipt told the error of an accepted attempt, and its own entry says it.
+      const error = entry.outcome === "accepted" ? undefined : entry.error?.message;
+      const parts = [t("timelineAttempt", { number: entry.number }), error, next];
       return {
         title: t(key, { transport: entry.transport }),
         detail: parts.filter(Boolean).join(" · "),
