@@ -54,10 +54,11 @@ export class HostTransactions {
     }
     const known = this.#known.get(handle);
     if (known !== undefined && works(known.probe)) return known.connection;
-    if (fileOf(handle) !== file) {
+    const other = fileOf(handle);
+    if (other !== file) {
+      const got = other || "a database in memory";
       throw invalidHandle(
-        `expected a handle on the storage's database file ${file}, got one on ` +
-          (fileOf(handle) || "a database in memory"),
+        `expected a handle on the storage's database file ${file}, got one on ${got}`,
       );
     }
     const connection = new Connection(handle);
