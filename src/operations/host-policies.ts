@@ -5,7 +5,6 @@
  * need no verdicts have no extra cost.
  */
 import {
-  type Checked,
   isWord,
   kindOf,
   maxScheduleAhead,
