@@ -11,7 +11,7 @@ import {
 import { type BodyReads, BodyRunner } from "./body-runner.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import type { CommandQueue, Member } from "./command-queue.ts";
-import { contended, isStorageFailure, refused } from "./errors.ts";
+import { isStorageFailure, refused } from "./errors.ts";
 import { GroupPace } from "./group-pace.ts";
 import { Overlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
@@ -38,6 +38,8 @@ export interface CommitterOptions {
   readonly starter?: () => Starter | undefined;
   /** Called with the writes of each commit, before the commands resolve. */
   readonly onCommit: (writes: readonly Write[]) => void;
+  /** Returns the error of a command that met as many conflicts as it may. */
+  readonly contended: (cause: StorageConflict) => TidingsError;
   /** Called when the storage fails, whatever the commands were. */
   readonly onFailure: (error: TidingsError) => void;
   /** Called with the members that must run again. */
@@ -346,7 +348,7 @@ export class Committer {
       this.#knownLookups = lookups;
       for (const member of members) {
         if (++member.conflicts >= member.maxConflicts) {
-          member.reject(contended(error, member.maxConflicts));
+          member.reject(this.#options.contended(error));
         }
         member.alone = member.conflicts > 1;
       }

@@ -10,12 +10,15 @@ export function isStorageFailure(error: unknown): error is TidingsError {
   );
 }
 
-/** For a command that met as many conflicts as it may. One that may meet none is part of a transaction. */
-export function contended(cause: StorageConflict, maxConflicts: number): TidingsError {
-  const message =
-    maxConflicts === 1
-      ? "Another command changed the same rows meanwhile. Run the whole transaction again."
-      : "Other commands kept changing the same rows. Nothing was written. Retry later.";
+/** For a command that met as many conflicts as it may. */
+export function contended(cause: StorageConflict): TidingsError {
+  const message = "Other commands kept changing the same rows. Nothing was written. Retry later.";
+  return new TidingsError("storage_contended", message, { cause });
+}
+
+/** The same for a command in a transaction of the host application. */
+export function contendedInside(cause: StorageConflict): TidingsError {
+  const message = "Other commands kept changing the same rows. Run the whole transaction again.";
   return new TidingsError("storage_contended", message, { cause });
 }
 

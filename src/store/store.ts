@@ -3,7 +3,7 @@ import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from ".
 import { HostTransactions } from "./host-transactions.ts";
 import { CommandQueue, type Origin } from "./command-queue.ts";
 import { Committer } from "./committer.ts";
-import { isStorageFailure } from "./errors.ts";
+import { contended, contendedInside, isStorageFailure } from "./errors.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import { RecentRows } from "./recent-rows.ts";
@@ -105,6 +105,7 @@ export class Store {
       remembered: this.#remembered,
       recent: this.#recent,
       starter: () => this.#starter,
+      contended,
       onCommit: (writes: readonly Write[]) => {
         this.#lastCommit = { at: clock.now() };
         this.#publish(writes);
@@ -272,8 +273,12 @@ export class Store {
         projection,
         remembered: this.#remembered,
         onCommit: onWrites,
+        contended: contendedInside,
         onFailure: () => {},
-        requeue: () => {},
+        requeue: (members) => {
+          queue.addAgain(members);
+          if (queue.size > 0) void committer.runGroup(queue);
+        },
       });
       const resolveAs = (value: unknown): void => resolve(value as T);
       const queue = new CommandQueue(capabilities);
@@ -284,7 +289,7 @@ export class Store {
         place: 0,
         origin: "caller",
         conflicts: 0,
-        maxConflicts: 1,
+        maxConflicts,
         alone: true,
         begun: undefined,
       });

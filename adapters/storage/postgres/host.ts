@@ -1,5 +1,5 @@
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
-import type { Group, Write } from "../../../src/ports/index.ts";
+import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
 import type { Result, Statement } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
@@ -120,14 +120,20 @@ export class HostTransactions {
     return this.#translateErrors(connection, () => againIfDiscarded(run));
   }
 
-  async #translateErrors<T>({ client }: Connection, work: () => Promise<T>): Promise<T> {
+  async #translateErrors<T>(
+    { client, batchesAreAtomic }: Connection,
+    work: () => Promise<T>,
+  ): Promise<T> {
     try {
       return await work();
     } catch (error) {
       const state = sqlState(error);
       if (state === noTransaction) throw this.#ended(client);
       if (state === failedTransaction) throw this.#failed(client);
-      throw this.#context.pool.toError(error);
+      const failure = this.#context.pool.toError(error);
+      throw failure instanceof StorageConflict && !batchesAreAtomic
+        ? unrepeatable(failure)
+        : failure;
     }
   }
 
@@ -142,6 +148,16 @@ export class HostTransactions {
       ? ignoredFailure()
       : invalidHandle("the client's transaction has failed: roll it back first");
   }
+}
+
+/**
+ * For a conflict on a handle of a query builder. Some drivers roll the whole transaction back if
+ * any statement has failed, so the command cannot run again in it.
+ */
+function unrepeatable(cause: StorageConflict): TidingsError {
+  const message =
+    "Another command changed the same rows meanwhile. Run the whole transaction again.";
+  return new TidingsError("storage_contended", message, { cause });
 }
 
 function invalidHandle(what: string): TidingsError {
