@@ -54,7 +54,7 @@ function questionsAfter(
     .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
 }
 
-/** Returns the latest messages with a sequence number above `after`, oldest first: at most `max`. */
+/** Returns the latest messages, at most `max`, with a number above `after`, oldest first. */
 export async function latestMessages(
   tx: Tx,
   { id, message_count }: ConversationRow,

@@ -116,8 +116,8 @@ const changes = (limits: Limits) => {
       .nullable()
       .optional()
       .describe(
-        `${about.phone} The number that it replaces belongs to no contact, and messages that wait ` +
-          "to go there fail. Null clears the field.",
+        `${about.phone} The number that it replaces belongs to no contact, and messages that ` +
+          "wait to go there fail. Null clears the field.",
       ),
     name: called.nullable().optional().describe(`${about.name} ${cleared}`),
     email: email.nullable().optional().describe(`${about.email} ${cleared}`),

@@ -110,8 +110,8 @@ async function positionOf(
     throw invalid([{ pointer, code: "invalid", message }]);
   }
   const message =
-    "This event is no longer kept. List the events that you missed, then open the stream with the " +
-    "id of the newest one.";
+    "This event is no longer kept. List the events that you missed, then open the stream with " +
+    "the id of the newest one.";
   throw invalid([{ pointer, code: "unknown_event", message }]);
 }
 

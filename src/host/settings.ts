@@ -104,7 +104,8 @@ const transactionArgument = optionsObject({ work: functionOption() });
 function optionsSchema(defaults: Defaults, transports: readonly string[]) {
   const shape = {
     storage: portOption<StoragePort>(
-      'a storage: sqlite({ file }) of "tidings/sqlite", or postgres({ pool }) of "tidings/postgres"',
+      'a storage: sqlite({ file }) of "tidings/sqlite", or postgres({ pool }) of ' +
+        '"tidings/postgres"',
       "begin",
       "open",
     ),

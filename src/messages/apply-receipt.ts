@@ -128,8 +128,8 @@ interface Joined extends Reported {
 
 /**
  * Adds evidence of an attempt to the state of its message, unless it no longer counts. The attempt
- * has the evidence already. `wasLeftBehind` says whether the message had gone on without the attempt
- * before (`isLeftBehind`).
+ * has the evidence already. `wasLeftBehind` says whether the message had gone on without the
+ * attempt before (`isLeftBehind`).
  */
 export async function joinEvidence(
   tx: Tx,

@@ -66,7 +66,8 @@ export function destinations(options: DestinationOptions = {}): Destinations {
     else {
       throw new TidingsError(
         "invalid_option",
-        `allow: expected a host name, an address or a network, without scheme and port, got "${entry}"`,
+        "allow: expected a host name, an address or a network, without scheme and port, got " +
+          `"${entry}"`,
       );
     }
   }

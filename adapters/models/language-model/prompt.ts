@@ -124,7 +124,8 @@ function extraction(turn: ModelTurn, slot: ModelSlot): string {
   return [
     `A customer was asked: ${escapeMarkup(slot.prompt)}`,
     `Find the value of "${slot.name}" in what the customer wrote last, and give it with the ` +
-      `tool ${toolNames.slot}. Leave the value out when it isn't there, or isn't clear. Never guess.`,
+      `tool ${toolNames.slot}. Leave the value out when it isn't there, or isn't clear. Never ` +
+      "guess.",
     ...(lastMessage === undefined
       ? []
       : [

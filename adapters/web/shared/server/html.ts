@@ -21,7 +21,8 @@ const head = (title: string): string =>
 /** The mark of the pages, for the browser's tabs. */
 const icon = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22">' +
-    '<path fill="#3754d6" d="M7 0h8a7 7 0 0 1 7 7v8a7 7 0 0 1-7 7H2a2 2 0 0 1-2-2V7a7 7 0 0 1 7-7"/>' +
+    '<path fill="#3754d6" ' +
+    'd="M7 0h8a7 7 0 0 1 7 7v8a7 7 0 0 1-7 7H2a2 2 0 0 1-2-2V7a7 7 0 0 1 7-7"/>' +
     '<path stroke="#fff" stroke-width="2" d="M5 8h12M5 13h8"/></svg>',
 )}`;
 
