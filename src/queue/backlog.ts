@@ -1,6 +1,6 @@
 import { pickByClass } from "./classes.ts";
 import type { Slots } from "./slots.ts";
-import type { DueJobs } from "./due-jobs.ts";
+import type { DueJobs, DueJobsSearch } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "./lane.ts";
 import type { DueJob } from "./round-robin.ts";
 import { nameOf } from "./rows.ts";
@@ -31,16 +31,17 @@ export class Backlog {
   }
 
   /** Finds due jobs that have room. Afterwards, call `endSearch` once they have their slots. */
-  async search(now: number, waitForOthersMs: (lane: Lane) => number): Promise<readonly DueJob[]> {
+  async search(
+    search: Pick<DueJobsSearch, "now" | "waitForOthersMs" | "spread">,
+  ): Promise<readonly DueJob[]> {
     const armed = [...this.#armed.values()];
     this.#inSearch = armed;
     this.#armed.clear();
     this.#inSearch = await this.due.find({
-      now,
+      ...search,
       free: this.#slots.freeInPool(this.#pool),
       freeIn: (lane) => this.#slots.freeInLane(lane),
       nextPick: (lane) => this.#slots.nextPick(lane),
-      waitForOthersMs,
       armed,
     });
     return this.#inSearch;

@@ -34,6 +34,8 @@ const extraMs = 1_000;
  * milliseconds. It doubles while other engines take all jobs that are found.
  */
 const continueMs = 25;
+/** The spread of a search if other engines took jobs that the last one has found. */
+const rivalSpread = 4;
 /** The pause after a failed search, or if no lease was stored, in milliseconds. */
 const pauseMs = 1_000;
 
@@ -59,6 +61,8 @@ export class Dispatcher {
   readonly #stopping = new AbortController();
   /** Whether the last wait ended without a reason to search. */
   #isPolling = false;
+  /** Whether other engines took jobs that the last search has found. */
+  #hasRivals = false;
   /** How many searches in a row found only jobs that other engines took first. */
   #overtaken = 0;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
@@ -68,7 +72,11 @@ export class Dispatcher {
     this.#options = options;
     this.#slots = new Slots(options);
     const backlogOf = (pool: Pool): Backlog =>
-      new Backlog(new DueJobs(options.store.unscopedReads, pool), pool, this.#slots);
+      new Backlog(
+        new DueJobs(options.store.unscopedReads, pool, options.random),
+        pool,
+        this.#slots,
+      );
     this.#backlogs = new Map(options.pools.map((pool) => [pool, backlogOf(pool)]));
     this.#wake = new Signal(options.clock);
     this.#running = new RunningJobs({
@@ -172,7 +180,8 @@ export class Dispatcher {
     const now = this.#options.clock.now();
     const outcomes = await this.#startDue(now);
     const hasMore = [...this.#backlogs.values()].some((backlog) => backlog.due.hasMore);
-    const isOvertaken = !outcomes.has("started") && outcomes.has("taken") && hasMore;
+    this.#hasRivals = outcomes.has("taken");
+    const isOvertaken = !outcomes.has("started") && this.#hasRivals && hasMore;
     this.#overtaken = isOvertaken ? this.#overtaken + 1 : 0;
     if (outcomes.has("started")) return undefined;
     return Math.min(
@@ -221,7 +230,11 @@ export class Dispatcher {
   async #find(now: number): Promise<readonly DueJob[]> {
     const open = [...this.#backlogs].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
     const searches = open.map(([, backlog]) =>
-      backlog.search(now, (lane) => this.#waitForOthersMs(lane)),
+      backlog.search({
+        now,
+        waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
+        spread: this.#hasRivals ? rivalSpread : 1,
+      }),
     );
     await Promise.allSettled(searches);
     return (await Promise.all(searches)).flat();

@@ -2,10 +2,11 @@ import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./lane.t
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
 import { type DueJob, dueJob, roundRobin } from "./round-robin.ts";
 import { type JobRow, jobsByDueTime, nameOf } from "./rows.ts";
+import type { Random } from "../ports/index.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
 /** Which jobs one search may return, and how many. */
-interface DueJobsSearch extends RingSearch {
+export interface DueJobsSearch extends RingSearch {
   /** The number of the next pick in a lane's group (`pickByClass`). */
   readonly nextPick: (lane: Lane) => number;
   /**
@@ -20,6 +21,7 @@ interface DueJobsSearch extends RingSearch {
  * search reads first.
  */
 const windowSize = { min: 64, max: 256 } as const;
+
 /**
  * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window. If
  * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by one
@@ -31,12 +33,14 @@ export class DueJobs {
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
   readonly #ring: LaneRing;
+  readonly #random: Random;
   #hasReadAllLanes = false;
   readonly #lanesWithMore = new Map<string, Lane>();
 
-  constructor(reads: UnscopedReads, pool: Pool) {
+  constructor(reads: UnscopedReads, pool: Pool, random: Random) {
     this.#reads = reads;
     this.#pool = pool;
+    this.#random = random;
     this.#ring = new LaneRing(reads, pool);
   }
 
@@ -70,14 +74,8 @@ export class DueJobs {
     this.#hasReadAllLanes = false;
   }
 
-  async find({
-    now,
-    free,
-    freeIn,
-    nextPick,
-    waitForOthersMs,
-    armed,
-  }: DueJobsSearch): Promise<readonly DueJob[]> {
+  async find(search: DueJobsSearch): Promise<readonly DueJob[]> {
+    const { now, free, freeIn, nextPick, waitForOthersMs, spread, armed } = search;
     const limit = Math.min(Math.max(windowSize.min, 2 * free), windowSize.max);
     const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
     const due = rows.flatMap((row) => {
@@ -86,11 +84,12 @@ export class DueJobs {
     });
     // A shorter window has all due jobs.
     const isFull = rows.length === limit;
-    const ring = isFull ? await this.#ring.read({ now, free, freeIn, waitForOthersMs }) : undefined;
+    const ring = isFull ? await this.#ring.read(search) : undefined;
     const isOwn = ({ lane }: DueJob): boolean => waitForOthersMs(lane) === 0;
     const all =
       ring === undefined ? due : distinct([...ring.found, ...armed.filter(isOwn), ...due]);
-    const fitting = roundRobin(all, { free, freeIn, nextPick });
+    const inOrder = spread > 1 ? shuffle(all, this.#random) : all;
+    const fitting = roundRobin(inOrder, { free, freeIn, nextPick });
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
@@ -105,6 +104,13 @@ export class DueJobs {
     const [first] = await readInOrder(this.#reads, { pool: this.#pool, after: now, limit: 1 });
     return first?.due_at;
   }
+}
+
+/** Returns the jobs in a random order. */
+function shuffle(jobs: readonly DueJob[], random: Random): readonly DueJob[] {
+  const bytes = Buffer.from(random.bytes(4 * jobs.length));
+  const drawn = jobs.map((job, i) => ({ job, number: bytes.readUInt32LE(4 * i) }));
+  return drawn.toSorted((a, b) => a.number - b.number).map(({ job }) => job);
 }
 
 function distinct(jobs: readonly DueJob[]): readonly DueJob[] {

@@ -10,6 +10,8 @@ const pageSize = 16;
  * ended.
  */
 const maxPages = 16;
+/** If there is room for fewer, this many jobs of a lane are read at most (`RingSearch.spread`). */
+const maxSpread = 256;
 
 /** Which jobs one search may return, and how many. */
 export interface RingSearch {
@@ -20,6 +22,11 @@ export interface RingSearch {
   readonly freeIn: (lane: Lane) => number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. */
   readonly waitForOthersMs: (lane: Lane) => number;
+  /**
+   * How many times as many jobs of a lane as have room are read. If it is more than 1, the jobs to
+   * start are picked at random, so that several engines seldom pick the same.
+   */
+  readonly spread: number;
 }
 
 /** The due jobs that were read lane by lane. */
@@ -49,7 +56,7 @@ export class LaneRing {
    * Reads the due jobs of the next lanes. Stops when each lane was read once, or when there are
    * enough jobs and a group ends: its jobs are picked by class, so all of its lanes must be known.
    */
-  async read({ now, free, freeIn, waitForOthersMs }: RingSearch): Promise<RingJobs> {
+  async read({ now, free, freeIn, waitForOthersMs, spread }: RingSearch): Promise<RingJobs> {
     const found: DueJob[] = [];
     const lanesWithMore: Lane[] = [];
     const start = this.#lastLane;
@@ -70,9 +77,10 @@ export class LaneRing {
         const until = now - waitForOthersMs(lane);
         if (due_at > until) continue;
         const room = Math.max(0, Math.min(freeIn(lane), free));
-        const inLane = room > 0 ? await this.#readLane(text, until, room) : [];
+        const limit = Math.max(room, Math.min(room * spread, maxSpread));
+        const inLane = room > 0 ? await this.#readLane(text, until, limit) : [];
         found.push(...inLane.map(dueJob));
-        if (inLane.length === room) lanesWithMore.push(lane);
+        if (inLane.length === limit) lanesWithMore.push(lane);
       }
       // The last lane of the round may fill the page with its own rows.
       if (rows.length === pageSize && this.#lastLane !== end) continue;

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { seededRandom } from "../../adapters/testing/index.ts";
 import { schema } from "../../src/modules.ts";
 import { Backlog } from "../../src/queue/backlog.ts";
 import { classAt, type SendClass } from "../../src/queue/classes.ts";
@@ -28,7 +29,11 @@ async function opened(laneConcurrency: number) {
     range: (range) => held.then(() => storage.reader.range(range)),
   });
   const slots = new Slots({ concurrency: 1_000, laneConcurrency, consumerConcurrency: 1 });
-  const backlog = new Backlog(new DueJobs(unscopedReads(reader), "work"), "work", slots);
+  const backlog = new Backlog(
+    new DueJobs(unscopedReads(reader), "work", seededRandom(1)),
+    "work",
+    slots,
+  );
   const waiting = new Map<string, SendClass>();
   const running: Lane[] = [];
   let count = 0;
@@ -57,7 +62,7 @@ async function opened(laneConcurrency: number) {
   const searchOnce = async (meanwhile: () => Promise<void>): Promise<readonly Lane[]> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     held = promise;
-    const searching = backlog.search(now, () => 0);
+    const searching = backlog.search({ now, waitForOthersMs: () => 0, spread: 1 });
     await meanwhile();
     resolve();
     const started: Lane[] = [];

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../adapters/testing/index.ts";
 import { DueJobs } from "../../src/queue/due-jobs.ts";
 import { encodeLane, type Lane } from "../../src/queue/lane.ts";
 import { type JobRow, jobs } from "../../src/queue/rows.ts";
@@ -12,7 +13,7 @@ import { job, laneOf, nameOf } from "./job-row.ts";
 const now = Date.parse("2026-01-01T00:00:00.000Z");
 
 /** A search by an engine that has every remote, and in which no job was armed or picked yet. */
-const anyJob = { nextPick: () => 0, waitForOthersMs: () => 0, armed: [] };
+const anyJob = { nextPick: () => 0, waitForOthersMs: () => 0, spread: 1, armed: [] };
 
 describe.each(storages)("due jobs on $name", ({ name, open }) => {
   async function search(rows: readonly JobRow[]): Promise<DueJobs> {
@@ -38,7 +39,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
         return found;
       },
     });
-    return { due: new DueJobs(unscopedReads(reader), "work"), read };
+    return { due: new DueJobs(unscopedReads(reader), "work", seededRandom(1)), read };
   }
 
   it("of a lane with 10,000 do not delay another lane's single later one", async () => {
@@ -94,6 +95,24 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
       expect(await due.find({ ...anyJob, now, free: 64, freeIn: () => 64 })).toHaveLength(64);
       expect(read.ranges).toBe(4);
     }
+  });
+
+  it("are picked at random among more of a lane if other engines take them, too", async () => {
+    const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "flood", now - 300 + n));
+    const due = await search(flood);
+    const picks: (readonly string[])[] = [];
+    for (let turn = 0; turn < 2; turn++) {
+      const found = await due.find({ ...anyJob, now, free: 64, freeIn: () => 64, spread: 4 });
+      picks.push(found.map(({ key }) => key));
+    }
+    const [one = [], other = []] = picks;
+    const first = new Set(flood.slice(0, 256).map(({ key }) => key));
+    for (const pick of picks) {
+      expect(new Set(pick).size).toBe(64);
+      expect(pick.filter((key) => !first.has(key))).toEqual([]);
+    }
+    // By chance, two engines pick about a quarter in common.
+    expect(one.filter((key) => other.includes(key)).length).toBeLessThan(32);
   });
 
   it("of a quiet lane are found behind a full lane and thousands of lanes without due jobs", async () => {
