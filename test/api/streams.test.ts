@@ -259,6 +259,7 @@ test.each(mounted)(
     const data = { text: "x".repeat(20_000) };
     const rows = Array.from({ length: 2_500 }, () => ({
       ...event(account.scope, "message.sent"),
+      created_at: Date.now(),
       data,
     }));
     for (let i = 0; i < rows.length; i += 100) {

@@ -72,9 +72,13 @@ function differences(
   const left = requests.toSorted((a, b) => a.at - b.at);
   const missing: string[] = [];
   // An attempt without an answer may have arrived at any time after its start, or never.
-  for (const { number, started_at, duration_ms, status_code } of attempts.toSorted(answeredFirst)) {
-    const ended_at = status_code === null ? Infinity : started_at + duration_ms;
-    const place = left.findIndex(({ at }) => at >= started_at && at <= ended_at);
+  for (const attempt of attempts.toSorted(answeredFirst)) {
+    const { number, status_code } = attempt;
+    const isOf = (request: WebhookRequest): boolean => isDuring(request, attempt);
+    // If a kept connection breaks, the attempt sends its request once more.
+    const dropped = left.findIndex((request) => request.dropped && isOf(request));
+    if (dropped !== -1) left.splice(dropped, 1);
+    const place = left.findIndex((request) => !request.dropped && isOf(request));
     if (place !== -1) left.splice(place, 1);
     else if (status_code !== null) {
       missing.push(`${id} was answered ${status_code} at attempt ${number}, which never arrived`);
@@ -84,6 +88,13 @@ function differences(
     .filter(({ at }) => !disturbances.some(({ from, to }) => to >= at && from <= at + inFlightMs))
     .map(({ at }) => `${id} arrived at ${at}, but has no attempt for that`);
   return [...missing, ...unrecorded];
+}
+
+function isDuring(
+  { at }: WebhookRequest,
+  { started_at, duration_ms, status_code }: StoredDeliveryAttempt,
+): boolean {
+  return at >= started_at && (status_code === null || at <= started_at + duration_ms);
 }
 
 function answeredFirst(a: StoredDeliveryAttempt, b: StoredDeliveryAttempt): number {

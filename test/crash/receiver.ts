@@ -16,6 +16,8 @@ export interface WebhookRequest {
   readonly endpoint: string;
   readonly event_id: string;
   readonly at: number;
+  /** Whether it got no response, because the receiver closed the connection. */
+  readonly dropped: boolean;
 }
 
 export class Receiver {
@@ -42,10 +44,10 @@ export class Receiver {
         endpoint: (request.url ?? "").slice(1),
         event_id: String(request.headers["webhook-id"]),
       };
-      receiver.requests.push({ ...arrival, at: clock.now() });
       const name = `${arrival.endpoint} ${arrival.event_id}`;
       const outcome = seen.has(name) ? "accepted" : dice.pick(outcomes(arrival.endpoint));
       seen.add(name);
+      receiver.requests.push({ ...arrival, at: clock.now(), dropped: outcome === "dropped" });
       request.resume();
       void sleep(dice.between(0, 20)).then(() => {
         if (outcome === "dropped") response.destroy();
