@@ -76,9 +76,10 @@ export async function applyKeywords(
 
 /**
  * Returns the keyword of a message, by its text or else by its carrier, which may know other words.
- * The carrier's word must count: it has blocked the contact's number already.
+ * An opt-out of the carrier always counts: it has blocked the contact's number already.
  */
 function keywordIn({ body, keyword }: Inbound, isOptedOut: boolean): Keyword | null {
+  if (keyword === "opt_out") return keyword;
   const ofCarrier = keyword === "opt_in" && !isOptedOut ? null : (keyword ?? null);
   return keywordOf(body, isOptedOut) ?? ofCarrier;
 }

@@ -224,6 +224,7 @@ describe("with a carrier", () => {
         ["BAJA", "STOP"],
         ["STOP", "HELP"],
         ["Alta", "START"],
+        ["Help", "STOP"],
       ];
       const statuses: unknown[] = [];
       for (const [n, [body, type]] of said.entries()) {
@@ -238,6 +239,7 @@ describe("with a carrier", () => {
         ["opted_out", 1],
         ["opted_out", 2],
         ["opted_in", 3],
+        ["opted_out", 4],
       ]);
     }
   });
