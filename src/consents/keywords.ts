@@ -30,12 +30,13 @@ const tooLong = /^(?:[^\p{L}\p{N}]*[\p{L}\p{N}]){12}/u;
 /**
  * Returns a message's keyword. START and YES count only from a contact who has opted out. People
  * write `"STOP"`, `STOP 🛑` and `Opt-out`, and keyboards add invisible marks of direction. None of
- * this may keep an opt-out from being applied.
+ * this may keep an opt-out from being applied. But a colon parts words: `Re: move` is a subject.
  */
 export function keywordOf(body: string, isOptedOut: boolean): Keyword | null {
   if (tooLong.test(body)) return null;
-  const letters = foldText(body).replaceAll(/[^\p{L}\p{N}]/gu, "");
-  const keyword = keywords.get(letters) ?? null;
+  const letters = foldText(body).replaceAll(/[^\p{L}\p{N}:]/gu, "");
+  const [part = "", ...others] = letters.split(":").filter((each) => each !== "");
+  const keyword = others.length === 0 ? (keywords.get(part) ?? null) : null;
   return keyword === "opt_in" && !isOptedOut ? null : keyword;
 }
 

@@ -110,6 +110,14 @@ describe("a consent keyword", () => {
     );
   });
 
+  it.each(["Re: move", "re:move", "St: art"])("is not what a colon parts: %s", (text) => {
+    expect([keywordOf(text, true), suspectsOptOut(text)]).toEqual([null, false]);
+  });
+
+  it.each(["STOP:", ":stop:", "Stop :)"])("may have colons around it: %s", (text) => {
+    expect(keywordOf(text, false)).toBe("opt_out");
+  });
+
   it.each(["Yes!", "start"])(
     "%s opts a contact in that has opted out, and otherwise means nothing",
     (text) => {
