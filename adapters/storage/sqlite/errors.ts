@@ -124,13 +124,16 @@ export function toStorageError(error: unknown, file: string): unknown {
 }
 
 function whyNotOpened(file: string): string {
-  const path = file.startsWith("file:") ? fileURLToPath(file) : file;
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    return "its path is that of a directory.";
+  try {
+    const path = file.startsWith("file:") ? fileURLToPath(file) : file;
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+      return "its path is that of a directory.";
+    }
+    if (!existsSync(dirname(path))) return "its directory does not exist. Create it first.";
+  } catch {
+    // The process may not even ask about the file.
   }
-  return existsSync(dirname(path))
-    ? "the process may not access it or its directory."
-    : "its directory does not exist. Create it first.";
+  return "the process may not access it or its directory.";
 }
 
 /** Returns the error `storage_unavailable` with the path of the database file. */

@@ -128,6 +128,11 @@ describe("when the SQLite file cannot be used", () => {
       code: "storage_unavailable",
       message: says(/cannot be opened: its path is that of a directory\./),
     });
+    const long = sqlite({ file: join(await temporaryDirectory(), `${"long".repeat(100)}.db`) });
+    await expect(long.open(firstSchema)).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: says(/cannot be opened/),
+    });
     expect(() => nowhere.begin()).toThrow(/not open/);
     await expect(nowhere.reader.get([])).rejects.toMatchObject({ code: "storage_unavailable" });
   });
