@@ -110,8 +110,8 @@ async function positionOf(
     throw invalid([{ pointer, code: "invalid", message }]);
   }
   const message =
-    "This event is no longer kept. List the events that you missed, then open the stream with " +
-    "the id of the newest one.";
+    "This event is too old or no longer kept. Open the stream without last_event_id, then list " +
+    "the events that you missed.";
   throw invalid([{ pointer, code: "unknown_event", message }]);
 }
 

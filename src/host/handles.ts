@@ -110,7 +110,8 @@ export interface Events {
    * ones. Resolves when the stream is open, so it yields every event that is committed later.
    * Events are read as fast as your loop takes them. The stream ends when the loop is left, when
    * `options.signal` aborts, or when the engine stops.
-   * @throws TidingsError `validation_failed` when the event `last_event_id` is no longer kept
+   * @throws TidingsError `validation_failed` when the event `last_event_id` is no longer kept or
+   *   older than `eventRetentionDays`
    */
   stream(
     input?: Omit<StreamEvents, "typing">,
