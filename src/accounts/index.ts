@@ -3,15 +3,7 @@ export { defaultAccountId, prepareStorage } from "./prepare-storage.ts";
 export { listAccounts } from "./reads.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
-export {
-  accountById,
-  keys,
-  ownAccount,
-  readOwnAccount,
-  settingByName,
-  settings,
-  usage,
-} from "./rows.ts";
+export { keys, ownAccount, readOwnAccount, settingByName, settings, usage } from "./rows.ts";
 export { type CountedChange, countHourly } from "./hourly-counts.ts";
 export { countReapers } from "./reap-counts.ts";
 export type {

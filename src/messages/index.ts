@@ -46,7 +46,7 @@ export {
   type TimelineTransition,
 } from "./timeline-types.ts";
 export type { ConversationMatch, SearchConversations } from "./search-types.ts";
-export { recordCallback, startTransports, stopTransports, transportSink } from "./transports.ts";
+export { recordCallback, startTransports, stopTransports } from "./transports.ts";
 export {
   type BatchFailure,
   type BatchMessages,

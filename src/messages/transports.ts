@@ -18,7 +18,7 @@ import { isAddress, TidingsError, withDeadline } from "../kernel/index.ts";
 type Recording = Pick<Runtime, "store" | "services" | "logger">;
 
 /** Returns the sink that checks and records a transport's receipts and inbound messages. */
-export function transportSink(transport: string, runtime: Recording): TransportSink {
+function transportSink(transport: string, runtime: Recording): TransportSink {
   return {
     async receipt(subject, receipt) {
       checkReceipt(transport, subject, receipt);

@@ -38,7 +38,6 @@ export {
   type KeyScope,
   keyScopes,
   missingScopes,
-  type OperatorCaller,
   type OperatorProfile,
   personOf,
   scopesOf,

@@ -5,21 +5,11 @@ export {
   liveSenderByAddress,
   sandboxSendersByAddress,
   throttleByAddress,
-  type ThrottleRow,
   senderByAddress,
   senderById,
   senderHandOvers,
   senderThrottles,
   type SenderRow,
 } from "./rows.ts";
-export {
-  boundsOf,
-  countedHandOvers,
-  sendLane,
-  recordHandOver,
-  nextHandOverAt,
-  prefetchThrottle,
-  checkThrottle,
-  waitingLane,
-} from "./throttle.ts";
+export { sendLane, recordHandOver, prefetchThrottle, checkThrottle } from "./throttle.ts";
 export type { CreateSender, Sender, UpdateSender } from "./types.ts";
