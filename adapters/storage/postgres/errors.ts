@@ -66,6 +66,15 @@ const refusalStates = /^(22|23|44|54|P0001)/;
 /** A unique key, a deadlock, or a lock that another transaction holds. */
 const conflictStates = /^(23505|23P01|40001|40P01|55P03)$/;
 
+/**
+ * Whether a conflict lasts for as long as the transaction in which it happened: a deadlock with a
+ * transaction that waits for its rows, rows that another transaction has held for the whole lock
+ * timeout, or a snapshot of a transaction at a higher isolation level that is too old.
+ */
+export function lastsForTransaction(error: unknown): boolean {
+  return /^(40001|40P01|55P03)$/.test(sqlState(error) ?? "");
+}
+
 const unavailableMessages: readonly (readonly [state: RegExp, message: string])[] = [
   [/^25006/, "The database is read-only: it is a standby, or is set to take no writes."],
   [/^25P0[34]|^57P05/, "The PostgreSQL server ended a transaction that took too long."],

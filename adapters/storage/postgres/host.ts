@@ -3,7 +3,13 @@ import { type Group, StorageConflict, type Write } from "../../../src/ports/inde
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
 import type { Result, Statement } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
-import { failedTransaction, ignoredFailure, noTransaction, sqlState } from "./errors.ts";
+import {
+  failedTransaction,
+  ignoredFailure,
+  lastsForTransaction,
+  noTransaction,
+  sqlState,
+} from "./errors.ts";
 import { databaseId } from "./migrations.ts";
 import { againIfDiscarded, control, type StorageContext } from "./pool.ts";
 import { unplacedPosition } from "./positions.ts";
@@ -131,9 +137,8 @@ export class HostTransactions {
       if (state === noTransaction) throw this.#ended(client);
       if (state === failedTransaction) throw this.#failed(client);
       const failure = this.#context.pool.toError(error);
-      throw failure instanceof StorageConflict && !batchesAreAtomic
-        ? unrepeatable(failure)
-        : failure;
+      const isRepeatable = batchesAreAtomic && !lastsForTransaction(error);
+      throw failure instanceof StorageConflict && !isRepeatable ? unrepeatable(failure) : failure;
     }
   }
 
@@ -151,12 +156,13 @@ export class HostTransactions {
 }
 
 /**
- * For a conflict on a handle of a query builder. Some drivers roll the whole transaction back if
- * any statement has failed, so the command cannot run again in it.
+ * For a conflict after which the command cannot run again in its transaction: it would meet it
+ * again, or the handle is that of a query builder. Some drivers roll the whole transaction back if
+ * any statement has failed.
  */
 function unrepeatable(cause: StorageConflict): TidingsError {
   const message =
-    "Another command changed the same rows meanwhile. Run the whole transaction again.";
+    "Another transaction changed or holds the same rows. Run the whole transaction again.";
   return new TidingsError("storage_contended", message, { cause });
 }
 

@@ -371,56 +371,6 @@ describe.each(hosts)("a call from inside engine.transaction on $name without tx"
   });
 });
 
-describe("a command in a transaction on PostgreSQL", () => {
-  /** An engine whose first `times` commits in a transaction come after another command's edit. */
-  async function overtaken(times: number) {
-    const { open } =
-      hosts.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
-    const host = await open();
-    const { engine } = world();
-    const other = engine(host.connect());
-    const { id } = await other.messages.send({ ...hello, send_at: "2026-01-02T00:00:00Z" });
-    const storage = host.connect();
-    let commits = 0;
-    const meddled = over(storage, {
-      host(handle) {
-        const group = storage.host?.(handle) ?? expect.fail("no transactions");
-        return over(group, {
-          async commit(writes) {
-            if (commits++ < times) await other.messages.edit(id, { body: `Theirs ${commits}` });
-            return group.commit(writes);
-          },
-        });
-      },
-    });
-    return { one: engine(meddled), host, id };
-  }
-
-  it("runs again if another command has changed the same message meanwhile", async () => {
-    const { one, host, id } = await overtaken(2);
-    await one.transaction(async (tx) => {
-      await host.run(tx, note("before"));
-      await one.messages.edit(id, { body: "Mine" }, { tx });
-      await host.run(tx, note("after"));
-    });
-    expect(await host.notes()).toEqual(["before", "after"]);
-    expect((await one.messages.get(id)).body).toBe("Mine");
-  });
-
-  it("fails if others keep changing the message, and the transaction goes on", async () => {
-    const { one, host, id } = await overtaken(Infinity);
-    await one.transaction(async (tx) => {
-      const edited = one.messages.edit(id, { body: "Mine" }, { tx });
-      await expect(edited).rejects.toMatchObject({
-        code: "storage_contended",
-        message: expect.stringContaining("Run the whole transaction again."),
-      });
-      await host.run(tx, note("after"));
-    });
-    expect(await host.notes()).toEqual(["after"]);
-  });
-});
-
 it("a storage without transactions says so", async () => {
   const one = world().engine(memory());
   await expect(one.transaction(async () => {})).rejects.toMatchObject({
