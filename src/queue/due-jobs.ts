@@ -86,10 +86,14 @@ export class DueJobs {
     const isFull = rows.length === limit;
     const ring = isFull ? await this.#ring.read(search) : undefined;
     const isOwn = ({ lane }: DueJob): boolean => waitForOthersMs(lane) === 0;
+    // Each part is shuffled alone, so that the lanes of the ring keep their turn.
+    const spreadOut = (jobs: readonly DueJob[]): readonly DueJob[] =>
+      spread > 1 ? shuffle(jobs, this.#random) : jobs;
     const all =
-      ring === undefined ? due : distinct([...ring.found, ...armed.filter(isOwn), ...due]);
-    const inOrder = spread > 1 ? shuffle(all, this.#random) : all;
-    const fitting = roundRobin(inOrder, { free, freeIn, nextPick });
+      ring === undefined
+        ? spreadOut(due)
+        : distinct([...spreadOut(ring.found), ...armed.filter(isOwn), ...spreadOut(due)]);
+    const fitting = roundRobin(all, { free, freeIn, nextPick });
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;

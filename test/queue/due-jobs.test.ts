@@ -55,6 +55,18 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     expect(turns[0]).toHaveLength(4);
   });
 
+  it("of a full lane do not delay another lane if other engines take them, too", async () => {
+    const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "flood", now - 300 + n));
+    const due = await search([...flood, job("other", "other", now)]);
+    const found: string[] = [];
+    // Each lane has its turn in one of two searches, also with room for one job only.
+    for (let turn = 0; turn < 2; turn++) {
+      const jobs = await due.find({ ...anyJob, now, free: 1, freeIn: () => 1, spread: 4 });
+      found.push(...jobs.map(({ key }) => key));
+    }
+    expect(found).toContain("other");
+  });
+
   it("are found among thousands of lanes without due jobs", async () => {
     const later = Array.from({ length: 3_000 }, (_, n) =>
       job(`later ${n}`, `a lane ${n}`, now + 60_000),
