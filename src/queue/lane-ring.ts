@@ -59,6 +59,8 @@ export class LaneRing {
   async read({ now, free, freeIn, waitForOthersMs, spread }: RingSearch): Promise<RingJobs> {
     const found: DueJob[] = [];
     const lanesWithMore: Lane[] = [];
+    /** How many of the jobs can start. */
+    let startable = 0;
     const start = this.#lastLane;
     /** Set in the second half of the round: the lanes from the first to the one at the start. */
     let end: string | undefined;
@@ -69,7 +71,7 @@ export class LaneRing {
         // The first row of a lane has its earliest due time. The lane's other rows are skipped.
         if (text === this.#lastLane) continue;
         const lane = decodeLane(text);
-        if (found.length >= free && groupOf(lane) !== group) {
+        if (startable >= free && groupOf(lane) !== group) {
           return { found, lanesWithMore, hasReadAllLanes: false };
         }
         this.#lastLane = text;
@@ -80,6 +82,7 @@ export class LaneRing {
         const limit = Math.max(room, Math.min(room * spread, maxSpread));
         const inLane = room > 0 ? await this.#readLane(text, until, limit) : [];
         found.push(...inLane.map(dueJob));
+        startable += Math.min(inLane.length, room);
         if (inLane.length === limit) lanesWithMore.push(lane);
       }
       // The last lane of the round may fill the page with its own rows.

@@ -67,6 +67,18 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     expect(found).toContain("other");
   });
 
+  it("of several full lanes fill the room, also if other engines take them, too", async () => {
+    const rows = ["a", "b", "c", "d"].flatMap((lane, i) =>
+      Array.from({ length: 64 }, (_, n) => job(`${lane} ${n}`, lane, now - 400 + 64 * i + n)),
+    );
+    const due = await search(rows);
+    for (const spread of [1, 4]) {
+      const found = await due.find({ ...anyJob, now, free: 8, freeIn: () => 2, spread });
+      expect(new Set(found.map(({ lane }) => nameOf(lane))).size).toBe(4);
+      expect(found).toHaveLength(8);
+    }
+  });
+
   it("are found among thousands of lanes without due jobs", async () => {
     const later = Array.from({ length: 3_000 }, (_, n) =>
       job(`later ${n}`, `a lane ${n}`, now + 60_000),
