@@ -99,8 +99,8 @@ export async function findAddressee(
 }
 
 /**
- * Like `findAddressee` for an address that must have a contact: it is undefined without one.
- * Otherwise, neither the contact nor the consent can change until the transaction commits.
+ * Returns the consent of an address and the id of the contact that has it. Neither can change
+ * before the transaction commits. Undefined if no contact has the address.
  */
 export async function holdAddressee(
   tx: Tx,

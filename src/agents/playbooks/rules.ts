@@ -3,6 +3,7 @@ import type { PlaybookDefinition } from "./types.ts";
 import type { CreatePlaybook, UpdatePlaybook } from "./input-types.ts";
 import {
   containsPhrase,
+  definedFields,
   type FieldError,
   inBody,
   normalizedWords,
@@ -39,7 +40,7 @@ export function changedDefinition(
   const { id: _id, enabled: _enabled, on_cancel, max_turns, ...others } = change;
   return playbookDefinitionOf({
     ...before,
-    ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)),
+    ...definedFields(others),
     on_cancel: on_cancel === undefined ? before.on_cancel : (on_cancel ?? undefined),
     max_turns: max_turns === undefined ? before.max_turns : (max_turns ?? undefined),
   });
