@@ -27,6 +27,8 @@ export interface Lookup {
   /**
    * Locks the returned rows for writing until the group ends. Skips rows that another group or a
    * transaction of the host application is writing. A storage with a single writer may ignore it.
+   * Among the look-ups of one `Group.read`, those that lock are read first. The others then see
+   * what was committed before the locks were taken.
    */
   readonly lock?: boolean;
 }

@@ -90,7 +90,7 @@ export class SharedStorage {
           read: (lookups) =>
             delayed(lookups, async () => {
               if (how === "exclusive") await this.#exclude(session);
-              return Promise.all(lookups.map((lookup) => this.#read(session, lookup)));
+              return this.#read(session, lookups);
             }),
           commit: async (writes) => {
             await onTheWay("commit", { writes });
@@ -166,8 +166,15 @@ export class SharedStorage {
     for (const listener of this.#listeners) queueMicrotask(listener);
   }
 
-  async #read(session: Session, lookup: Lookup): Promise<readonly Row[]> {
-    if (lookup.lock !== true) return this.#stored(lookup);
+  /** Reads what locks first. The other look-ups then see what was committed before the locks. */
+  async #read(session: Session, lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
+    const locked = await Promise.all(
+      lookups.map((lookup) => (lookup.lock === true ? this.#lock(session, lookup) : undefined)),
+    );
+    return lookups.map((lookup, i) => locked[i] ?? this.#stored(lookup));
+  }
+
+  async #lock(session: Session, lookup: Lookup): Promise<readonly Row[]> {
     await session.waitFor(() => session.before);
     const free = this.#stored({ ...lookup, limit: lookup.limit + this.#locks.size }).filter(
       (row) => {
