@@ -1,6 +1,7 @@
 import type { GenerateId } from "../kernel/index.ts";
 import { arm, type Claim, finish } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
+import { rememberHandOver } from "./hand-over.ts";
 import { sendJob } from "./jobs.ts";
 import { moveAndRecord } from "./move.ts";
 import { messageById } from "./rows.ts";
@@ -22,6 +23,7 @@ export async function releaseMessage(
     return;
   }
   const updated = await moveAndRecord(tx, drawId, message, decision.state);
+  rememberHandOver(tx, updated);
   await arm(tx, sendJob(updated, tx.now));
   await finish(tx, claim);
 }

@@ -85,6 +85,33 @@ export const sharingCases: Cases = {
     await last.abort();
   },
 
+  "a look-up beside a lock sees what was committed before the lock was taken": async (ports) => {
+    const port = await ports.port();
+    const other = await ports.port();
+    await write(port, insert("a"), insert("b"));
+    const commits = 50;
+    let isOver = false;
+    const writing = (async (): Promise<void> => {
+      for (let version = 1; version <= commits; version++) {
+        await write(port, close("a", version), close("b", version));
+      }
+    })().finally(() => (isOver = true));
+    const lookups = [
+      { index: itemById, key: ["b"], limit: 1 },
+      { index: itemById, key: ["a"], limit: 1, lock: true },
+    ];
+    while (!isOver) {
+      const group = other.begin();
+      const [[beside] = [], [locked] = []] = await group.read(lookups);
+      await group.abort();
+      // Without a row, another group held the lock.
+      const [seen, least] = [beside?.["version"], locked?.["version"] ?? 0];
+      holds(Number(seen) >= Number(least), `version ${String(least)} or later`, seen);
+      await port.yieldToEventLoop();
+    }
+    await writing;
+  },
+
   "an exclusive group commits although others write meanwhile": async (ports) => {
     const port = await ports.port();
     const { shared, durable } = port.capabilities;
