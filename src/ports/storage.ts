@@ -303,6 +303,13 @@ export interface Group {
 /** A version guard or a unique index conflicted. Nothing was written. */
 export class StorageConflict extends Error {
   override readonly name = "StorageConflict";
+  /** Whether a command of this host transaction would meet it again, if it ran again. */
+  readonly lastsForTransaction: boolean;
+
+  constructor(message?: string, options?: ErrorOptions & { lastsForTransaction?: boolean }) {
+    super(message, options);
+    this.lastsForTransaction = options?.lastsForTransaction ?? false;
+  }
 }
 
 /** The database permanently rejected a row (a constraint, a size). Nothing was written. */

@@ -8,7 +8,8 @@ import {
   StorageRefusal,
   type Write,
 } from "../ports/index.ts";
-import { type BodyReads, BodyRunner } from "./body-runner.ts";
+import { type BodyRun, mergeInto, type Result, throwIfGroupFails } from "./body-results.ts";
+import { BodyRunner } from "./body-runner.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import type { CommandQueue, Member } from "./command-queue.ts";
 import { isStorageFailure, refused } from "./errors.ts";
@@ -46,9 +47,6 @@ export interface CommitterOptions {
   readonly requeue: (members: readonly Member[]) => void;
 }
 
-type Result =
-  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
-
 /** The maximum number of commands of a group. More would delay its first commands. */
 const groupSize = 128;
 /** If at least this many commands wait, half of them are enough for a group. */
@@ -71,14 +69,6 @@ interface GroupRun {
   readonly results: readonly Result[];
   readonly overlay: Overlay;
   readonly snapshot: GroupSnapshot;
-}
-
-/** The result of one body, its transaction, the overlay that it wrote into, and what it read. */
-interface BodyRun {
-  readonly result: Result;
-  readonly tx: BufferedTx;
-  readonly overlay: Overlay;
-  readonly reads: BodyReads;
 }
 
 /**
@@ -190,7 +180,7 @@ export class Committer {
     const pace = new GroupPace(clock, this.#syncCommitMs);
     for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
       members.push(member);
-      results.push(await this.#run(member, snapshot, overlay));
+      results.push(await this.#run(member, clock.now(), snapshot, overlay));
       pace.bodyEnded(member.origin);
       if (pace.mustEnd || queue.size === 0) break;
       // An exclusive group may hold a lock, so it makes no pause. Callers' commands that already
@@ -211,8 +201,11 @@ export class Committer {
     overlay: Overlay,
   ): Promise<readonly Result[]> {
     members.push(...queue.takeGroup(groupSize));
+    // Bodies that run again keep the time. Otherwise they could take for past what an earlier body
+    // has only begun, such as the last hand-over of a throttled sender.
+    const now = this.#options.clock.now();
     const soloRuns = await Promise.all(
-      members.map((member) => this.#body(member, snapshot, new Overlay())),
+      members.map((member) => this.#body(member, now, snapshot, new Overlay())),
     );
     lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
     for (const soloRun of soloRuns) throwIfGroupFails(soloRun.result);
@@ -220,7 +213,7 @@ export class Committer {
     for (const [i, member] of members.entries()) {
       const soloRun = soloRuns[i];
       const result = soloRun && mergeInto(soloRun, overlay);
-      results.push(result ?? (await this.#run(member, snapshot, overlay)));
+      results.push(result ?? (await this.#run(member, now, snapshot, overlay)));
     }
     return results;
   }
@@ -237,9 +230,14 @@ export class Committer {
   }
 
   /** Runs one body on top of the group's writes. Keeps its writes when it succeeds. */
-  async #run(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Result> {
+  async #run(
+    member: Member,
+    now: number,
+    snapshot: GroupSnapshot,
+    overlay: Overlay,
+  ): Promise<Result> {
     const mark = overlay.mark();
-    const { result, tx } = await this.#body(member, snapshot, overlay);
+    const { result, tx } = await this.#body(member, now, snapshot, overlay);
     throwIfGroupFails(result);
     if (!result.ok) {
       overlay.rollBack(mark);
@@ -248,9 +246,13 @@ export class Committer {
     return result;
   }
 
-  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
-    const { clock, firstVersion, projection, remembered, starter } = this.#options;
-    const now = clock.now();
+  async #body(
+    member: Member,
+    now: number,
+    snapshot: GroupSnapshot,
+    overlay: Overlay,
+  ): Promise<BodyRun> {
+    const { firstVersion, projection, remembered, starter } = this.#options;
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
     cancelBegun([member]);
@@ -347,9 +349,8 @@ export class Committer {
       if (snapshot?.hasGivenRecent === true) this.#options.recent?.drop();
       this.#knownLookups = lookups;
       for (const member of members) {
-        if (++member.conflicts >= member.maxConflicts) {
-          member.reject(this.#options.contended(error));
-        }
+        member.conflicts = error.lastsForTransaction ? member.maxConflicts : member.conflicts + 1;
+        if (member.conflicts >= member.maxConflicts) member.reject(this.#options.contended(error));
         member.alone = member.conflicts > 1;
       }
       this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));
@@ -364,30 +365,10 @@ export class Committer {
   }
 }
 
-/**
- * Merges the run of a body into its group. Returns undefined if the body must run again on top of
- * the group's writes: an earlier member wrote what it read.
- */
-function mergeInto({ result, overlay, reads }: BodyRun, group: Overlay): Result | undefined {
-  if (reads.lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
-  return !result.ok || group.merge(overlay) ? result : undefined;
-}
-
 /** Forgets the work that began in runs that are not committed. */
 function cancelBegun(members: readonly Member[]): void {
   for (const member of members) {
     member.begun?.cancel();
     member.begun = undefined;
   }
-}
-
-/**
- * Throws an error that fails the whole group: the storage could not be read, or the body met a
- * conflict. Another run in this group would meet it, too, because the group reads each row only
- * once.
- */
-function throwIfGroupFails(result: Result): void {
-  if (result.ok) return;
-  const { error } = result;
-  if (isStorageFailure(error) || error instanceof StorageConflict) throw error;
 }

@@ -138,7 +138,7 @@ export class HostTransactions {
       if (state === failedTransaction) throw this.#failed(client);
       const failure = this.#context.pool.toError(error);
       const isRepeatable = batchesAreAtomic && !lastsForTransaction(error);
-      throw failure instanceof StorageConflict && !isRepeatable ? unrepeatable(failure) : failure;
+      throw failure instanceof StorageConflict && !isRepeatable ? lasting(failure) : failure;
     }
   }
 
@@ -160,10 +160,8 @@ export class HostTransactions {
  * again, or the handle is that of a query builder. Some drivers roll the whole transaction back if
  * any statement has failed.
  */
-function unrepeatable(cause: StorageConflict): TidingsError {
-  const message =
-    "Another transaction changed or holds the same rows. Run the whole transaction again.";
-  return new TidingsError("storage_contended", message, { cause });
+function lasting(cause: StorageConflict): StorageConflict {
+  return new StorageConflict(cause.message, { cause, lastsForTransaction: true });
 }
 
 function invalidHandle(what: string): TidingsError {

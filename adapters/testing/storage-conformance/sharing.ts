@@ -105,8 +105,8 @@ export const sharingCases: Cases = {
       const [[beside] = [], [locked] = []] = await group.read(lookups);
       await group.abort();
       // Without a row, another group held the lock.
-      const [seen, least] = [beside?.["version"], locked?.["version"] ?? 0];
-      holds(Number(seen) >= Number(least), `version ${String(least)} or later`, seen);
+      const [seen, least] = [Number(beside?.["version"]), Number(locked?.["version"] ?? 0)];
+      holds(seen >= least, `version ${least} or later`, seen);
       await port.yieldToEventLoop();
     }
     await writing;

@@ -169,7 +169,9 @@ export class SharedStorage {
   /** Reads what locks first. The other look-ups then see what was committed before the locks. */
   async #read(session: Session, lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
     const locked = await Promise.all(
-      lookups.map((lookup) => (lookup.lock === true ? this.#lock(session, lookup) : undefined)),
+      lookups.map(async (lookup) =>
+        lookup.lock === true ? this.#lock(session, lookup) : undefined,
+      ),
     );
     return lookups.map((lookup, i) => locked[i] ?? this.#stored(lookup));
   }
