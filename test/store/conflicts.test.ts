@@ -4,6 +4,7 @@ import { silent } from "../../src/ports/environment.ts";
 import { StorageConflict } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import { simulated } from "../../adapters/testing/index.ts";
+import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { itemById, items, schema } from "./commands.ts";
 
@@ -52,4 +53,28 @@ describe.each(storages)("a command that meets a conflict while it runs, on $name
     });
     expect(runs).toBe(8);
   });
+});
+
+it("commands that commit together have the same time on PostgreSQL, also if one runs again", async () => {
+  const { open } =
+    storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
+  const port = open({ empty: true }).connect();
+  const { clock, random } = simulated();
+  let now = clock.now();
+  const began = now;
+  const ticking = over(clock, { now: () => now });
+  const store = new Store({ port, schema, clock: ticking, random, logger: silent });
+  await store.open();
+  onTestFinished(() => store.close());
+  const times: { readonly first: number[]; readonly second: number[] } = { first: [], second: [] };
+  const put = (token: "first" | "second"): Promise<void> =>
+    store.commitUnscoped(async (tx) => {
+      times[token].push(tx.now - began);
+      now += 1_000;
+      const item = await tx.get(itemById, ["a"]);
+      if (item === undefined) tx.insert(items, { id: "a", owner: "own", label: null, token });
+      else tx.update(items, item, { token });
+    });
+  await Promise.all([put("first"), put("second")]);
+  expect(times).toEqual({ first: [0], second: [0, 0] });
 });
