@@ -1,6 +1,6 @@
 import { webhookDisabled } from "./event-catalog.ts";
-import { type Claim, renew } from "../queue/index.ts";
-import { webhookAfterAttempt } from "./rules.ts";
+import { arm, type Claim, renew } from "../queue/index.ts";
+import { deliverJob, webhookAfterAttempt } from "./rules.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,
@@ -83,11 +83,21 @@ export async function recordAttempts(
     latest.set(delivery.id, recordAttempt(tx, delivery, attempt, webhook));
   }
   const after = webhook && applyToWebhook(tx, webhook, newAttempts, drawId);
+  if (!hasLease && after !== undefined) await armAgain(tx, after);
   if (!hasLease || !mayEnd || after === undefined) return hasLease;
   const againAt = await nextDeliveryAt(tx, after);
   if (againAt <= tx.now) return true;
   await releaseWebhookJob(tx, claim, after, againAt);
   return false;
+}
+
+/**
+ * Arms the job of a webhook after outcomes that were recorded without the lease. Its next holder
+ * may have released it until the retry of a delivery that has succeeded now.
+ */
+async function armAgain(tx: Tx, webhook: WebhookRow): Promise<void> {
+  const at = await nextDeliveryAt(tx, webhook);
+  if (at < Infinity) await arm(tx, deliverJob(webhook, Math.max(at, tx.now)));
 }
 
 /**

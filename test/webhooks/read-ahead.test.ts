@@ -212,6 +212,33 @@ it("a webhook whose drain lost its lease before it began gets each event from on
   expect(receivers.seen).toHaveLength(1);
 });
 
+it("a success that is recorded after the lease ended lets the next event of a fifo webhook go", async () => {
+  const world = await webhookWorld(open());
+  const { clock, receivers, storage } = world;
+  const lateMs = 1_000_000;
+  let isLate = true;
+  await world.start(
+    {},
+    recording(storage, async () => {
+      if (isLate) await clock.sleep(lateMs);
+      isLate = false;
+    }),
+  );
+  // The engine that takes over repeats the request, which fails now, and waits ever longer.
+  await world.hook(
+    "a",
+    ({ id }, n) => (n > 0 && id === receivers.seen[0]?.id ? { status: 500 } : {}),
+    { ordering: "fifo" },
+  );
+  await world.tell(2);
+  await clock.advanceUntil(() => receivers.seen.length === 1);
+  await world.start();
+  await clock.advance(lateMs + 10_000);
+  const [first, ...others] = receivers.seen.map(({ id }) => id);
+  expect(others.slice(0, -1).every((id) => id === first)).toBe(true);
+  expect(others.at(-1)).not.toBe(first);
+});
+
 it("an outcome is recorded after a storage outage of 40 seconds", async () => {
   const world = await webhookWorld(open());
   const { clock, receivers, storage } = world;
