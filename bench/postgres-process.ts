@@ -2,15 +2,20 @@
  * One of the processes of `postgres-processes.ts`: an engine on the shared database. It sends when
  * its parent says so, and reports how many messages were accepted or delivered.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { countStatements } from "./cost-counters.ts";
-import { dispatcherSettings, send, withEngineOn } from "./engines.ts";
+import { dispatcherSettings, instantCarrier, send, withEngineOn } from "./engines.ts";
 import { concurrently } from "./measure.ts";
+import type { Transport } from "../src/ports/transport.ts";
 import { poolSize } from "./postgres-databases.ts";
 
-/** What is measured. */
-export type Kind = "accepted" | "accepted to delivered";
+/**
+ * What is measured. `delivered at once`: with a slot for each waiting caller, over a carrier that
+ * answers at once. `delivered`: with the default number of slots, over one that takes 20 ms.
+ */
+export type Kind = "accepted" | "delivered at once" | "delivered";
 
 export interface Assignment {
   readonly kind: Kind;
@@ -38,13 +43,25 @@ function reportFinished(finished: number): void {
   statements = 0;
 }
 
+/** A carrier that takes 20 ms. */
+function slowCarrier(): Transport {
+  const carrier = instantCarrier();
+  return {
+    ...carrier,
+    send: async (...call) => {
+      await sleep(20);
+      return carrier.send(...call);
+    },
+  };
+}
+
 const pool = new pg.Pool({ connectionString: url, max: poolSize });
 await withEngineOn(
   postgres({ pool }),
   async (engine) => {
     // Each process has its own recipients.
     const first = place * 1_000_000;
-    if (kind === "accepted to delivered") {
+    if (kind !== "accepted") {
       let delivered = 0;
       engine.on("message.sent", () => {
         if (delivered++ > 0) return;
@@ -61,9 +78,9 @@ await withEngineOn(
     await go;
     statements = 0;
     await concurrently(items, 256, (i) => send(engine, "new", first + i));
-    if (kind !== "accepted to delivered") reportFinished(items);
+    if (kind === "accepted") reportFinished(items);
     await parentGone;
   },
-  dispatcherSettings,
+  kind === "delivered" ? { transports: [slowCarrier()] } : dispatcherSettings,
 );
 await pool.end();
