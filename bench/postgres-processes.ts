@@ -64,9 +64,8 @@ export async function postgresProcesses(server: string): Promise<string> {
   );
   const summary = (kind: Kind): string =>
     `${kind} ${numbers.map((n) => count(medianOf(kind, n, "perSecond"))).join(" / ")}`;
-  return (
-    `messages per second of ${numbers.join(" / ")} processes: ` + kinds.map(summary).join(", ")
-  );
+  const summaries = kinds.map(summary).join(", ");
+  return `messages per second of ${numbers.join(" / ")} processes: ${summaries}`;
 }
 
 const nameOf = (kind: Kind, processes: number): string => `${kind} ${processes}`;
