@@ -9,10 +9,11 @@
  *    (`Backlog.takeSlotFor`). If not, it stays in the storage, and a search finds it.
  * 3. The same transaction leases the job and runs its first step, such as the hand-over of a
  *    message (`takeJob`).
- * 4. When the transaction has been committed, the store calls `go`: the rest of the job runs, as if
- *    a search had found it. If the transaction fails or runs again, the store calls `cancel`, which
- *    gives the slot back. Lease and first step are gone with the writes of the transaction. If the
- *    storage fails in the commit, the store calls `check`: the answer to the commit may be lost.
+ * 4. When the transaction has been committed, the store calls `onCommitted`: the rest of the job
+ *    runs, as if a search had found it. If the transaction fails or runs again, the store calls
+ *    `onUndone`, which gives the slot back. Lease and first step are gone with the writes of the
+ *    transaction. If the storage fails in the commit, the store calls `onUnknown`: the answer to
+ *    the commit may be lost.
  */
 import type { Begun, Starter, UnscopedTx } from "../store/index.ts";
 import { decodeLane, type Lane } from "./lane.ts";
@@ -65,9 +66,9 @@ export class BeginAtOnce implements Starter<JobRow> {
     }
     if (taken === undefined) return undefined;
     return {
-      go: () => this.#go(taken, lane),
-      cancel: () => this.#cancel(lane),
-      check: () => this.#check(taken, lane),
+      onCommitted: () => this.#go(taken, lane),
+      onUndone: () => this.#cancel(lane),
+      onUnknown: () => this.#check(taken, lane),
     };
   }
 

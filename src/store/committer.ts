@@ -125,7 +125,7 @@ export class Committer {
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.
         await group.abort();
-        cancelBegun(members);
+        undoBegun(members);
         requeue(members);
         return;
       }
@@ -255,7 +255,7 @@ export class Committer {
     const { firstVersion, projection, remembered, starter } = this.#options;
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
-    cancelBegun([member]);
+    undoBegun([member]);
     const reads = this.#bodies.readsOf(snapshot);
     const tx = new BufferedTx({
       now,
@@ -274,7 +274,7 @@ export class Committer {
       });
       return { result: { ok: true, value }, tx, overlay, reads };
     } catch (error) {
-      cancelBegun([member]);
+      undoBegun([member]);
       return { result: { ok: false, error }, tx, overlay, reads };
     } finally {
       tx.end();
@@ -327,7 +327,7 @@ export class Committer {
       const member = members[i];
       if (result.ok) member?.resolve(result.value);
       else member?.reject(result.error);
-      member?.begun?.go();
+      member?.begun?.onCommitted();
     }
   }
 
@@ -340,11 +340,11 @@ export class Committer {
   ): void {
     if (isStorageFailure(error)) {
       for (const member of members) {
-        member.begun?.check();
+        member.begun?.onUnknown();
         member.begun = undefined;
       }
     }
-    cancelBegun(members);
+    undoBegun(members);
     if (error instanceof StorageConflict) {
       if (snapshot?.hasGivenRecent === true) this.#options.recent?.drop();
       this.#knownLookups = lookups;
@@ -366,9 +366,9 @@ export class Committer {
 }
 
 /** Forgets the work that began in runs that are not committed. */
-function cancelBegun(members: readonly Member[]): void {
+function undoBegun(members: readonly Member[]): void {
   for (const member of members) {
-    member.begun?.cancel();
+    member.begun?.onUndone();
     member.begun = undefined;
   }
 }

@@ -65,15 +65,15 @@ export interface Starter<R extends object = object> {
 
 /** Work that began in a transaction. One of its functions is called, once. */
 export interface Begun {
-  /** Continues the work. Called when the transaction has been committed. */
-  readonly go: () => void;
-  /** Forgets the work. Called when the transaction has failed or runs again. */
-  readonly cancel: () => void;
+  /** Continues the work, because the transaction has been committed. */
+  readonly onCommitted: () => void;
+  /** Forgets the work, because the transaction has failed or runs again. */
+  readonly onUndone: () => void;
   /**
-   * Finds out whether the transaction was committed, and then continues the work. Called when the
-   * storage failed: the answer to a commit may have been lost.
+   * Finds out whether the transaction was committed, and then continues the work. The storage
+   * failed, and the answer to the commit may have been lost.
    */
-  readonly check: () => void;
+  readonly onUnknown: () => void;
 }
 
 /**

@@ -70,7 +70,7 @@ export const race = inArea("race", [
       "      if (previous !== undefined && !(await previous.committed)) {\n" +
       "        // The bodies read writes that were not committed.\n" +
       "        await group.abort();\n" +
-      "        cancelBegun(members);\n" +
+      "        undoBegun(members);\n" +
       "        requeue(members);\n" +
       "        return;\n" +
       "      }\n",
