@@ -303,7 +303,10 @@ export interface Group {
 /** A version guard or a unique index conflicted. Nothing was written. */
 export class StorageConflict extends Error {
   override readonly name = "StorageConflict";
-  /** Whether a command of this host transaction would meet it again, if it ran again. */
+  /**
+   * Whether a command in a transaction of the host application would meet the conflict again if it
+   * ran again in the same transaction.
+   */
   readonly lastsForTransaction: boolean;
 
   constructor(message?: string, options?: ErrorOptions & { lastsForTransaction?: boolean }) {

@@ -10,7 +10,7 @@ const pageSize = 16;
  * ended.
  */
 const maxPages = 16;
-/** If there is room for fewer, this many jobs of a lane are read at most (`RingSearch.spread`). */
+/** A spread does not raise the number of jobs that are read in a lane above this. */
 const maxSpread = 256;
 
 /** Which jobs one search may return, and how many. */

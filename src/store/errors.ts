@@ -18,7 +18,8 @@ export function contended(cause: StorageConflict): TidingsError {
 
 /** The same for a command in a transaction of the host application. */
 export function contendedInside(cause: StorageConflict): TidingsError {
-  const message = "Other commands kept changing the same rows. Run the whole transaction again.";
+  const message =
+    "Other transactions changed or hold the same rows. Run the whole transaction again.";
   return new TidingsError("storage_contended", message, { cause });
 }
 

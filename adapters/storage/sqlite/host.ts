@@ -115,7 +115,10 @@ function translateErrors<T>(file: string, work: () => T): T {
     return work();
   } catch (error) {
     if (isBusy(error)) {
-      throw new StorageConflict("another connection is writing to the database", { cause: error });
+      throw new StorageConflict("another connection is writing to the database", {
+        cause: error,
+        lastsForTransaction: true,
+      });
     }
     throw toStorageError(error, file);
   }

@@ -84,7 +84,9 @@ describe.each(Object.entries(handles))(
       const group = joined(port, handle);
       await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
       await write(port, insertNote("b"));
-      expect(() => group.commit([insertNote("c")])).toThrow(StorageConflict);
+      expect(() => group.commit([insertNote("c")])).toThrow(
+        expect.objectContaining({ name: "StorageConflict", lastsForTransaction: true }),
+      );
       handle.exec("ROLLBACK");
       expect(await notes(port)).toEqual(["a", "b"]);
     });
