@@ -38,7 +38,10 @@ export interface ClientOptions {
   readonly apiKey: string;
   readonly engine: () => string;
   readonly acknowledgements: Acknowledgements;
+  /** Whether to begin no more messages. */
   readonly stopped: () => boolean;
+  /** Aborts at the end of the run, when messages may stay without an acknowledgement. */
+  readonly ended: AbortSignal;
 }
 
 /** Recipients that get several messages each, so that the order in a conversation matters. */
@@ -61,6 +64,7 @@ export async function runClient({
   engine,
   acknowledgements,
   stopped,
+  ended,
 }: ClientOptions): Promise<void> {
   for (let i = 0; !stopped(); i++) {
     const key = `${name}-${i}`;
@@ -73,17 +77,16 @@ export async function runClient({
       ttl_seconds: ttlSeconds,
     });
     const headers = { authorization: `Bearer ${apiKey}`, "idempotency-key": key };
-    const attempt = async (signal?: AbortSignal): Promise<boolean> => {
-      const options = signal === undefined ? { headers } : { headers, signal };
-      return post(`${engine()}/v1/messages`, message, options).then(
+    const attempt = async (signal = ended): Promise<boolean> =>
+      post(`${engine()}/v1/messages`, message, { headers, signal }).then(
         (reply) => acknowledgements.record(key, reply),
         () => false,
       );
-    };
     // Some clients hang up early, and some send twice at once. The key makes it one message.
     if (dice.percent(5)) await attempt(AbortSignal.timeout(dice.whole(1, 20)));
     if (dice.percent(5)) void attempt();
     for (let pauseMs = dice.between(5, 40); !(await attempt()); pauseMs *= 2) {
+      if (ended.aborted) return;
       await sleep(Math.min(pauseMs, maxPauseMs));
     }
     if (dice.percent(10)) await attempt();

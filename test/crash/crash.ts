@@ -18,6 +18,7 @@ import type { Disturbance } from "./judge-deliveries.ts";
 import { Receiver, type WebhookRequest } from "./receiver.ts";
 import type { CrashedStorage, Mishap, MishapName } from "./storages.ts";
 import type { DatabaseView } from "./database-view.ts";
+import { deadlineMs, withDeadline } from "./with-deadline.ts";
 
 export interface CrashOptions {
   readonly storage: CrashedStorage;
@@ -52,8 +53,6 @@ const maxStartMs = 400;
 const maxMishapMs = 600;
 /** How many messages have to be acknowledged before the run ends. */
 const minAcknowledged = 60;
-/** How long nothing may complete after the last kill, and how long single messages may take. */
-const completesWithinMs = 300_000;
 /** How often a process that ends by itself is started again. */
 const maxStarts = 20;
 /** How long engines may take to reconnect after connections were cut, by the engines' clock. */
@@ -102,6 +101,7 @@ export async function crash({
   const damage: string[] = [];
   const mishaps = new Map<MishapName, number>();
   let stopped = false;
+  const ended = new AbortController();
   try {
     const apiKey = await new EngineProcess({ ...settings, setup: true }, environment).line();
     for (let i = 0; i < storage.processes; i++) {
@@ -117,6 +117,7 @@ export async function crash({
         engine: anyEngine,
         acknowledgements,
         stopped: () => stopped,
+        ended: ended.signal,
       }),
     );
 
@@ -173,12 +174,12 @@ export async function crash({
     }
 
     // On a slow machine the engines hardly get to work between the kills.
-    const deadline = Date.now() + completesWithinMs;
+    const deadline = Date.now() + deadlineMs;
     while (acknowledgements.messages.size < minAcknowledged && Date.now() < deadline) {
       await sleep(100);
     }
     stopped = true;
-    await Promise.all([...sending, cutting]);
+    await withDeadline("sending the last messages", Promise.all([...sending, cutting]));
     await completed(view, carrier);
     await Promise.all(engines.map((each) => each.stop()));
     const verdict = judge({
@@ -205,6 +206,7 @@ export async function crash({
     };
   } finally {
     stopped = true;
+    ended.abort();
     carrier.close();
     await Promise.all(engines.map((each) => each.kill()));
     server.close();
@@ -264,7 +266,7 @@ async function completed(view: DatabaseView, carrier: Carrier): Promise<void> {
     const left = (await view.unsettled()) + carrier.undelivered;
     if (left === 0) return;
     // After many crashes, a webhook that gets its events in order has a long backlog.
-    if (left < least) deadline = Date.now() + completesWithinMs;
+    if (left < least) deadline = Date.now() + deadlineMs;
     least = Math.min(left, least);
     await sleep(100);
   }

@@ -76,10 +76,7 @@ if (setup) {
   print(`ready ${taken}`);
 }
 
-/**
- * Retries while the storage cannot be reached. A process that has opened a SQLite file while it was
- * read-only can never write to it, so the tries have a bound.
- */
+/** Retries while the storage cannot be reached. */
 async function start(): Promise<void> {
   for (let left = startTries; ; left--) {
     try {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { ProcessSettings } from "./engine-main.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 /** A child process that runs `engine-main.ts`. */
 export class EngineProcess {
@@ -44,7 +45,8 @@ export class EngineProcess {
 
   /** The next line that the process prints. */
   async line(): Promise<string> {
-    const { value } = (await this.#lines.next()) as { value?: string };
+    const next = withDeadline("the start of an engine", this.#lines.next());
+    const { value } = (await next) as { value?: string };
     if (value === undefined) throw new Error("an engine's process ended without printing a line");
     return value;
   }
@@ -91,6 +93,6 @@ export class EngineProcess {
 
   async #exited(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    await once(this.#process, "exit");
+    await withDeadline("the end of an engine", once(this.#process, "exit"));
   }
 }

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
-import { openFile, settings } from "./connection.ts";
+import { openFile, refuseReadOnly, settings } from "./connection.ts";
 import { toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
 
 /**
  * Connects to the database file, and creates it if it does not exist.
- * @throws TidingsError `storage_unavailable` when the file cannot be opened or cannot use a
- *   write-ahead log
+ * @throws TidingsError `storage_unavailable` when the file cannot be opened, cannot be written, or
+ *   cannot use a write-ahead log
  */
 export async function connect(file: string): Promise<DatabaseSync> {
   const handle = open(file);
@@ -19,6 +19,7 @@ export async function connect(file: string): Promise<DatabaseSync> {
           file,
         );
       }
+      refuseReadOnly(handle);
     });
     return handle;
   } catch (error) {

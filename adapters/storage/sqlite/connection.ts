@@ -80,6 +80,26 @@ export function openFile(file: string): DatabaseSync {
   return new DatabaseSync(file);
 }
 
+/** The primary result code SQLITE_READONLY (https://sqlite.org/rescode.html). */
+const readOnly = 8;
+
+/**
+ * Throws SQLite's error if the connection can only read. If the process may not write to the file
+ * when SQLite opens it, the connection can never write, even after the file becomes writable.
+ */
+export function refuseReadOnly(handle: DatabaseSync): void {
+  try {
+    // Only a statement that writes finds out. BEGIN IMMEDIATE does not.
+    handle.exec("BEGIN; PRAGMA user_version = 0");
+  } catch (error) {
+    const { errcode = 0 } = error as { readonly errcode?: number };
+    // Another connection may hold the lock. SQLite asks for it only after this check.
+    if ((errcode & 0xff) === readOnly) throw error;
+  } finally {
+    rollBack(handle);
+  }
+}
+
 /**
  * Rolls back. SQLite itself rolls back some failed transactions, and then no transaction is open.
  */

@@ -5,7 +5,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { ThreadData, WorkerRequest, WorkerResponse } from "./background-writer.ts";
-import { Connection, openFile, rollBack, settings } from "./connection.ts";
+import { Connection, openFile, refuseReadOnly, rollBack, settings } from "./connection.ts";
 import { findDamage } from "./find-damage.ts";
 import { runSteps } from "./steps.ts";
 
@@ -15,8 +15,10 @@ const handle = openFile(file);
 handle.exec(`PRAGMA busy_timeout = 5000; ${settings}`);
 const connection = new Connection(handle);
 
-if (check === undefined) commitGroups();
-else {
+if (check === undefined) {
+  refuseReadOnly(handle);
+  commitGroups();
+} else {
   parentPort?.postMessage(findDamage(connection, check));
   handle.close();
 }

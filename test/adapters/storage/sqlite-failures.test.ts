@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { runInNewContext } from "node:vm";
@@ -76,31 +76,47 @@ describe("when the SQLite file cannot be used", () => {
     expect(await notes(port)).toEqual(["big", "small"]);
   });
 
-  it("a read-only database refuses commits with the reason, and cannot be migrated", async () => {
+  it("a database that cannot be written is refused with the reason", async () => {
     const file = await temporaryFile();
-    const before = sqlite({ file });
+    const before = closing(sqlite({ file }));
     await before.open(firstSchema);
-    await write(before, insertNote("a"));
     // Root may write any file, so SQLite is told to open this one read-only.
-    const port = closing(sqlite({ file: `file:${file}?mode=ro` }));
-    await port.open(firstSchema);
-    expect(await notes(port)).toEqual(["a"]);
-    await expect(write(port, insertNote("b"))).rejects.toMatchObject({
-      code: "storage_unavailable",
-      message: says(/read-only/),
-    });
-    await write(before, insertNote("c"));
-    expect(await notes(port)).toEqual(["a", "c"]);
-    await before.close();
-
+    const readOnly = { code: "storage_unavailable", retryable: true, message: says(/read-only/) };
+    await expect(sqlite({ file: `file:${file}?mode=ro` }).open(firstSchema)).rejects.toMatchObject(
+      readOnly,
+    );
     const empty = await temporaryFile();
     new DatabaseSync(empty).exec("PRAGMA journal_mode = WAL");
     await expect(sqlite({ file: `file:${empty}?mode=ro` }).open(firstSchema)).rejects.toMatchObject(
-      {
-        code: "storage_unavailable",
-        message: says(/read-only/),
-      },
+      readOnly,
     );
+    await write(before, insertNote("a"));
+    expect(await notes(before)).toEqual(["a"]);
+  });
+
+  it("a database can be used once its file system is no longer read-only", async (context) => {
+    const disk = await smallDisk(4_096);
+    if (disk === undefined) {
+      return context.skip("a small file system can't be mounted here (not root, or not Linux)");
+    }
+    const crashed = await temporaryFile();
+    const before = closing(sqlite({ file: crashed }));
+    await before.open(firstSchema);
+    await write(before, insertNote("before"));
+    const file = join(disk, "test.db");
+    for (const end of ["", "-wal", "-shm"]) await copyFile(crashed + end, file + end);
+    const remount = (how: "ro" | "rw"): void =>
+      void execFileSync("mount", ["-o", `remount,${how}`, disk]);
+    remount("ro");
+    const port = closing(sqlite({ file }));
+    await expect(port.open(firstSchema)).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: says(/read-only/),
+    });
+    remount("rw");
+    await port.open(firstSchema);
+    await write(port, insertNote("after"));
+    expect(await notes(port)).toEqual(["after", "before"]);
   });
 
   it("a file that is not a database, a damaged one and a missing directory have different errors", async () => {
