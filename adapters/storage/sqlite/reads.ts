@@ -8,7 +8,7 @@ import {
   storedKey,
   storedValue,
 } from "../layout.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, rollBack } from "./connection.ts";
 import { quoted } from "./names.ts";
 import { conditionSql, indexedBy, sortColumns, type Table } from "./tables.ts";
 
@@ -49,8 +49,20 @@ export class Reads {
   }
 
   range(connection: Connection, range: Range): Row[] {
-    const rows: Row[] = [];
     const parts = [...splitAtNulls(range)];
+    if (parts.length < 2) return this.#parts(connection, range, parts);
+    // One transaction, so that a row that moves from one part to another is read exactly once.
+    connection.handle.exec("BEGIN");
+    try {
+      return this.#parts(connection, range, parts);
+    } finally {
+      rollBack(connection.handle);
+    }
+  }
+
+  #parts(connection: Connection, range: Range, parts: readonly RangePart[]): Row[] {
+    const table = this.#table(range.index.collection.name);
+    const rows: Row[] = [];
     let skip = range.skip ?? 0;
     for (const part of parts) {
       const left = range.limit - rows.length;
@@ -58,7 +70,6 @@ export class Reads {
       // With several parts, rows are skipped here. An OFFSET past the end of a part would not tell
       // how many rows are left to skip in the next one.
       const skipHere = parts.length > 1 ? skip : 0;
-      const table = this.#table(range.index.collection.name);
       const { sql, values } = rangeSql(table, {
         ...part,
         skip: skip - skipHere,

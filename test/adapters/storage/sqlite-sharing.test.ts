@@ -6,7 +6,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
+import { type ArrayQuery, Connection } from "../../../adapters/storage/sqlite/connection.ts";
 import { Reads } from "../../../adapters/storage/sqlite/reads.ts";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { Table } from "../../../adapters/storage/sqlite/tables.ts";
@@ -248,6 +248,44 @@ describe("several processes on one SQLite file", () => {
     await log("c");
     expect(await last()).toBeGreaterThan(before);
   });
+});
+
+/** Calls `before` before each query but the first. */
+class InterruptedConnection extends Connection {
+  readonly #before: () => void;
+  #queries = 0;
+
+  constructor(handle: DatabaseSync, before: () => void) {
+    super(handle);
+    this.#before = before;
+  }
+
+  override query(sql: string): ArrayQuery {
+    if (this.#queries++ > 0) this.#before();
+    return super.query(sql);
+  }
+}
+
+it("a range finds a row once that moves from null to a value while the range is read", async () => {
+  const { item, items, itemsByRank, schema } = conformance;
+  const file = await temporaryFile();
+  const port = closing(sqlite({ file }));
+  await port.open(schema);
+  const row = { ...item("i", { owner: "anna", rank: null }), version: 1 };
+  await write(port, { kind: "insert", collection: items, row });
+  const [handle, other] = [new DatabaseSync(file), new DatabaseSync(file)];
+  onTestFinished(() => {
+    handle.close();
+    other.close();
+  });
+  const connection = new InterruptedConnection(handle, () =>
+    other.exec("UPDATE tidings_conformance_items SET rank = 1"),
+  );
+  const reads = new Reads(() => new Table(items));
+  const range = { index: itemsByRank, prefix: ["anna"], order: "ascending", limit: 5 } as const;
+  const found = reads.range(connection, { ...range, until: [9] });
+  expect(found).toMatchObject([{ id: "i", rank: null }]);
+  expect(reads.range(new Connection(handle), range)).toMatchObject([{ id: "i", rank: 1 }]);
 });
 
 describe("the plans of reads", () => {
