@@ -20,7 +20,8 @@ export class Writer {
   readonly #table: (name: string) => Table;
   readonly #background: BackgroundWriter;
   readonly #files: OpenFiles;
-  #isReading = false;
+  /** Who reads in the open transaction: one exclusive group, or any. Undefined if none is open. */
+  #reading: symbol | "any" | undefined;
   #openGroups = 0;
   /** Called when no group is open. Several engines may close the storage at once. */
   readonly #onIdle: (() => void)[] = [];
@@ -41,6 +42,7 @@ export class Writer {
 
   begin(how: Access): Group {
     this.#openGroups++;
+    const reading = how === "exclusive" ? Symbol() : "any";
     let open = true;
     let hasRead = false;
     const end = (): void => {
@@ -53,9 +55,9 @@ export class Writer {
       read: (lookups) =>
         whenUnlocked(this.#files.path, () => {
           // A transaction that an earlier group began does not see later commits.
-          if (!hasRead) this.endReading();
+          if (!hasRead) this.#endReadingOf(reading);
           hasRead = true;
-          return this.#read(lookups, how);
+          return this.#read(lookups, reading);
         }),
       commit: (writes) => {
         let pending: Promise<void> | undefined;
@@ -69,14 +71,14 @@ export class Writer {
           return pending;
         } catch (error) {
           // A commit can be refused before it comes to the transaction.
-          this.endReading();
+          this.#endReadingOf(reading);
           throw error;
         } finally {
           if (pending === undefined) end();
         }
       },
       abort: () => {
-        if (open) this.endReading();
+        if (open) this.#endReadingOf(reading);
         end();
       },
     };
@@ -94,15 +96,23 @@ export class Writer {
 
   /** Ends the transaction that the reads of an open group began. */
   endReading(): void {
-    if (!this.#isReading) return;
-    this.#isReading = false;
+    if (this.#reading === undefined) return;
+    this.#reading = undefined;
     rollBack(this.connection.handle);
   }
 
-  #read(lookups: readonly Lookup[], how: Access): Row[][] {
-    if (!this.#isReading) {
-      this.connection.statement(how === "exclusive" ? "BEGIN IMMEDIATE" : "BEGIN").run();
-      this.#isReading = true;
+  /**
+   * The same for one group. The transaction of another engine's exclusive group goes on, because
+   * other processes must wait until that group ends.
+   */
+  #endReadingOf(reading: symbol | "any"): void {
+    if (this.#reading === "any" || this.#reading === reading) this.endReading();
+  }
+
+  #read(lookups: readonly Lookup[], reading: symbol | "any"): Row[][] {
+    if (this.#reading === undefined) {
+      this.connection.statement(reading === "any" ? "BEGIN" : "BEGIN IMMEDIATE").run();
+      this.#reading = reading;
     }
     try {
       return lookups.map((lookup) => this.#reads.get(this.connection, lookup));
@@ -123,8 +133,8 @@ export class Writer {
   }
 
   #commitHere(steps: readonly Step[]): void {
-    if (this.#isReading) {
-      this.#isReading = false;
+    if (this.#reading !== undefined) {
+      this.#reading = undefined;
       try {
         this.#write(steps);
         return;

@@ -225,6 +225,25 @@ describe("several processes on one SQLite file", () => {
     expect(heard).toBe(2);
   });
 
+  it("wait for the exclusive group of one engine while another engine of that process reads", async () => {
+    const { port, file } = await opened();
+    const other = closing(sqlite({ file }));
+    await other.open(firstSchema);
+    await write(port, insertNote("a"));
+    const lookups = [{ index: noteById, key: ["a"], limit: 1 }];
+    const exclusive = port.begin("exclusive");
+    const [[seen = {}] = []] = await exclusive.read(lookups);
+    const shared = port.begin();
+    await shared.read(lookups);
+    await shared.abort();
+    const [late, first] = await Promise.allSettled([
+      write(other, updateNote(seen, { text: "late" })),
+      exclusive.commit([updateNote(seen, { text: "first" })]),
+    ]);
+    expect(first).toMatchObject({ status: "fulfilled" });
+    expect(late).toMatchObject({ reason: expect.any(StorageConflict) as unknown });
+  });
+
   it("do not use a log's positions again after its last rows were deleted", async () => {
     const file = await temporaryFile();
     const { entries, entriesByPosition, entry, schema } = conformance;
