@@ -8,6 +8,9 @@ import type { Begun, UnscopedTx } from "./transaction.ts";
  */
 export type Origin = "engine" | "caller" | "item";
 
+/** A command whose runs met so many conflicts fails with `storage_contended`. */
+export const maxConflicts = 8;
+
 /** A command that waits for its commit. */
 export interface Member {
   readonly work: (tx: UnscopedTx) => Promise<unknown>;

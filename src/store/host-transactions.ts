@@ -1,6 +1,7 @@
 import { getOrInsert, TidingsError } from "../kernel/index.ts";
 import {
   type Collection,
+  type Group,
   keyOf,
   type Logger,
   positionColumnOf,
@@ -8,21 +9,16 @@ import {
   type StoragePort,
   type Write,
 } from "../ports/index.ts";
-import type { Origin } from "./command-queue.ts";
+import { CommandQueue, maxConflicts, type Origin } from "./command-queue.ts";
+import { Committer, type CommitterOptions } from "./committer.ts";
+import { contendedInside } from "./errors.ts";
 import type { UnscopedTx } from "./transaction.ts";
 
-/**
- * Runs one command in the transaction that is open on a handle. Calls `onWrites` with its writes.
- */
-type Join = <T>(
-  handle: unknown,
-  work: (tx: UnscopedTx) => Promise<T>,
-  onWrites: (writes: readonly Write[]) => void,
-) => Promise<T>;
-
-interface HostTransactionsOptions {
-  readonly port: Pick<StoragePort, "transaction" | "reader" | "isInsideTransaction">;
-  readonly join: Join;
+interface HostTransactionsOptions extends Pick<
+  CommitterOptions,
+  "clock" | "firstVersion" | "projection" | "remembered"
+> {
+  readonly port: StoragePort;
   readonly logger: Logger;
   /** Called with the committed writes of a transaction that the engine opened. */
   readonly onCommit: (writes: readonly Write[]) => void;
@@ -54,11 +50,10 @@ export class HostTransactions {
    * learn of the commit.
    */
   within<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
-    const { join } = this.#options;
-    if (typeof handle !== "object" || handle === null) return join(handle, work, () => {});
+    if (typeof handle !== "object" || handle === null) return this.#join(handle, work, () => {});
     const queue = getOrInsert(this.#queues, handle, () => new HandleQueue());
     const { onWrites } = queue;
-    return queue.run(() => join(handle, work, onWrites));
+    return queue.run(() => this.#join(handle, work, onWrites));
   }
 
   /**
@@ -124,6 +119,54 @@ export class HostTransactions {
   cancel(): void {
     this.#isCancelled = true;
     for (const cancel of this.#cancels) cancel();
+  }
+
+  /**
+   * Runs one command in the transaction that is open on a handle. Calls `onWrites` with its writes.
+   */
+  #join<T>(
+    handle: unknown,
+    work: (tx: UnscopedTx) => Promise<T>,
+    onWrites: (writes: readonly Write[]) => void,
+  ): Promise<T> {
+    const { port, clock, firstVersion, projection, remembered } = this.#options;
+    const { capabilities } = port;
+    const begin = (): Group => {
+      if (port.host !== undefined) return port.host(handle);
+      throw new TidingsError(
+        "invalid_option",
+        "tx: this storage cannot join a transaction. Leave `tx` out.",
+      );
+    };
+    const queue = new CommandQueue(capabilities);
+    const committer = new Committer({
+      port: { begin, yieldToEventLoop: () => port.yieldToEventLoop(), capabilities },
+      clock,
+      firstVersion,
+      projection,
+      remembered,
+      onCommit: onWrites,
+      contended: contendedInside,
+      onFailure: () => {},
+      requeue: (members) => {
+        queue.addAgain(members);
+        if (queue.size > 0) void committer.runGroup(queue);
+      },
+    });
+    return new Promise<T>((resolve, reject) => {
+      queue.add({
+        work,
+        resolve: (value) => resolve(value as T),
+        reject,
+        place: 0,
+        origin: "caller",
+        conflicts: 0,
+        maxConflicts,
+        alone: true,
+        begun: undefined,
+      });
+      void committer.runGroup(queue);
+    });
   }
 
   /** Resolves as `working` does, unless `cancel` is called before. */

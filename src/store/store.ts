@@ -1,9 +1,8 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
-import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
+import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
-import { CommandQueue, type Origin } from "./command-queue.ts";
-import { Committer } from "./committer.ts";
-import { contended, contendedInside, isStorageFailure } from "./errors.ts";
+import { maxConflicts, type Origin } from "./command-queue.ts";
+import { contended, isStorageFailure } from "./errors.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import { RecentRows } from "./recent-rows.ts";
@@ -23,8 +22,6 @@ interface StoreOptions {
 const maxWaiting = 10_000;
 /** If this many wait, the engine's own work, such as jobs and carriers' reports, fails, too. */
 const maxWaitingInTotal = 20_000;
-/** A command whose runs met so many conflicts fails with `storage_contended`. */
-const maxConflicts = 8;
 
 interface CommitOptions {
   /**
@@ -58,12 +55,8 @@ export class Store {
    * groups wait for one another, and neither kind of commands waits for the other's groups.
    */
   readonly #locking: Pipeline;
-  readonly #firstVersion: () => number;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
-  readonly #remembered: RememberedReads | undefined;
-  /** Undefined if the reads of commands share round trips, so that one more costs little. */
-  readonly #recent: RecentRows | undefined;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
@@ -84,26 +77,28 @@ export class Store {
       range: (range) => this.whileOpen(() => reader.range(range)),
       search: (searches) => this.whileOpen(() => reader.search(searches)),
     });
+    const { synchronous } = port.capabilities;
+    const common = {
+      clock,
+      firstVersion: firstVersions(clock, random),
+      projection,
+      remembered: synchronous ? undefined : new RememberedReads(),
+    };
+    // If the reads of commands share round trips, one more read costs little.
+    const recent = synchronous ? new RecentRows(clock) : undefined;
     this.#hosts = new HostTransactions({
+      ...common,
       port,
-      join: (handle, work, onWrites) => this.#join(handle, work, onWrites),
       logger,
       onCommit: (writes) => {
-        this.#recent?.forget(writes);
+        recent?.forget(writes);
         this.#publish(writes);
       },
     });
-    this.#firstVersion = firstVersions(clock, random);
-    const { synchronous } = port.capabilities;
-    this.#remembered = synchronous ? undefined : new RememberedReads();
-    this.#recent = synchronous ? new RecentRows(clock) : undefined;
     const committing = {
+      ...common,
       port,
-      clock,
-      firstVersion: this.#firstVersion,
-      projection,
-      remembered: this.#remembered,
-      recent: this.#recent,
+      recent,
       starter: () => this.#starter,
       contended,
       onCommit: (writes: readonly Write[]) => {
@@ -206,8 +201,8 @@ export class Store {
   /**
    * Runs `work` in a transaction that the host application opened, through the application's
    * handle. The writes are committed or rolled back with that transaction. Commands on one handle
-   * run one after the other. A conflict is not retried: only the application can run its
-   * transaction again.
+   * run one after the other. After a conflict the command runs again, unless it would meet the
+   * conflict again: then only the application can help, by running its transaction again.
    * @throws TidingsError `invalid_option` when the storage cannot join a transaction,
    * `storage_contended`, `storage_unavailable`
    */
@@ -249,52 +244,6 @@ export class Store {
       () => this.#hosts.idle(),
       () => this.#hosts.cancel(),
     );
-  }
-
-  #join<T>(
-    handle: unknown,
-    work: (tx: UnscopedTx) => Promise<T>,
-    onWrites: (writes: readonly Write[]) => void,
-  ): Promise<T> {
-    const { port, clock, projection } = this.#options;
-    return new Promise<T>((resolve, reject) => {
-      const begin = (): Group => {
-        if (port.host !== undefined) return port.host(handle);
-        throw new TidingsError(
-          "invalid_option",
-          "tx: this storage cannot join a transaction. Leave `tx` out.",
-        );
-      };
-      const { capabilities } = port;
-      const committer = new Committer({
-        port: { begin, yieldToEventLoop: () => port.yieldToEventLoop(), capabilities },
-        clock,
-        firstVersion: this.#firstVersion,
-        projection,
-        remembered: this.#remembered,
-        onCommit: onWrites,
-        contended: contendedInside,
-        onFailure: () => {},
-        requeue: (members) => {
-          queue.addAgain(members);
-          if (queue.size > 0) void committer.runGroup(queue);
-        },
-      });
-      const resolveAs = (value: unknown): void => resolve(value as T);
-      const queue = new CommandQueue(capabilities);
-      queue.add({
-        work,
-        resolve: resolveAs,
-        reject,
-        place: 0,
-        origin: "caller",
-        conflicts: 0,
-        maxConflicts,
-        alone: true,
-        begun: undefined,
-      });
-      void committer.runGroup(queue);
-    });
   }
 
   /** Reads committed rows of one scope. */
