@@ -12,6 +12,7 @@ import {
 import { CommandQueue, maxConflicts, type Origin } from "./command-queue.ts";
 import { Committer, type CommitterOptions } from "./committer.ts";
 import { contendedInside } from "./errors.ts";
+import { HandleQueue } from "./handle-queue.ts";
 import type { UnscopedTx } from "./transaction.ts";
 
 interface HostTransactionsOptions extends Pick<
@@ -24,10 +25,8 @@ interface HostTransactionsOptions extends Pick<
   readonly onCommit: (writes: readonly Write[]) => void;
 }
 
-/**
- * The limit for commands that wait in one transaction, and for transactions that are open or wait.
- */
-const maxWaiting = 1_000;
+/** The maximum number of transactions that are open or wait. */
+const maxTransactions = 1_000;
 
 /**
  * Transactions in which the host application's own statements commit together with commands.
@@ -73,7 +72,7 @@ export class HostTransactions {
       );
     }
     if (origin !== "engine") this.refuseInside();
-    if (this.#open.size >= maxWaiting) {
+    if (this.#open.size >= maxTransactions) {
       throw new TidingsError(
         "overloaded",
         "Too many transactions are waiting for the storage. Retry later.",
@@ -244,61 +243,4 @@ function notEndedInTime(): TidingsError {
 
 function isLogged(write: Write): write is { kind: "insert"; collection: Collection; row: Row } {
   return write.kind === "insert" && positionColumnOf(write.collection) !== undefined;
-}
-
-/** Runs the commands of one handle one after the other. */
-class HandleQueue {
-  readonly onWrites: (writes: readonly Write[]) => void;
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
-  /** `closed` rejects new commands. `over` also rejects waiting ones. */
-  #state: "open" | "closed" | "over" = "open";
-
-  constructor(onWrites: (writes: readonly Write[]) => void = () => {}) {
-    this.onWrites = onWrites;
-  }
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= maxWaiting) {
-      throw new TidingsError(
-        "overloaded",
-        "Too many commands are waiting in one transaction. Await each before you send more.",
-      );
-    }
-    if (this.#state !== "open") throw over();
-    this.#waiting++;
-    const running = this.#last.then(() => {
-      if (this.#state === "over") throw over();
-      return work();
-    });
-    this.#last = running.catch(() => {});
-    try {
-      return await running;
-    } finally {
-      this.#waiting--;
-    }
-  }
-
-  /** Rejects new commands. Waiting ones still run. */
-  close(): void {
-    if (this.#state === "open") this.#state = "closed";
-  }
-
-  /** Resolves when no command waits or runs. */
-  async idle(): Promise<void> {
-    while (this.#waiting > 0) await this.#last;
-  }
-
-  /** Rejects new and waiting commands, and resolves when the running one has ended. */
-  async end(): Promise<void> {
-    this.#state = "over";
-    await this.idle();
-  }
-}
-
-function over(): TidingsError {
-  return new TidingsError(
-    "invalid_option",
-    "tx: this transaction has ended. Use the handle before it commits.",
-  );
 }
