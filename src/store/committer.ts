@@ -52,23 +52,19 @@ const groupSize = 128;
 /** If at least this many commands wait, half of them are enough for a group. */
 const minToSplit = 32;
 
-/** A group whose bodies are to run. */
-interface OpenedGroup {
-  readonly queue: CommandQueue;
-  /** The commands that the group has taken from the queue. */
-  readonly members: Member[];
+/** A group from its beginning to the end of its commit. */
+interface OpenGroup {
+  readonly group: Group;
   readonly exclusive: boolean;
   readonly snapshot: GroupSnapshot;
+  /** The writes of the members. */
+  readonly overlay: Overlay;
+  /** The commands that the group has taken from the queue. */
+  readonly members: Member[];
+  /** The results of the members whose bodies have run, in order. */
+  readonly results: Result[];
   /** What bodies that run at the same time have read. */
   readonly lookups: Lookup[];
-}
-
-/** The results and writes of a group whose bodies have run. */
-interface GroupRun {
-  readonly members: readonly Member[];
-  readonly results: readonly Result[];
-  readonly overlay: Overlay;
-  readonly snapshot: GroupSnapshot;
 }
 
 /**
@@ -105,49 +101,52 @@ export class Committer {
    * group can start. Never rejects.
    */
   async runGroup(queue: CommandQueue): Promise<void> {
-    const { port, clock, requeue, oneAtATime = false } = this.#options;
+    const { requeue, oneAtATime = false } = this.#options;
     // An exclusive group locks what it reads.
     if (queue.hasConflicts || oneAtATime) await this.idle();
     // If that commit met a conflict, its commands wait to run again now.
     const exclusive = queue.hasConflicts;
     const previous = this.#previous;
-    const members: Member[] = [];
-    const lookups: Lookup[] = [];
-    let group: Group | undefined;
-    let snapshot: GroupSnapshot | undefined;
+    let open: OpenGroup | undefined;
     try {
-      group = port.begin(exclusive ? "exclusive" : "shared");
-      // A command that runs again reads everything from the storage.
-      const recent = exclusive ? undefined : this.#options.recent;
-      snapshot = new GroupSnapshot({ group, previous: previous?.overlay, recent, port });
-      if (exclusive) await snapshot.readAll(this.#takeKnownLookups());
-      const groupRun = await this.#runBodies({ queue, members, exclusive, snapshot, lookups });
+      open = this.#open(exclusive);
+      if (exclusive) await open.snapshot.readAll(this.#takeKnownLookups());
+      await this.#runBodies(queue, open);
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.
-        await group.abort();
-        undoBegun(members);
-        requeue(members);
+        await open.group.abort();
+        undoBegun(open.members);
+        requeue(open.members);
         return;
       }
-      const writes = groupRun.overlay.writes();
-      const start = clock.monotonic();
-      const committing = writes.length > 0 ? group.commit(writes) : group.abort();
-      if (writes.length > 0) this.#isAsync = committing instanceof Promise;
-      if (committing instanceof Promise) {
-        this.#commitLater(groupRun, writes, committing, group, lookups);
-      } else {
-        if (writes.length > 0) this.#syncCommitMs = clock.monotonic() - start;
-        this.#settle(groupRun, writes);
-      }
+      this.#commit(open);
     } catch (error) {
-      await group?.abort();
+      await open?.group.abort();
       await previous?.committed;
-      if (members.length === 0) {
-        // The group failed before it took members. The first commands of the queue fail with it.
-        members.push(...queue.takeGroup(groupSize));
-      }
-      this.#runAgain(members, error, lookups, snapshot);
+      const taken = open?.members ?? [];
+      // If the group failed before it took members, the first commands of the queue fail with it.
+      const members = taken.length > 0 ? taken : [...queue.takeGroup(groupSize)];
+      this.#runAgain(members, error, open);
     }
+  }
+
+  /** Resolves when no commit is in progress. */
+  async idle(): Promise<void> {
+    await this.#previous?.committed;
+  }
+
+  #open(exclusive: boolean): OpenGroup {
+    const { port, recent } = this.#options;
+    const group = port.begin(exclusive ? "exclusive" : "shared");
+    const snapshot = new GroupSnapshot({
+      group,
+      previous: this.#previous?.overlay,
+      // A command that runs again reads everything from the storage.
+      recent: exclusive ? undefined : recent,
+      port,
+    });
+    const overlay = new Overlay();
+    return { group, exclusive, snapshot, overlay, members: [], results: [], lookups: [] };
   }
 
   #takeKnownLookups(): readonly Lookup[] {
@@ -156,50 +155,35 @@ export class Committer {
     return known;
   }
 
-  /** Resolves when no commit is in progress. */
-  async idle(): Promise<void> {
-    await this.#previous?.committed;
-  }
-
   /** Takes members and runs their bodies. Throws when the group fails. */
-  async #runBodies(opened: OpenedGroup): Promise<GroupRun> {
-    const overlay = new Overlay();
-    const results = this.#options.port.capabilities.synchronous
-      ? await this.#runSerially(opened, overlay)
-      : await this.#runConcurrently(opened, overlay);
-    return { members: opened.members, results, overlay, snapshot: opened.snapshot };
+  async #runBodies(queue: CommandQueue, open: OpenGroup): Promise<void> {
+    if (this.#options.port.capabilities.synchronous) await this.#runSerially(queue, open);
+    else await this.#runConcurrently(queue, open);
   }
 
   /** Runs bodies one after the other, each on top of the writes of the earlier ones. */
-  async #runSerially(
-    { queue, members, exclusive, snapshot }: OpenedGroup,
-    overlay: Overlay,
-  ): Promise<readonly Result[]> {
+  async #runSerially(queue: CommandQueue, open: OpenGroup): Promise<void> {
     const { port, clock } = this.#options;
-    const results: Result[] = [];
     const pace = new GroupPace(clock, this.#syncCommitMs);
     for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
-      members.push(member);
-      results.push(await this.#run(member, clock.now(), snapshot, overlay));
+      open.members.push(member);
+      open.results.push(await this.#run(member, clock.now(), open));
       pace.bodyEnded(member.origin);
       if (pace.mustEnd || queue.size === 0) break;
       // An exclusive group may hold a lock, so it makes no pause. Callers' commands that already
       // wait join the group without one.
-      if (exclusive || queue.hasCallers || !pace.isSliceOver) continue;
+      if (open.exclusive || queue.hasCallers || !pace.isSliceOver) continue;
       if (pace.mayEnd && this.#previous === undefined) break;
       await pace.pause(() => port.yieldToEventLoop());
     }
-    return results;
   }
 
   /**
    * Runs bodies at the same time, each without the writes of the others. Runs those again that read
    * what an earlier one wrote.
    */
-  async #runConcurrently(
-    { queue, members, snapshot, lookups }: OpenedGroup,
-    overlay: Overlay,
-  ): Promise<readonly Result[]> {
+  async #runConcurrently(queue: CommandQueue, open: OpenGroup): Promise<void> {
+    const { members, snapshot, overlay, results, lookups } = open;
     members.push(...queue.takeGroup(groupSize));
     // Bodies that run again keep the time. Otherwise they could take for past what an earlier body
     // has only begun, such as the last hand-over of a throttled sender.
@@ -209,13 +193,11 @@ export class Committer {
     );
     lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
     for (const soloRun of soloRuns) throwIfGroupFails(soloRun.result);
-    const results: Result[] = [];
     for (const [i, member] of members.entries()) {
       const soloRun = soloRuns[i];
       const result = soloRun && mergeInto(soloRun, overlay);
-      results.push(result ?? (await this.#run(member, now, snapshot, overlay)));
+      results.push(result ?? (await this.#run(member, now, open)));
     }
-    return results;
   }
 
   /**
@@ -230,12 +212,7 @@ export class Committer {
   }
 
   /** Runs one body on top of the group's writes. Keeps its writes when it succeeds. */
-  async #run(
-    member: Member,
-    now: number,
-    snapshot: GroupSnapshot,
-    overlay: Overlay,
-  ): Promise<Result> {
+  async #run(member: Member, now: number, { snapshot, overlay }: OpenGroup): Promise<Result> {
     const mark = overlay.mark();
     const { result, tx } = await this.#body(member, now, snapshot, overlay);
     throwIfGroupFails(result);
@@ -295,32 +272,42 @@ export class Committer {
     }
   }
 
-  #commitLater(
-    groupRun: GroupRun,
-    writes: readonly Write[],
-    committing: Promise<void>,
-    group: Group,
-    lookups: Lookup[],
-  ): void {
+  /** Begins the commit, and settles the members if it has already ended. */
+  #commit(open: OpenGroup): void {
+    const { clock } = this.#options;
+    const writes = open.overlay.writes();
+    const start = clock.monotonic();
+    const committing = writes.length > 0 ? open.group.commit(writes) : open.group.abort();
+    if (writes.length > 0) this.#isAsync = committing instanceof Promise;
+    if (committing instanceof Promise) {
+      this.#settleLater(open, writes, committing);
+    } else {
+      if (writes.length > 0) this.#syncCommitMs = clock.monotonic() - start;
+      this.#settle(open, writes);
+    }
+  }
+
+  #settleLater(open: OpenGroup, writes: readonly Write[], committing: Promise<void>): void {
+    const { group, members, overlay } = open;
     const committed = committing.then(
       () => {
-        this.#settle(groupRun, writes);
+        this.#settle(open, writes);
         return true;
       },
       async (error: unknown) => {
         await group.abort();
-        this.#runAgain(groupRun.members, error, lookups, groupRun.snapshot);
+        this.#runAgain(members, error, open);
         return false;
       },
     );
-    const started = { overlay: groupRun.overlay, committed };
+    const started = { overlay, committed };
     this.#previous = started;
     void committed.then(() => {
       if (this.#previous === started) this.#previous = undefined;
     });
   }
 
-  #settle({ members, results, overlay }: GroupRun, writes: readonly Write[]): void {
+  #settle({ members, results, overlay }: OpenGroup, writes: readonly Write[]): void {
     this.#options.recent?.apply(overlay);
     if (writes.length > 0) this.#options.onCommit(writes);
     for (const [i, result] of results.entries()) {
@@ -331,37 +318,37 @@ export class Committer {
     }
   }
 
-  /** Requeues the members of a failed group that may still succeed, and rejects the others. */
-  #runAgain(
-    members: readonly Member[],
-    error: unknown,
-    lookups: readonly Lookup[],
-    snapshot: GroupSnapshot | undefined,
-  ): void {
+  /**
+   * Requeues the members of a failed group that may still succeed, and rejects the others. `failed`
+   * is undefined if the group could not begin.
+   */
+  #runAgain(members: readonly Member[], error: unknown, failed: OpenGroup | undefined): void {
+    const { requeue, onFailure } = this.#options;
     if (isStorageFailure(error)) {
-      for (const member of members) {
-        member.begun?.onUnknown();
-        member.begun = undefined;
-      }
-    }
-    undoBegun(members);
+      leaveBegun(members);
+      onFailure(error);
+    } else undoBegun(members);
     if (error instanceof StorageConflict) {
-      if (snapshot?.hasGivenRecent === true) this.#options.recent?.drop();
-      this.#knownLookups = lookups;
-      for (const member of members) {
-        member.conflicts = error.lastsForTransaction ? member.maxConflicts : member.conflicts + 1;
-        if (member.conflicts >= member.maxConflicts) member.reject(this.#options.contended(error));
-        member.alone = member.conflicts > 1;
-      }
-      this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));
+      if (failed?.snapshot.hasGivenRecent === true) this.#options.recent?.drop();
+      this.#knownLookups = failed?.lookups ?? [];
+      this.#runAgainAfter(error, members);
     } else if (error instanceof StorageRefusal && members.length > 1) {
       for (const member of members) member.alone = true;
-      this.#options.requeue(members);
+      requeue(members);
     } else {
-      if (isStorageFailure(error)) this.#options.onFailure(error);
       const reason = error instanceof StorageRefusal ? refused(error) : error;
       for (const member of members) member.reject(reason);
     }
+  }
+
+  /** Requeues the members that have not met as many conflicts as they may. Rejects the others. */
+  #runAgainAfter(conflict: StorageConflict, members: readonly Member[]): void {
+    for (const member of members) {
+      member.conflicts = conflict.lastsForTransaction ? member.maxConflicts : member.conflicts + 1;
+      if (member.conflicts >= member.maxConflicts) member.reject(this.#options.contended(conflict));
+      member.alone = member.conflicts > 1;
+    }
+    this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));
   }
 }
 
@@ -369,6 +356,14 @@ export class Committer {
 function undoBegun(members: readonly Member[]): void {
   for (const member of members) {
     member.begun?.onUndone();
+    member.begun = undefined;
+  }
+}
+
+/** Lets the work that began in runs go on, if it turns out that they were committed. */
+function leaveBegun(members: readonly Member[]): void {
+  for (const member of members) {
+    member.begun?.onUnknown();
     member.begun = undefined;
   }
 }

@@ -69,9 +69,9 @@ export const race = inArea("race", [
     find:
       "      if (previous !== undefined && !(await previous.committed)) {\n" +
       "        // The bodies read writes that were not committed.\n" +
-      "        await group.abort();\n" +
-      "        undoBegun(members);\n" +
-      "        requeue(members);\n" +
+      "        await open.group.abort();\n" +
+      "        undoBegun(open.members);\n" +
+      "        requeue(open.members);\n" +
       "        return;\n" +
       "      }\n",
     replace: "      await previous?.committed;\n",
