@@ -7,10 +7,8 @@ import {
   type Collection,
   type Column,
   columnsOf,
-  type Index,
   type KeyValue,
   positionColumnOf,
-  type Range,
   type Row,
   StorageRefusal,
 } from "../../src/ports/index.ts";
@@ -110,14 +108,6 @@ function blankRow(columns: readonly string[]): Row {
   return Object.fromEntries(columns.map((column) => [column, null]));
 }
 
-/**
- * Returns the columns that order an index: its own, followed by those of the primary key that it
- * lacks.
- */
-export function orderOf({ columns, collection }: Index): readonly string[] {
-  return [...columns, ...collection.primary.columns.filter((column) => !columns.includes(column))];
-}
-
 /** Converts the values of a key to their stored form. */
 export function storedKey(key: readonly KeyValue[]): Stored[] {
   return key.map(storedValue);
@@ -203,76 +193,4 @@ function kindOf(value: unknown): string {
     return Number.isInteger(value) ? "an integer out of range" : "a number that is not an integer";
   }
   return `a value of type ${typeof value}`;
-}
-
-/**
- * A part of a range that SQL comparisons can select. `notNull` means that the first column after
- * the prefix is not null in its rows.
- */
-export interface RangePart extends Range {
-  readonly notNull?: boolean;
-}
-
-/**
- * Splits a bounded range over a nullable column into two parts: the rows with null and the rows
- * with a value. Nulls come first in ascending order, but SQL's `<` is never true for them. An index
- * can seek in each part. The parts come in the order of the range.
- */
-export function* splitAtNulls(range: Range): Generator<RangePart> {
-  const { index, prefix, order, after, until } = range;
-  if (after?.length === 0 || until?.length === 0 || isEmpty(range)) return;
-  const column = orderOf(index)[prefix.length];
-  if (
-    (after === undefined && until === undefined) ||
-    column === undefined ||
-    !isNullable(index.collection, column)
-  ) {
-    yield range;
-    return;
-  }
-  if (order === "ascending") {
-    yield* nullParts(range);
-    if (until?.[0] !== null) {
-      yield valuePart(range, after?.[0] === null ? undefined : after, until);
-    }
-  } else {
-    if (after?.[0] !== null) {
-      yield valuePart(range, after, until?.[0] === null ? undefined : until);
-    }
-    yield* nullParts(range);
-  }
-}
-
-function valuePart(range: Range, after: Range["after"], until: Range["until"]): RangePart {
-  return {
-    ...withoutBounds(range),
-    ...(after && { after }),
-    ...(until && { until }),
-    notNull: true,
-  };
-}
-
-function* nullParts(range: Range): Generator<RangePart> {
-  const { prefix, order, after, until } = range;
-  // The nulls are at the lower end of the order. A lower bound that is a value excludes all of
-  // them, and an upper bound that is a value includes all of them.
-  const lower = order === "ascending" ? after : until;
-  if (lower !== undefined && lower[0] !== null) return;
-  if ([after, until].some((bound) => bound?.length === 1 && bound[0] === null)) return;
-  yield* splitAtNulls({
-    ...withoutBounds(range),
-    prefix: [...prefix, null],
-    ...(after?.[0] === null && { after: after.slice(1) }),
-    ...(until?.[0] === null && { until: until.slice(1) }),
-  });
-}
-
-function withoutBounds({ index, prefix, order, where, limit }: Range): Range {
-  return { index, prefix, order, limit, ...(where && { where }) };
-}
-
-/** Whether the range asks for nulls in an index that leaves them out. */
-function isEmpty({ index: { columns, where }, prefix }: Range): boolean {
-  if (where === undefined || !("present" in where)) return false;
-  return prefix[columns.indexOf(where.column)] === null;
 }

@@ -225,3 +225,11 @@ export function scopedKeyOf(collection: ScopedCollection, row: object): KeyValue
   const key = keyOf(collection, row);
   return collection.primary.scoping === "key" ? key.slice(2) : key;
 }
+
+/**
+ * Returns the columns that order the rows of an index: its own, followed by those of the primary
+ * key that it lacks.
+ */
+export function orderOf({ columns, collection }: Index): readonly string[] {
+  return [...columns, ...collection.primary.columns.filter((column) => !columns.includes(column))];
+}

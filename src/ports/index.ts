@@ -41,6 +41,7 @@ export {
   type Index,
   keyOf,
   type KeyValue,
+  orderOf,
   type ScopedColumns,
   scopedKeyOf,
   positionColumnOf,

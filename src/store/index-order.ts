@@ -1,4 +1,4 @@
-import type { Index, KeyValue, Row } from "../ports/index.ts";
+import { type Index, type KeyValue, orderOf, type Row } from "../ports/index.ts";
 
 /** Returns a row's first `length` index columns. Undefined if the index excludes the row. */
 export function placeIn(index: Index, length: number, row: Row): readonly KeyValue[] | undefined {
@@ -22,7 +22,7 @@ function isIncluded({ where }: Index, row: Row): boolean {
 
 /** Returns a function that compares rows in the order of an index, then by the primary key. */
 export function byIndex(index: Index): (a: Row, b: Row) => number {
-  const columns = [...index.columns, ...index.collection.primary.columns];
+  const columns = orderOf(index);
   return (a, b) => {
     for (const column of columns) {
       const order = compare(a[column], b[column]);

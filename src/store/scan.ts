@@ -2,6 +2,7 @@ import {
   type Index,
   keyOf,
   type KeyValue,
+  orderOf,
   type Range,
   type Row,
   type Seen,
@@ -181,30 +182,22 @@ interface AnyReads<R extends object> {
   range(range: RangeOf<R>): Promise<readonly Seen<R>[]>;
 }
 
+/** Returns the columns that order the rows of a range: those after its prefix. */
 function columnsBeyond(
   { scope }: { readonly scope?: Scope },
   { index, prefix }: Pick<Range, "index" | "prefix">,
 ): readonly string[] {
   return scope === undefined
-    ? placeColumns(index, prefix.length)
+    ? orderOf(index).slice(prefix.length)
     : scopedPlaceColumns(index, prefix.length);
 }
 
 /**
- * Like `placeColumns`, for a range within a scope, whose prefix leaves out the account and mode.
+ * Returns the columns that order the rows of a range within a scope, whose prefix leaves out the
+ * account and mode.
  */
 export function scopedPlaceColumns(index: Index, prefix: number): readonly string[] {
-  return placeColumns(index, index.scoping === "key" ? prefix + 2 : prefix);
-}
-
-/**
- * Returns the columns that order the rows of a range: the rest of the index, then the primary key.
- */
-function placeColumns({ columns, collection }: Index, prefix: number): readonly string[] {
-  return [
-    ...columns.slice(prefix),
-    ...collection.primary.columns.filter((each) => !columns.includes(each)),
-  ];
+  return orderOf(index).slice(index.scoping === "key" ? prefix + 2 : prefix);
 }
 
 /** Returns a row's position in its range. */

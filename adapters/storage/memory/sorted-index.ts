@@ -1,5 +1,5 @@
-import type { Index } from "../../../src/ports/index.ts";
-import { type Layout, orderOf } from "../layout.ts";
+import { type Index, orderOf } from "../../../src/ports/index.ts";
+import type { Layout } from "../layout.ts";
 import { SortedList, type StoredRow } from "./sorted-list.ts";
 
 /**

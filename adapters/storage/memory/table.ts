@@ -10,6 +10,7 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
+import { acceptedValues } from "../range-parts.ts";
 import { type RowCell, SortedIndex } from "./sorted-index.ts";
 import type { StoredRow } from "./sorted-list.ts";
 import { WordIndex } from "./word-index.ts";
@@ -53,9 +54,9 @@ export class Table {
   }
 
   range({ index, prefix, order, after, until, where, skip, limit }: Range): Row[] {
-    const filters = Object.entries(where ?? {}).map(([column, wanted]) => {
+    const filters = Object.entries(where ?? {}).map(([column, filter]) => {
       const place = this.layout.place(column);
-      const values = new Set((isList(wanted) ? wanted : [wanted]).map(storedValue));
+      const values = new Set(acceptedValues(filter).map(storedValue));
       return (row: StoredRow): boolean => values.has(row[place] ?? null);
     });
     const rows = this.#index(index.name).walk(
@@ -218,8 +219,4 @@ export class Table {
 
 function removeFrom(indexes: readonly AnyIndex[], cell: RowCell): void {
   for (const each of indexes) each.remove(cell);
-}
-
-function isList(wanted: KeyValue | readonly KeyValue[]): wanted is readonly KeyValue[] {
-  return Array.isArray(wanted);
 }

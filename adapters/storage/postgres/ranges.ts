@@ -7,8 +7,15 @@
  * column is constant and would drop it from the order, so other indexes would fit too. The column
  * is therefore compared with `>=` and `<=`.
  */
-import type { Collection, Index, KeyValue, Range } from "../../../src/ports/index.ts";
-import { isNullable, orderOf, type RangePart, splitAtNulls } from "../layout.ts";
+import {
+  type Collection,
+  type Index,
+  type KeyValue,
+  orderOf,
+  type Range,
+} from "../../../src/ports/index.ts";
+import { isNullable } from "../layout.ts";
+import { acceptedValues, type RangePart, splitAtNulls } from "../range-parts.ts";
 import { conditionSql, direction, quoted, sortColumns, type Table, typeOf } from "./tables.ts";
 import type { Statement } from "./batch.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
@@ -129,8 +136,8 @@ function partSql(part: RangePart, table: Table, values: Text[], number: number):
   }));
   const conditions = [
     ...boundConditions(part, table, given, param),
-    ...Object.entries(part.where ?? {}).map(([column, wanted]) =>
-      isOneOf(index.collection, column, wanted, values),
+    ...Object.entries(part.where ?? {}).map(([column, filter]) =>
+      isOneOf(index.collection, column, acceptedValues(filter), values),
     ),
   ];
   values.push(String(limit));
@@ -246,16 +253,17 @@ function beyond(
   return `${seek} AND (${cases.join(" OR ")})`;
 }
 
-type Wanted = KeyValue | readonly KeyValue[];
-const isList = (wanted: Wanted): wanted is readonly KeyValue[] => Array.isArray(wanted);
-
 /** Returns the condition that a column has one of some values. */
-function isOneOf(collection: Collection, column: string, wanted: Wanted, values: Text[]): string {
-  const list = isList(wanted) ? wanted : [wanted];
+function isOneOf(
+  collection: Collection,
+  column: string,
+  wanted: readonly KeyValue[],
+  values: Text[],
+): string {
   const type = typeOf(collection, column);
-  values.push(arrayText(type, list.filter((value) => value !== null).map(keyText)));
+  values.push(arrayText(type, wanted.filter((value) => value !== null).map(keyText)));
   const present = `${quoted(column)} = ANY ($${values.length}::${sqlTypes[type]}[])`;
-  return list.includes(null) ? `(${present} OR ${quoted(column)} IS NULL)` : present;
+  return wanted.includes(null) ? `(${present} OR ${quoted(column)} IS NULL)` : present;
 }
 
 function all(conditions: readonly string[]): string {

@@ -1,5 +1,12 @@
-import type { Index, Lookup, Range, Reader, Row, Search } from "../../../src/ports/index.ts";
-import { orderOf } from "../layout.ts";
+import {
+  type Index,
+  type Lookup,
+  orderOf,
+  type Range,
+  type Reader,
+  type Row,
+  type Search,
+} from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import { rangeStatement, scanConditions, scanOrder, whereClause } from "./ranges.ts";
 import type { StorageContext } from "./pool.ts";

@@ -7,9 +7,10 @@ import {
   type Condition,
   type Index,
   type KeyValue,
+  orderOf,
   type Row,
 } from "../../../src/ports/index.ts";
-import { isNullable, type Layout, layoutOf, orderOf } from "../layout.ts";
+import { isNullable, type Layout, layoutOf } from "../layout.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
 
 /** Quotes a name for SQL. */

@@ -1,13 +1,13 @@
-import type { Index, KeyValue, Lookup, Range, Row } from "../../../src/ports/index.ts";
 import {
-  isNullable,
+  type Index,
+  type KeyValue,
+  type Lookup,
   orderOf,
-  type RangePart,
-  splitAtNulls,
-  type Stored,
-  storedKey,
-  storedValue,
-} from "../layout.ts";
+  type Range,
+  type Row,
+} from "../../../src/ports/index.ts";
+import { isNullable, type Stored, storedKey, storedValue } from "../layout.ts";
+import { acceptedValues, type RangePart, splitAtNulls } from "../range-parts.ts";
 import { type Connection, rollBack } from "./connection.ts";
 import { quoted } from "./names.ts";
 import { conditionSql, indexedBy, sortColumns, type Table } from "./tables.ts";
@@ -117,8 +117,8 @@ function rangeSql(table: Table, part: RangePart): { sql: string; values: Stored[
   const ascending = order === "ascending";
   if (after !== undefined) add(beyond(index, columns, after, ascending ? ">" : "<"));
   if (until !== undefined) add(beyond(index, columns, until, ascending ? "<" : ">"));
-  for (const [filtered, wanted] of Object.entries(part.where ?? {})) {
-    add(isOneOf(filtered, isList(wanted) ? wanted : [wanted]));
+  for (const [filtered, filter] of Object.entries(part.where ?? {})) {
+    add(isOneOf(filtered, acceptedValues(filter)));
   }
   values.push(limit, ...(skip > 0 ? [skip] : []));
   const sorted = orderBy(index, prefix.length, ascending ? "ASC" : "DESC");
@@ -212,8 +212,4 @@ function where(conditions: readonly string[]): string {
 
 function all(conditions: readonly string[]): string {
   return `(${conditions.join(" AND ")})`;
-}
-
-function isList(wanted: KeyValue | readonly KeyValue[]): wanted is readonly KeyValue[] {
-  return Array.isArray(wanted);
 }

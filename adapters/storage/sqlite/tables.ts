@@ -4,9 +4,10 @@ import {
   columnsOf,
   type Condition,
   type Index,
+  orderOf,
   positionColumnOf,
 } from "../../../src/ports/index.ts";
-import { type Layout, layoutOf, orderOf } from "../layout.ts";
+import { type Layout, layoutOf } from "../layout.ts";
 import type { Addition } from "../schema.ts";
 import { prefix, quoted } from "./names.ts";
 
