@@ -55,6 +55,7 @@ export {
   type UniqueIndex,
   type WordIndex,
 } from "./collection.ts";
+export { compareValues } from "./compare-values.ts";
 export {
   checkAddress,
   checkUrl,

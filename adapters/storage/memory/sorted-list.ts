@@ -1,5 +1,5 @@
+import { compareValues } from "../../../src/ports/index.ts";
 import type { Stored } from "../layout.ts";
-import { compareValues } from "./compare-values.ts";
 
 /** A row's stored values, in the order of the layout's columns. */
 export type StoredRow = readonly Stored[];

@@ -1,18 +1,15 @@
-import type { Stored } from "../layout.ts";
+import type { KeyValue } from "./collection.ts";
 
 /**
- * Compares two values of a column that differ, as SQLite does: null, then numbers, then text by
- * code point. Returns a negative number if `a` comes first. Do not call it with equal values.
+ * Compares two values of a column that differ, as the storages order them: null first, then `false`
+ * before `true`, numbers by size, and text by code point. Returns a negative number if `a` comes
+ * first. Do not call it with equal values.
  */
-export function compareValues(a: Stored, b: Stored): number {
+export function compareValues(a: KeyValue, b: KeyValue): number {
   if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  return rank(a) - rank(b);
-}
-
-function rank(value: Stored): number {
-  if (value === null) return 0;
-  return typeof value === "number" ? 1 : 2;
+  if (a === null) return -1;
+  if (b === null) return 1;
+  return Number(a) - Number(b);
 }
 
 const high = /[\ud800-\uffff]/;
