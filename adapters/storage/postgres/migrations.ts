@@ -1,17 +1,10 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Schema } from "../../../src/ports/index.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
+import { literal, prefix, quoted } from "../sql.ts";
 import type { Statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import {
-  addColumn,
-  createIndex,
-  createTable,
-  literal,
-  type Names,
-  prefix,
-  quoted,
-} from "./tables.ts";
+import { addColumn, createIndex, createTable, type Names } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 
 /**

@@ -8,11 +8,12 @@
 import { randomUUID } from "node:crypto";
 import type { SignalLine } from "../../../src/ports/index.ts";
 import { CommitListeners } from "../commit-listeners.ts";
+import { literal, quoted } from "../sql.ts";
 import { Throttle } from "../throttle.ts";
 import type { Statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { Session } from "./session.ts";
-import { literal, type Names, quoted } from "./tables.ts";
+import type { Names } from "./tables.ts";
 import type { ConnectionPool } from "./pool.ts";
 
 /** Signals that may wait for the next notification. Later ones are dropped. */

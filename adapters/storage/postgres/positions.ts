@@ -6,8 +6,9 @@
  * which readers of the log do not see. The first reader that reaches the end of the log then
  * assigns them positions, in a short transaction under the lock.
  */
+import { literal, quoted } from "../sql.ts";
 import type { Statement } from "./batch.ts";
-import { literal, type Names, quoted, type Table } from "./tables.ts";
+import type { Names, Table } from "./tables.ts";
 import type { ConnectionPool } from "./pool.ts";
 import { planSettings, positionSettings } from "./settings.ts";
 import { nextPosition } from "./writes.ts";

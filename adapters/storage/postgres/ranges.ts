@@ -16,7 +16,8 @@ import {
 } from "../../../src/ports/index.ts";
 import { isNullable } from "../layout.ts";
 import { acceptedValues, type RangePart, splitAtNulls } from "../range-parts.ts";
-import { conditionSql, direction, quoted, sortColumns, type Table, typeOf } from "./tables.ts";
+import { conditionSql, quoted } from "../sql.ts";
+import { direction, sortColumns, type Table, typeOf } from "./tables.ts";
 import type { Statement } from "./batch.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
 

@@ -4,22 +4,14 @@ import {
   type Column,
   columnsOf,
   type ColumnType,
-  type Condition,
   type Index,
   type KeyValue,
   orderOf,
   type Row,
 } from "../../../src/ports/index.ts";
 import { isNullable, type Layout, layoutOf } from "../layout.ts";
+import { conditionSql, literal, prefix, quoted } from "../sql.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
-
-/** Quotes a name for SQL. */
-export const quoted = (name: string): string => `"${name}"`;
-/** Quotes a text for SQL. */
-export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
-/** The beginning of the names of tables, indexes and channels. */
-export const prefix = "tidings_";
 
 /**
  * The names of the storage's objects in the database. All processes have to agree on them, so they
@@ -161,14 +153,6 @@ export function sortColumns(index: Index): readonly string[] {
 export function direction(collection: Collection, column: string, order: "ASC" | "DESC"): string {
   if (!isNullable(collection, column)) return `${quoted(column)} ${order}`;
   return `${quoted(column)} ${order} NULLS ${order === "ASC" ? "FIRST" : "LAST"}`;
-}
-
-/** Returns the condition of a partial index. */
-export function conditionSql(where: Condition): string {
-  const column = quoted(where.column);
-  return "in" in where
-    ? `${column} IN (${where.in.map(literal).join(", ")})`
-    : `${column} IS NOT NULL`;
 }
 
 /** Returns the statements that create a collection's table. */

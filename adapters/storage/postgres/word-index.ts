@@ -3,8 +3,9 @@
  * The `tsvector` is built without a parser, so the words stay as they are.
  */
 import type { Search, WordIndex } from "../../../src/ports/index.ts";
+import { literal, prefix, quoted } from "../sql.ts";
 import type { Statement } from "./batch.ts";
-import { literal, type Names, prefix, quoted, type Table } from "./tables.ts";
+import type { Names, Table } from "./tables.ts";
 
 const vector = ({ column }: WordIndex): string =>
   `array_to_tsvector(string_to_array(${quoted(column)}, ' '))`;

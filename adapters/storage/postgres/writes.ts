@@ -9,10 +9,11 @@
  * key has to precede what takes it. Counters and logs, which every group writes, come last.
  */
 import { columnsOf, keyOf, type KeyValue, type Row, type Write } from "../../../src/ports/index.ts";
+import { literal, quoted } from "../sql.ts";
 import type { Statement } from "./batch.ts";
 import { conflictMark } from "./errors.ts";
 import { keyScan } from "./ranges.ts";
-import { literal, type Names, quoted, type Table } from "./tables.ts";
+import type { Names, Table } from "./tables.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
 
 type Guarded = Extract<Write, { readonly version: number }>;

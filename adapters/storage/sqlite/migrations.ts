@@ -2,9 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Collection, Schema } from "../../../src/ports/index.ts";
 import { layoutOf } from "../layout.ts";
 import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
+import { prefix, quoted } from "../sql.ts";
 import { rollBack } from "./connection.ts";
 import { whenUnlocked } from "./errors.ts";
-import { positionsTable, prefix, quoted } from "./names.ts";
+import { positionsTable } from "./steps.ts";
 import { addColumn, createIndex, createTable, needsRowid, tableName } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 

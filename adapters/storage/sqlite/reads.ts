@@ -8,9 +8,9 @@ import {
 } from "../../../src/ports/index.ts";
 import { isNullable, type Stored, storedKey, storedValue } from "../layout.ts";
 import { acceptedValues, type RangePart, splitAtNulls } from "../range-parts.ts";
+import { conditionSql, quoted } from "../sql.ts";
 import { type Connection, rollBack } from "./connection.ts";
-import { quoted } from "./names.ts";
-import { conditionSql, indexedBy, sortColumns, type Table } from "./tables.ts";
+import { indexedBy, sortColumns, type Table } from "./tables.ts";
 
 /**
  * The plus keeps SQLite from planning for the bound number. It would plan again for each number,

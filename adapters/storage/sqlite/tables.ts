@@ -2,18 +2,16 @@ import {
   type Collection,
   type Column,
   columnsOf,
-  type Condition,
   type Index,
   orderOf,
   positionColumnOf,
 } from "../../../src/ports/index.ts";
 import { type Layout, layoutOf } from "../layout.ts";
 import type { Addition } from "../schema.ts";
-import { prefix, quoted } from "./names.ts";
+import { conditionSql, literal, prefix, quoted } from "../sql.ts";
 
 /** Returns the quoted name of a collection's table. */
 export const tableName = ({ name }: Collection): string => quoted(prefix + name);
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** A collection's table, and the SQL of the statements that do not depend on the values written. */
 export class Table {
@@ -131,14 +129,6 @@ export function sortColumns(index: Index): readonly string[] {
   const columns = orderOf(index);
   const position = columns.findIndex((column) => typeOf(index.collection, column) === "position");
   return position === -1 ? columns : columns.slice(0, position + 1);
-}
-
-/** Returns the condition of a partial index. */
-export function conditionSql(where: Condition): string {
-  const column = quoted(where.column);
-  return "in" in where
-    ? `${column} IN (${where.in.map(literal).join(", ")})`
-    : `${column} IS NOT NULL`;
 }
 
 function typeOf(collection: Collection, column: string): Column["type"] | undefined {

@@ -4,8 +4,8 @@
  */
 import type { Row, Search, WordIndex } from "../../../src/ports/index.ts";
 import type { Stored } from "../layout.ts";
+import { prefix, quoted } from "../sql.ts";
 import type { Connection } from "./connection.ts";
-import { prefix, quoted } from "./names.ts";
 import { rowidColumn, type Table, tableName } from "./tables.ts";
 
 /** Returns the statements that create the index and fill it from the existing rows. */

@@ -1,0 +1,19 @@
+/** What the SQL of both databases has in common. */
+import type { Condition } from "../../src/ports/index.ts";
+
+/** The beginning of the names of tables, indexes and channels. */
+export const prefix = "tidings_";
+
+/** Quotes a name for SQL. */
+export const quoted = (name: string): string => `"${name}"`;
+
+/** Quotes a text for SQL. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** Returns the condition of a partial index. */
+export function conditionSql(where: Condition): string {
+  const column = quoted(where.column);
+  return "in" in where
+    ? `${column} IN (${where.in.map(literal).join(", ")})`
+    : `${column} IS NOT NULL`;
+}
