@@ -21,7 +21,7 @@ import type { PostgresClient, PostgresPool } from "./connection.ts";
 import { AdvisoryLocks } from "./engine-locks.ts";
 import { failedTransaction, ignoredFailure, isEnded, sqlState } from "./errors.ts";
 import { Groups } from "./groups.ts";
-import { HostTransactions } from "./host.ts";
+import { HostGroups } from "./host-groups.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
 import { type Names, Table } from "./tables.ts";
 import { Notifications } from "./notifications.ts";
@@ -40,7 +40,7 @@ import { checkTransaction, markTransaction } from "./settings.ts";
 
 interface Open extends StorageContext, Opened {
   readonly groups: Groups;
-  readonly hosts: HostTransactions;
+  readonly hosts: HostGroups;
   readonly admissions: Admissions;
   readonly notifications: Notifications;
   readonly engineLocks: AdvisoryLocks;
@@ -67,7 +67,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   readonly #names: Names;
   readonly #migrate: boolean;
   readonly #shared = new RefCounted<Open>();
-  readonly #open = new OpenTransactions();
+  readonly #openTransactions = new OpenTransactions();
 
   readonly engineLocks: EngineLocks = {
     take: async () => this.#shared.get().engineLocks.take(),
@@ -128,7 +128,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       await connection.run([begin, markTransaction]).catch((error: unknown) => {
         throw pool.toError(error);
       });
-      const value = await this.#open.run(connection.client as Client, work);
+      const value = await this.#openTransactions.run(connection.client as Client, work);
       // COMMIT succeeds without an open transaction, too, and in another one.
       const committed = connection.run([checkTransaction, commit]).catch((error: unknown) => {
         throw toCommitError(error, pool);
@@ -147,7 +147,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   }
 
   isInsideTransaction(): boolean {
-    return this.#open.isInside();
+    return this.#openTransactions.isInside();
   }
 
   async admit(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
@@ -191,7 +191,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       engineLocks,
       groups,
       transactions,
-      hosts: new HostTransactions(context, id, notifications.hostNotification, this.#open),
+      hosts: new HostGroups(context, id, notifications.hostNotification, this.#openTransactions),
       admissions: new Admissions(pool, names),
       idle: () => groups.idle(),
       close: async () => {

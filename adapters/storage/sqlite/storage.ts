@@ -30,7 +30,7 @@ import { Connection, fileOf, readerSettings } from "./connection.ts";
 import { checkPages, fileCheckMs, OpenFiles } from "./damage.ts";
 import { FileLocks } from "./engine-locks.ts";
 import { whenUnlocked } from "./errors.ts";
-import { HostTransactions } from "./host.ts";
+import { HostGroups } from "./host-groups.ts";
 import { ensureSchema, migrationSql } from "./migrations.ts";
 import { Reads } from "./reads.ts";
 import { Table } from "./tables.ts";
@@ -74,8 +74,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #migrate: boolean;
   readonly #check: Check;
   readonly #thresholds: BackgroundThresholds;
-  readonly #transactions = new OpenTransactions();
-  readonly #hosts = new HostTransactions(this.#transactions);
+  readonly #openTransactions = new OpenTransactions();
+  readonly #hosts = new HostGroups(this.#openTransactions);
   readonly #shared = new RefCounted<Open>();
   readonly #listeners = new CommitListeners();
   /** Tells the engines that share this object about their commits. */
@@ -151,7 +151,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   isInsideTransaction(): boolean {
-    return this.#transactions.isInside();
+    return this.#openTransactions.isInside();
   }
 
   /**
@@ -213,7 +213,11 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
         return saveLog(writing);
       });
       const writer: Writer = new Writer(new Connection(writing), reads, table, background, files);
-      const transactions = new Transactions(path, () => connect(this.#file), this.#transactions);
+      const transactions = new Transactions(
+        path,
+        () => connect(this.#file),
+        this.#openTransactions,
+      );
       const locks = new FileLocks(path);
       return {
         writer,

@@ -22,7 +22,7 @@ const release = control("RELEASE SAVEPOINT tidings");
 const undo: readonly Statement[] = [control("ROLLBACK TO SAVEPOINT tidings"), release];
 
 /** Groups inside transactions that the host application opened on its own clients. */
-export class HostTransactions {
+export class HostGroups {
   readonly #context: StorageContext;
   /** The id of the storage's database, from its schema table. */
   readonly #id: string | undefined;

@@ -16,7 +16,7 @@ interface Known {
 }
 
 /** Groups inside transactions that the host application opened on its own handles. */
-export class HostTransactions {
+export class HostGroups {
   /** The transactions that the storage opened. Their functions get other advice. */
   readonly #own: OpenTransactions;
   readonly #known = new WeakMap<DatabaseSync, Known>();
