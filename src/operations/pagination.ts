@@ -10,7 +10,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Call, Query } from "./operation.ts";
 import type { Index, KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
-  type Kept,
+  type RowFilter,
   scan,
   type Scan,
   scopedPlaceColumns,
@@ -31,7 +31,7 @@ interface PageRequest {
 
 /** A list that reads one index range, with the request for a page of it. */
 export interface RangeList<R extends Scope>
-  extends Omit<ScopedRangeOf<R>, "limit">, Kept<R>, PageRequest {}
+  extends Omit<ScopedRangeOf<R>, "limit">, RowFilter<R>, PageRequest {}
 
 /** A list with its own scan, in the order of an index of which `prefix` columns are fixed. */
 export interface ScanList<R extends object> extends PageRequest {

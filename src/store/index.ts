@@ -1,6 +1,6 @@
 export { byIndex } from "./index-order.ts";
 export {
-  type Kept,
+  type RowFilter,
   scan,
   type Scan,
   scanAcross,

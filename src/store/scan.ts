@@ -28,7 +28,7 @@ export interface Scan<R extends object> {
 }
 
 /** A filter that the storage cannot apply. */
-export interface Kept<R> {
+export interface RowFilter<R> {
   /** Whether a row that passes `where` is kept. Default: every row is. */
   readonly keep?: (row: R) => boolean;
 }
@@ -42,17 +42,17 @@ export interface Kept<R> {
  */
 export async function scan<R extends Scope>(
   reads: Pick<Reads, "range" | "scope">,
-  range: ScopedRangeOf<R> & Kept<R>,
+  range: ScopedRangeOf<R> & RowFilter<R>,
   max?: number,
 ): Promise<Scan<R>>;
 export async function scan<R extends object>(
   reads: Pick<UnscopedReads, "range">,
-  range: RangeOf<R> & Kept<R>,
+  range: RangeOf<R> & RowFilter<R>,
   max?: number,
 ): Promise<Scan<R>>;
 export async function scan<R extends object>(
   reads: AnyReads<R>,
-  range: RangeOf<R> & Kept<R>,
+  range: RangeOf<R> & RowFilter<R>,
   max = maxExamined,
 ): Promise<Scan<R>> {
   return scanRange(reads, range, max);
@@ -60,7 +60,7 @@ export async function scan<R extends object>(
 
 async function scanRange<R extends object>(
   reads: AnyReads<R>,
-  range: RangeOf<R> & Kept<R>,
+  range: RangeOf<R> & RowFilter<R>,
   max: number,
 ): Promise<Scan<R>> {
   const { where = {}, keep, limit, ...unfiltered } = range;
@@ -83,7 +83,7 @@ async function scanRange<R extends object>(
  */
 async function scanFurther<R extends object>(
   reads: AnyReads<R>,
-  range: RangeOf<R> & Kept<R> & { readonly after: readonly KeyValue[] },
+  range: RangeOf<R> & RowFilter<R> & { readonly after: readonly KeyValue[] },
   found: readonly Seen<R>[],
   max: number,
 ): Promise<Scan<R>> {
@@ -115,7 +115,7 @@ async function scanFurther<R extends object>(
 
 function kept<R extends object>(
   rows: readonly Seen<R>[],
-  keep: Kept<R>["keep"],
+  keep: RowFilter<R>["keep"],
 ): readonly Seen<R>[] {
   return keep === undefined ? rows : rows.filter(keep);
 }

@@ -10,7 +10,7 @@ import {
   itemsByTime,
   schema,
 } from "../../../adapters/testing/storage-conformance/collections.ts";
-import { type Kept, type Scan, scan } from "../../../src/store/scan.ts";
+import { type RowFilter, type Scan, scan } from "../../../src/store/scan.ts";
 import {
   unscopedReads as readsOf,
   type RangeOf,
@@ -19,7 +19,7 @@ import {
 import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
-type Stretch = Omit<RangeOf<Item>, "limit"> & Kept<Item>;
+type Stretch = Omit<RangeOf<Item>, "limit"> & RowFilter<Item>;
 
 const filter = fc.constantFrom<NonNullable<Stretch["where"]>>(
   { state: "open" },
