@@ -20,11 +20,11 @@ const distrustMs = 10_000;
  * Only collections that were read in this way have rows here.
  */
 export class RecentRows {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, "monotonic">;
   readonly #byCollection = new Map<Collection, Generations<AnySeen>>();
   #keepsFrom = -Infinity;
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
   }
 
@@ -38,7 +38,7 @@ export class RecentRows {
 
   /** Keeps the rows of a commit, and drops those that it removed. Does nothing after a conflict. */
   apply(committed: Overlay): void {
-    if (this.#clock.now() < this.#keepsFrom) return;
+    if (this.#clock.monotonic() < this.#keepsFrom) return;
     for (const [collection, rows] of this.#byCollection) {
       for (const { key, row } of committed.written(collection)) {
         if (row === undefined) rows.delete(key);
@@ -61,7 +61,7 @@ export class RecentRows {
 
   /** Drops all rows, because one of them may have caused a conflict. */
   drop(): void {
-    this.#keepsFrom = this.#clock.now() + distrustMs;
+    this.#keepsFrom = this.#clock.monotonic() + distrustMs;
     for (const rows of this.#byCollection.values()) rows.clear();
   }
 }

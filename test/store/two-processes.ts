@@ -72,7 +72,7 @@ export async function twoProcesses(
     for (const each of spend) each(ms);
   };
 
-  return { one, other, pass, measured, recall };
+  return { one, other, clock, pass, measured, recall };
 }
 
 /** Writes a token to a row, or inserts the row. */
