@@ -1,5 +1,5 @@
 import type { Collection, KeyValue, Lookup } from "../ports/index.ts";
-import type { AnySeen } from "./overlay.ts";
+import type { VersionedRow } from "./overlay.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 
 /** What one body reads, since its result depends on it. */
@@ -23,7 +23,7 @@ export class BodyReads implements Snapshot {
   }
 
   /** A recent row is held, so it needs no entry in `lookups`. */
-  recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
+  recent(collection: Collection, key: readonly KeyValue[]): VersionedRow | undefined {
     return this.#snapshot.recent(collection, key);
   }
 

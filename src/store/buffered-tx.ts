@@ -11,7 +11,7 @@ import {
 } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
 import {
-  type AnySeen,
+  type VersionedRow,
   type Entry,
   withOverlay,
   rowsToRead,
@@ -50,7 +50,7 @@ export class BufferedTx implements BaseTx {
   readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   /** The rows that were taken from memory. */
-  readonly #taken: { readonly collection: Collection; readonly row: AnySeen }[] = [];
+  readonly #taken: { readonly collection: Collection; readonly row: VersionedRow }[] = [];
   /** The keys under which no row is stored, by index. Most transactions have none. */
   #none: Map<Index, KeyMap<true>> | undefined;
   #scoped: ScopedTx | undefined;
@@ -186,7 +186,7 @@ export class BufferedTx implements BaseTx {
 
   add<R extends object>(collection: Collection<R>, row: R): void {
     this.#checkNotEnded();
-    this.#overlay.add(collection, row as AnySeen);
+    this.#overlay.add(collection, row as VersionedRow);
   }
 
   async attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
@@ -250,7 +250,7 @@ export class BufferedTx implements BaseTx {
   }
 
   /** Guards a row that is only read. */
-  #hold(collection: Collection, row: AnySeen): void {
+  #hold(collection: Collection, row: VersionedRow): void {
     const key = keyOf(collection, row);
     if (this.#overlay.find(collection, key) !== undefined) return;
     this.#overlay.put(collection, { key, base: row, row, changed: noColumns });
@@ -287,7 +287,7 @@ function union(some: readonly string[], others: readonly string[]): readonly str
  * A new row keeps its first version.
  */
 function patched<R extends object>(
-  base: AnySeen | undefined,
+  base: VersionedRow | undefined,
   seen: Seen<R>,
   patch: Partial<R>,
 ): Seen<R> {
@@ -300,7 +300,7 @@ type ScopeColumns = Partial<Scope>;
 /** Returns a row that was read, unless it belongs to another scope than the given one. */
 function rowIn<R extends object>(
   scope: Scope | undefined,
-  row: AnySeen | undefined,
+  row: VersionedRow | undefined,
 ): Seen<R> | undefined {
   const found = row as (Seen<R> & ScopeColumns) | undefined;
   return found === undefined || scope === undefined || isIn(scope, found) ? found : undefined;

@@ -14,7 +14,7 @@ import { byIndex, matches, placeIn } from "./index-order.ts";
 import { orderUpdates, type PlannedUpdate } from "./order-updates.ts";
 
 /** A row with its version, of any collection. */
-export type AnySeen = Row & { readonly version: number };
+export type VersionedRow = Row & { readonly version: number };
 
 /**
  * A row that a transaction wrote or held. If `row` is the same object as `base`, the row is only
@@ -23,9 +23,9 @@ export type AnySeen = Row & { readonly version: number };
 export interface Entry {
   readonly key: readonly KeyValue[];
   /** The row as it is stored. Undefined if it is not stored. */
-  readonly base: AnySeen | undefined;
+  readonly base: VersionedRow | undefined;
   /** The row as it will be stored. Undefined if it is removed. */
-  readonly row: AnySeen | undefined;
+  readonly row: VersionedRow | undefined;
   /** The columns in which `row` may differ from `base`. */
   readonly changed: readonly string[];
 }
@@ -184,10 +184,10 @@ export function rowsToRead({ index, key, limit }: Lookup, overlay: Overlay): num
  * @throws StorageConflict when too few rows were read to determine the result
  */
 export function withOverlay(
-  stored: readonly AnySeen[],
+  stored: readonly VersionedRow[],
   lookup: Lookup,
   overlay: Overlay,
-): readonly AnySeen[] {
+): readonly VersionedRow[] {
   const { index, key, limit } = lookup;
   const { collection } = index;
   if (!overlay.touches(collection)) return stored;

@@ -1,6 +1,6 @@
 import { type Clock, type Collection, keyOf, type KeyValue, type Write } from "../ports/index.ts";
 import { Generations } from "./generations.ts";
-import type { AnySeen, Overlay } from "./overlay.ts";
+import type { VersionedRow, Overlay } from "./overlay.ts";
 
 /**
  * The size of a generation of a collection's rows (`Generations`). A row is needed until the next
@@ -21,7 +21,7 @@ const distrustMs = 10_000;
  */
 export class RecentRows {
   readonly #clock: Pick<Clock, "monotonic">;
-  readonly #byCollection = new Map<Collection, Generations<AnySeen>>();
+  readonly #byCollection = new Map<Collection, Generations<VersionedRow>>();
   #keepsFrom = -Infinity;
 
   constructor(clock: Pick<Clock, "monotonic">) {
@@ -29,10 +29,10 @@ export class RecentRows {
   }
 
   /** Returns the row with a primary key, if it is kept. */
-  find(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
+  find(collection: Collection, key: readonly KeyValue[]): VersionedRow | undefined {
     const rows = this.#byCollection.get(collection);
     if (rows !== undefined) return rows.get(key);
-    this.#byCollection.set(collection, new Generations<AnySeen>(generationSize));
+    this.#byCollection.set(collection, new Generations<VersionedRow>(generationSize));
     return undefined;
   }
 

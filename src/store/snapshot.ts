@@ -9,10 +9,16 @@ import type {
   StoragePort,
 } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import { type AnySeen, isPrimaryKey, withOverlay, rowsToRead, type Overlay } from "./overlay.ts";
+import {
+  type VersionedRow,
+  isPrimaryKey,
+  withOverlay,
+  rowsToRead,
+  type Overlay,
+} from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
 
-export type Rows = readonly AnySeen[];
+export type Rows = readonly VersionedRow[];
 
 /** The committed rows that a transaction reads. */
 export interface Snapshot {
@@ -25,7 +31,7 @@ export interface Snapshot {
    * Returns the row with a primary key as the last commit of this process left it. Undefined if it
    * is not kept.
    */
-  recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined;
+  recent(collection: Collection, key: readonly KeyValue[]): VersionedRow | undefined;
   /** Adds reads to the next batch, so that `read` returns them later. */
   prefetch(plan: () => readonly Lookup[]): void;
 }
@@ -94,7 +100,7 @@ export class GroupSnapshot implements Snapshot {
     return getOrInsert(limits, limit, () => new KeyMap());
   }
 
-  recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
+  recent(collection: Collection, key: readonly KeyValue[]): VersionedRow | undefined {
     const { previous, recent } = this.#options;
     // Rows that the previous group writes are not committed yet. A normal read returns them.
     if (recent === undefined || previous?.find(collection, key) !== undefined) return undefined;
