@@ -34,9 +34,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   readonly #places: readonly number[];
   /** The places of the columns in a list of values that are in their order: 0, 1, 2, … */
   readonly #ownPlaces: readonly number[];
-  /** The array and the place in it that were found last. */
-  #at = 0;
-  #place = 0;
+  /** The number of the array that was found last, and the number of the entry in it. */
+  #chunk = 0;
+  #entry = 0;
 
   constructor(places: readonly number[]) {
     this.#places = places;
@@ -51,9 +51,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
     const point = this.#beforeRow(entry.row, columns);
     const found = this.#seek(point);
     if (found && this.#compare(found.row, point) === 0) return false;
-    const chunk = this.#chunks[this.#at] ?? [];
-    if (this.#place === chunk.length) chunk.push(entry);
-    else chunk.splice(this.#place, 0, entry);
+    const chunk = this.#chunks[this.#chunk] ?? [];
+    if (this.#entry === chunk.length) chunk.push(entry);
+    else chunk.splice(this.#entry, 0, entry);
     if (chunk.length > maxChunkSize) this.#split();
     return true;
   }
@@ -62,9 +62,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
     const point = this.#beforeRow(row, this.#places.length);
     const found = this.#seek(point);
     if (!found || this.#compare(found.row, point) !== 0) return;
-    const chunk = this.#chunks[this.#at] ?? [];
-    chunk.splice(this.#place, 1);
-    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(this.#at, 1);
+    const chunk = this.#chunks[this.#chunk] ?? [];
+    chunk.splice(this.#entry, 1);
+    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(this.#chunk, 1);
   }
 
   /** Returns the first entry whose first columns equal `key`. */
@@ -80,22 +80,20 @@ export class SortedList<E extends { readonly row: StoredRow }> {
    */
   *from(key: StoredRow, order: "ascending" | "descending", inclusive: boolean): Generator<E> {
     const ascending = order === "ascending";
-    const point = this.#atKey(key, ascending === inclusive ? "before" : "beyond");
-    this.#seek(point);
-    let at = this.#at;
-    let place = this.#place;
+    this.#seek(this.#atKey(key, ascending === inclusive ? "before" : "beyond"));
+    let start = this.#entry;
     if (ascending) {
-      for (; at < this.#chunks.length; at++, place = 0) {
-        const chunk = this.#chunks[at] ?? [];
-        for (let i = place; i < chunk.length; i++) {
+      for (let n = this.#chunk; n < this.#chunks.length; n++, start = 0) {
+        const chunk = this.#chunks[n] ?? [];
+        for (let i = start; i < chunk.length; i++) {
           const entry = chunk[i];
           if (entry) yield entry;
         }
       }
     } else {
-      for (; at >= 0; at--, place = this.#chunks[at]?.length ?? 0) {
-        const chunk = this.#chunks[at] ?? [];
-        for (let i = place - 1; i >= 0; i--) {
+      for (let n = this.#chunk; n >= 0; n--, start = this.#chunks[n]?.length ?? 0) {
+        const chunk = this.#chunks[n] ?? [];
+        for (let i = start - 1; i >= 0; i--) {
           const entry = chunk[i];
           if (entry) yield entry;
         }
@@ -123,26 +121,26 @@ export class SortedList<E extends { readonly row: StoredRow }> {
    */
   #seek(point: Point): E | undefined {
     if (!this.#isNear(point)) {
-      this.#at = this.#chunkOf(point);
-      this.#place = this.#placeIn(this.#chunks[this.#at], point);
+      this.#chunk = this.#chunkOf(point);
+      this.#entry = this.#placeIn(this.#chunks[this.#chunk], point);
     }
-    return this.#chunks[this.#at]?.[this.#place];
+    return this.#chunks[this.#chunk]?.[this.#entry];
   }
 
   /** Moves to the place of a point if that is the last place or the next. Returns whether it is. */
   #isNear(point: Point): boolean {
-    const chunk = this.#chunks[this.#at] ?? [];
-    const isLast = this.#at === this.#chunks.length - 1;
-    const entry = chunk[this.#place];
+    const chunk = this.#chunks[this.#chunk] ?? [];
+    const isLast = this.#chunk === this.#chunks.length - 1;
+    const entry = chunk[this.#entry];
     if (entry && this.#isBefore(entry.row, point)) {
-      const next = chunk[this.#place + 1];
+      const next = chunk[this.#entry + 1];
       if (next ? this.#isBefore(next.row, point) : !isLast) return false;
-      this.#place++;
+      this.#entry++;
       return true;
     }
     if (!entry && !isLast) return false;
-    const previous = chunk[this.#place - 1];
-    return previous ? this.#isBefore(previous.row, point) : this.#at === 0;
+    const previous = chunk[this.#entry - 1];
+    return previous ? this.#isBefore(previous.row, point) : this.#chunk === 0;
   }
 
   /**
@@ -150,9 +148,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
    * behind. Inserting anywhere else splits an array in half.
    */
   #split(): void {
-    const isAppended = this.#at === this.#chunks.length - 1 && this.#place === maxChunkSize;
+    const isAppended = this.#chunk === this.#chunks.length - 1 && this.#entry === maxChunkSize;
     const kept = isAppended ? maxChunkSize : maxChunkSize / 2;
-    this.#chunks.splice(this.#at + 1, 0, this.#chunks[this.#at]?.splice(kept) ?? []);
+    this.#chunks.splice(this.#chunk + 1, 0, this.#chunks[this.#chunk]?.splice(kept) ?? []);
   }
 
   /** Returns the place of the first array that does not end before the point, or of the last. */
