@@ -36,7 +36,7 @@ describe.each(storages)("a scan across several ranges over $name", ({ name, open
         fc.constantFrom({ state: "open" }, { state: "nowhere" }, {}),
         fc.integer({ min: 1, max: 7 }),
         fc.integer({ min: 1, max: 15 }),
-        async (list, some, order, where, limit, most) => {
+        async (list, some, order, where, limit, max) => {
           const port = open({ empty: true }).connect();
           await port.open(schema);
           await port.begin().commit(
@@ -48,17 +48,17 @@ describe.each(storages)("a scan across several ranges over $name", ({ name, open
           );
           try {
             const found: Item[] = [];
-            for (let after: readonly KeyValue[] | undefined, looks = 0; ; looks++) {
-              expect(looks, "each look gets on").toBeLessThanOrEqual(list.length);
-              const range = { index: itemsByTime, order, where, limit, ...(after && { after }) };
-              const stretches = some.map((owner) => ({ ...range, prefix: [owner] }));
-              const seen: Scan<Item> = await scanAcross(readsOf(port.reader), stretches, most);
-              expect(seen.rows.length, `A look returns at most ${limit} rows.`).toBeLessThanOrEqual(
+            for (let after: readonly KeyValue[] | undefined, scans = 0; ; scans++) {
+              expect(scans, "Each scan makes progress.").toBeLessThanOrEqual(list.length);
+              const common = { index: itemsByTime, order, where, limit, ...(after && { after }) };
+              const ranges = some.map((owner) => ({ ...common, prefix: [owner] }));
+              const seen: Scan<Item> = await scanAcross(readsOf(port.reader), ranges, max);
+              expect(seen.rows.length, `A scan returns at most ${limit} rows.`).toBeLessThanOrEqual(
                 limit,
               );
               found.push(...seen.rows);
               if (!seen.more) break;
-              after = seen.last ?? expect.fail("a look that goes on from nowhere");
+              after = seen.last ?? expect.fail("a scan that goes on from nowhere");
             }
             const sign = order === "ascending" ? 1 : -1;
             const expected = list

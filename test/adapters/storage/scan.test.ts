@@ -19,9 +19,9 @@ import {
 import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
-type Stretch = Omit<RangeOf<Item>, "limit"> & RowFilter<Item>;
+type FilteredRange = Omit<RangeOf<Item>, "limit"> & RowFilter<Item>;
 
-const filter = fc.constantFrom<NonNullable<Stretch["where"]>>(
+const filter = fc.constantFrom<NonNullable<FilteredRange["where"]>>(
   { state: "open" },
   { state: ["open", "held"], flag: true },
   { rank: [null, 2] },
@@ -30,13 +30,13 @@ const filter = fc.constantFrom<NonNullable<Stretch["where"]>>(
   { state: [] },
   {},
 );
-const stretch: fc.Arbitrary<Stretch> = fc.record(
+const filteredRange: fc.Arbitrary<FilteredRange> = fc.record(
   {
     index: fc.constantFrom(itemsByTime, itemsByRank),
     prefix: fc.constant(["anna"]),
     order: fc.constantFrom("ascending" as const, "descending" as const),
     where: filter,
-    keep: fc.constantFrom<NonNullable<Stretch["keep"]>>(
+    keep: fc.constantFrom<NonNullable<FilteredRange["keep"]>>(
       ({ at }) => at > 4,
       ({ flag }) => flag,
       () => false,
@@ -60,23 +60,23 @@ const rows = fc
 /** All scans, from the beginning to the end. */
 async function walk(
   reads: Pick<UnscopedReads, "range">,
-  range: Stretch,
+  range: FilteredRange,
   limit: number,
-  most: number,
+  max: number,
 ): Promise<Scan<Item>[]> {
-  const looks: Scan<Item>[] = [];
+  const scans: Scan<Item>[] = [];
   for (let after: readonly KeyValue[] | undefined; ;) {
-    const found: Scan<Item> = await scan(reads, { ...range, limit, ...(after && { after }) }, most);
-    looks.push(found);
-    if (!found.more) return looks;
+    const found: Scan<Item> = await scan(reads, { ...range, limit, ...(after && { after }) }, max);
+    scans.push(found);
+    if (!found.more) return scans;
     after = found.last ?? expect.fail("a scan that goes on from nowhere");
   }
 }
 
 const idsOf = (seen: readonly { readonly id: string }[]): string[] => seen.map(({ id }) => id);
-const foundBy = (looks: readonly Scan<Item>[]): Seen<Item>[] => looks.flatMap((each) => each.rows);
+const foundBy = (scans: readonly Scan<Item>[]): Seen<Item>[] => scans.flatMap((each) => each.rows);
 
-function matches(row: Item, { where = {}, keep = () => true }: Stretch): boolean {
+function matches(row: Item, { where = {}, keep = () => true }: FilteredRange): boolean {
   const isIn = Object.entries(where).every(([column, wanted]) =>
     [wanted].flat().includes(Reflect.get(row, column) as KeyValue),
   );
@@ -99,30 +99,30 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
     await fc.assert(
       fc.asyncProperty(
         rows,
-        stretch,
+        filteredRange,
         fc.integer({ min: 1, max: 7 }),
         fc.integer({ min: 1, max: 15 }),
-        async (list, range, limit, most) => {
+        async (list, range, limit, max) => {
           const port = await filled(list);
           try {
             const { where: _where, keep: _keep, ...whole } = range;
             const all = await readsOf(port.reader).range({ ...whole, limit: 1_000 });
-            const looks = await walk(readsOf(port.reader), range, limit, most);
-            expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => matches(row, range))));
+            const scans = await walk(readsOf(port.reader), range, limit, max);
+            expect(idsOf(foundBy(scans))).toEqual(idsOf(all.filter((row) => matches(row, range))));
             let from = 0;
-            for (const { rows: found, more, last } of looks) {
-              expect(found.length, `A look returns at most ${limit} rows.`).toBeLessThanOrEqual(
+            for (const { rows: found, more, last } of scans) {
+              expect(found.length, `A scan returns at most ${limit} rows.`).toBeLessThanOrEqual(
                 limit,
               );
               const id = last?.at(-1);
               const to = last === undefined ? from : all.findIndex((row) => row.id === id) + 1;
-              const farthest = Math.max(most, limit + 2);
+              const farthest = Math.max(max, limit + 2);
               if (more && found.length < limit) {
-                expect(to - from, "A look that found too little has read as far as it may.").toBe(
+                expect(to - from, "A scan that found too little has read as far as it may.").toBe(
                   farthest,
                 );
               } else {
-                expect(to - from, `A look reads at most ${farthest} rows.`).toBeLessThanOrEqual(
+                expect(to - from, `A scan reads at most ${farthest} rows.`).toBeLessThanOrEqual(
                   farthest,
                 );
               }
@@ -138,34 +138,37 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
   });
 
   test("see each unchanged row exactly once while others are added and removed between reads", async () => {
-    const changes = fc.array(fc.record({ at: fc.nat(9), gone: fc.nat(59), comes: fc.boolean() }), {
-      maxLength: 20,
-    });
+    const changes = fc.array(
+      fc.record({ at: fc.nat(9), removes: fc.nat(59), inserts: fc.boolean() }),
+      {
+        maxLength: 20,
+      },
+    );
     await fc.assert(
       fc.asyncProperty(
         rows,
-        stretch,
+        filteredRange,
         changes,
         fc.integer({ min: 1, max: 4 }),
         async (list, range, planned, limit) => {
           const port = await filled(list);
           try {
-            const gone = new Set<string>();
+            const removed = new Set<string>();
             let made = 0;
             const reads = readsOf(port.reader);
             /** Before each read, a row is added or removed. */
-            const restless: Pick<UnscopedReads, "range"> = {
+            const interrupted: Pick<UnscopedReads, "range"> = {
               async range(asked) {
                 const change = planned[made++];
-                const row = change && list[change.gone];
-                if (change?.comes === true) {
+                const row = change && list[change.removes];
+                if (change?.inserts === true) {
                   const fresh = {
                     ...item(`n${made}`, { at: change.at, flag: true, rank: 2 }),
                     version: 1,
                   };
                   await port.begin().commit([{ kind: "insert", collection: items, row: fresh }]);
-                } else if (row !== undefined && !gone.has(row.id)) {
-                  gone.add(row.id);
+                } else if (row !== undefined && !removed.has(row.id)) {
+                  removed.add(row.id);
                   await port
                     .begin()
                     .commit([{ kind: "remove", collection: items, key: [row.id], version: 1 }]);
@@ -173,10 +176,10 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
                 return reads.range(asked);
               },
             };
-            const ids = idsOf(foundBy(await walk(restless, range, limit, 10)));
+            const ids = idsOf(foundBy(await walk(interrupted, range, limit, 10)));
             expect(new Set(ids).size, `No row is found twice: ${ids.join(", ")}.`).toBe(ids.length);
             const still = list.filter(
-              (row) => row.owner === "anna" && matches(row, range) && !gone.has(row.id),
+              (row) => row.owner === "anna" && matches(row, range) && !removed.has(row.id),
             );
             expect(ids).toEqual(expect.arrayContaining(idsOf(still)));
           } finally {
