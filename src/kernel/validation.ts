@@ -226,7 +226,7 @@ export function listOfFields(shape: z.core.$ZodShape): string {
 
 /** Returns the names that `listOfFields` has listed. None if the message is another one. */
 export function knownFields(message: string): string[] {
-  return message.includes(":") ? [] : message.split(", ");
+  return message === "" || message.includes(":") ? [] : message.split(", ");
 }
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -153,6 +153,11 @@ describe("the error of an unknown field", () => {
     expect(error).toMatchObject({ errors: [{ parameter: "foo", message }] });
   });
 
+  test.each(["x", "foo"])("suggests no other if there is none: %s", (name) => {
+    const error = thrownBy(() => parse(z.strictObject({}), { [name]: 1 }));
+    expect(error).toMatchObject({ errors: [{ message: `Unknown field "${name}". Remove it.` }] });
+  });
+
   test("suggests only what is sent in the same place", () => {
     const place: Place = (path) => (path[0] === "id" ? inQuery(path) : inBody(path));
     const error = thrownBy(() => parse(noteInput, { ...note, idd: 1 }, { place }));
