@@ -50,6 +50,7 @@ export class Batch {
   readonly #results: Result[] = [];
   #rows: unknown[][] = [];
   readonly #parsed: { readonly text: string; readonly at: number }[] = [];
+  readonly #closed: { readonly names: readonly string[]; readonly at: number }[] = [];
   #prepared: PreparedStatements | undefined;
 
   constructor(statements: readonly Statement[], done: Done) {
@@ -64,6 +65,7 @@ export class Batch {
       for (const [at, { text, values, isKept = true }] of this.#statements.entries()) {
         const { name, namesToClose, needsParse } = isKept ? prepared.use(text) : unnamed;
         for (const old of namesToClose) wire.close({ type: "S", name: old });
+        if (namesToClose.length > 0) this.#closed.push({ names: namesToClose, at });
         if (needsParse) {
           this.#parsed.push({ text, at });
           wire.parse({ name, text });
@@ -92,9 +94,13 @@ export class Batch {
 
   /** After an error, `pg` drops the query. So `handleReadyForQuery` does not call back again. */
   handleError(error: Error): void {
+    // The server has skipped what follows the statement that failed.
     const completed = this.#results.length;
     this.#prepared?.markUncertain(
       this.#parsed.filter(({ at }) => at >= completed).map(({ text }) => text),
+    );
+    this.#prepared?.closeLater(
+      this.#closed.filter(({ at }) => at >= completed).flatMap(({ names }) => names),
     );
     if ("code" in error && error.code === unknownStatement) this.#prepared?.markAllUncertain();
     this.callback(error);
@@ -141,6 +147,8 @@ class PreparedStatements {
   readonly #names = new Map<string, string>();
   /** Statements in a batch that failed. It is unknown whether they were prepared. */
   readonly #uncertain = new Set<string>();
+  /** The names of statements to close with the next one that is prepared. */
+  readonly #namesToClose: string[] = [];
 
   static of(connection: object): PreparedStatements {
     let prepared = PreparedStatements.#byConnection.get(connection);
@@ -155,17 +163,24 @@ class PreparedStatements {
     if (name === undefined) {
       const fresh = `${prefix}${++nameCount}`;
       this.#names.set(text, fresh);
-      return { name: fresh, namesToClose: this.#evict(), needsParse: true };
+      this.#evict();
+      return { name: fresh, namesToClose: this.#namesToClose.splice(0), needsParse: true };
     }
     this.#names.delete(text);
     this.#names.set(text, name);
-    return this.#uncertain.delete(text)
-      ? { name, namesToClose: [name], needsParse: true }
-      : { name, namesToClose: [], needsParse: false };
+    const needsParse = this.#uncertain.delete(text);
+    if (needsParse) this.#namesToClose.push(name);
+    return { name, namesToClose: needsParse ? this.#namesToClose.splice(0) : [], needsParse };
   }
 
   markUncertain(texts: Iterable<string>): void {
     for (const text of texts) if (this.#names.has(text)) this.#uncertain.add(text);
+  }
+
+  /** Closes statements whose names are no longer used, because the server may still have them. */
+  closeLater(names: readonly string[]): void {
+    const used = new Set(this.#names.values());
+    this.#namesToClose.push(...names.filter((name) => !used.has(name)));
   }
 
   /**
@@ -176,13 +191,12 @@ class PreparedStatements {
     this.markUncertain(this.#names.keys());
   }
 
-  #evict(): string[] {
-    if (this.#names.size <= maxPrepared) return [];
+  #evict(): void {
     const [oldest] = this.#names;
-    if (oldest === undefined) return [];
+    if (this.#names.size <= maxPrepared || oldest === undefined) return;
     const [text, name] = oldest;
     this.#names.delete(text);
     this.#uncertain.delete(text);
-    return [name];
+    this.#namesToClose.push(name);
   }
 }
