@@ -1,5 +1,6 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
+import { OpenGroups } from "../open-groups.ts";
 import type { Result, Statement } from "./batch.ts";
 import {
   againIfDiscarded,
@@ -24,9 +25,7 @@ import { nextPosition, planWrites } from "./writes.ts";
 export class Groups {
   readonly #context: StorageContext;
   readonly #onCommit: () => void;
-  #openGroups = 0;
-  /** Called when no group is open. Several engines may close the storage at once. */
-  readonly #onIdle: (() => void)[] = [];
+  readonly #open = new OpenGroups();
 
   /** `onCommit` is called after each commit. */
   constructor(context: StorageContext, onCommit: () => void) {
@@ -35,15 +34,8 @@ export class Groups {
   }
 
   begin(how: Access): Group {
-    this.#openGroups++;
-    let isOpen = true;
+    const group = this.#open.begin();
     let transaction: Transaction | undefined;
-    const end = (): void => {
-      if (!isOpen) return;
-      isOpen = false;
-      if (--this.#openGroups > 0) return;
-      for (const resolve of this.#onIdle.splice(0)) resolve();
-    };
     return {
       read: (lookups) => {
         if (how === "exclusive" || lookups.some(({ lock }) => lock === true)) {
@@ -58,21 +50,20 @@ export class Groups {
             transaction ?? (how === "exclusive" ? new Transaction(this.#context, how) : undefined),
           );
         } finally {
-          end();
+          this.#open.end(group);
         }
         this.#onCommit();
       },
       abort: async () => {
         await transaction?.abort();
-        end();
+        this.#open.end(group);
       },
     };
   }
 
   /** Resolves when no group is open. */
-  async idle(): Promise<void> {
-    if (this.#openGroups === 0) return;
-    await new Promise<void>((resolve) => void this.#onIdle.push(resolve));
+  idle(): Promise<void> {
+    return this.#open.idle();
   }
 
   async #read(lookups: readonly Lookup[], transaction: Transaction | undefined): Promise<Row[][]> {

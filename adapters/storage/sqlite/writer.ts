@@ -1,4 +1,5 @@
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
+import { OpenGroups } from "../open-groups.ts";
 import type { BackgroundWriter } from "./background-writer.ts";
 import { type Connection, rollBack } from "./connection.ts";
 import type { OpenFiles } from "./damage.ts";
@@ -22,9 +23,7 @@ export class Writer {
   readonly #files: OpenFiles;
   /** Who reads in the open transaction: one exclusive group, or any. Undefined if none is open. */
   #reading: symbol | "any" | undefined;
-  #openGroups = 0;
-  /** Called when no group is open. Several engines may close the storage at once. */
-  readonly #onIdle: (() => void)[] = [];
+  readonly #open = new OpenGroups();
 
   constructor(
     connection: Connection,
@@ -41,16 +40,10 @@ export class Writer {
   }
 
   begin(how: Access): Group {
-    this.#openGroups++;
-    const reading = how === "exclusive" ? Symbol() : "any";
-    let open = true;
+    const group = this.#open.begin();
+    const reading = how === "exclusive" ? group : "any";
+    const end = (): void => this.#open.end(group);
     let hasRead = false;
-    const end = (): void => {
-      if (!open) return;
-      open = false;
-      if (--this.#openGroups > 0) return;
-      for (const resolve of this.#onIdle.splice(0)) resolve();
-    };
     return {
       read: (lookups) =>
         whenUnlocked(this.#files.path, () => {
@@ -78,7 +71,7 @@ export class Writer {
         }
       },
       abort: () => {
-        if (open) this.#endReadingOf(reading);
+        if (this.#open.has(group)) this.#endReadingOf(reading);
         end();
       },
     };
@@ -89,9 +82,8 @@ export class Writer {
   }
 
   /** Resolves when no group is open. */
-  async idle(): Promise<void> {
-    if (this.#openGroups === 0) return;
-    await new Promise<void>((resolve) => void this.#onIdle.push(resolve));
+  idle(): Promise<void> {
+    return this.#open.idle();
   }
 
   /** Ends the transaction that the reads of an open group began. */
