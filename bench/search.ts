@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Names, Table as PostgresTable } from "../adapters/storage/postgres/tables.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { createWordIndex } from "../adapters/storage/postgres/word-index.ts";
-import { planWrites } from "../adapters/storage/postgres/writes.ts";
+import { groupWrites, planWrites } from "../adapters/storage/postgres/writes.ts";
 import { tablesOf } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table as SqliteTable } from "../adapters/storage/sqlite/tables.ts";
@@ -157,7 +157,7 @@ async function fillPostgres(
   await pool.query(`DROP INDEX tidings_contacts_words`);
   let writes: Write[] = [];
   const flush = async (): Promise<void> => {
-    for (const { text, values } of planWrites(writes, tables, "0").rows) {
+    for (const { text, values } of planWrites(writes, tables, groupWrites(names)).rows) {
       await pool.query(text, [...values]);
     }
     writes = [];

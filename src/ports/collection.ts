@@ -189,7 +189,7 @@ export type Seen<R extends object> = Readonly<R> & { readonly version: number };
 
 /** All collections of one version of the code. */
 export interface Schema {
-  /** The highest `since` in the collections. */
+  /** The version of the collections, and of what adapters store beside them. */
   readonly version: number;
   /** The collections. */
   readonly collections: readonly Collection[];
@@ -204,15 +204,21 @@ export function positionColumnOf({ columns }: Pick<Collection, "columns">): stri
   return Object.keys(columns).find((name) => columns[name]?.type === "position");
 }
 
-/** Returns the schema of `collections`. Its version is the highest `since` in them. */
-export function schemaOf(collections: readonly Collection[]): Schema {
+/**
+ * Returns the schema of `collections`. Its version is the highest `since` in them, or the version
+ * that last changed what an adapter stores beside them.
+ */
+export function schemaOf(
+  collections: readonly Collection[],
+  { since: sinceBeside = 0 }: { readonly since?: number } = {},
+): Schema {
   const versions = collections.flatMap(({ since, columns, indexes, wordIndexes }) => [
     since,
     ...columnsOf({ columns }).map(([, each]) => each.since),
     ...indexes.map((each) => each.since),
     ...wordIndexes.map((each) => each.since),
   ]);
-  return { version: Math.max(0, ...versions), collections };
+  return { version: Math.max(sinceBeside, ...versions), collections };
 }
 
 /** Returns the primary key of a row. */

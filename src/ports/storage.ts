@@ -207,7 +207,11 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    * group: commits of other processes wait from its first read to its end.
    */
   begin(how?: Access): Group;
-  /** Joins an open transaction of the host application, which must commit it. */
+  /**
+   * Joins an open transaction of the host application, which must commit it. It may stay open for
+   * long. A storage with several writers must not let others wait for what it adds to counters and
+   * inserts into logs.
+   */
   host?(handle: unknown): Group;
   /**
    * Runs `work` in a new transaction. `host` accepts the handle, and the host application can run

@@ -69,6 +69,8 @@ function toVersion2(): string {
   });
   return [
     ...removals,
+    // On PostgreSQL.
+    "DROP TABLE IF EXISTS tidings_pending_counts",
     `CREATE INDEX tidings_deliveries_by_hand ON tidings_deliveries
        (webhook_id, manual_at, account_id, mode, id) WHERE manual_at IS NOT NULL`,
     "UPDATE tidings_schema SET version = 2",

@@ -14,7 +14,7 @@ import {
 } from "./pool.ts";
 import { planLookups } from "./reads.ts";
 import { commitSettings, positionSettings, planSettings, transactionSettings } from "./settings.ts";
-import { nextPosition, planWrites } from "./writes.ts";
+import { groupWrites, planWrites } from "./writes.ts";
 
 /**
  * The groups of one process. A shared group that locks no rows reads on any connections of the
@@ -77,7 +77,7 @@ export class Groups {
   async #commit(writes: readonly Write[], transaction: Transaction | undefined): Promise<void> {
     const { pool, names, table } = this.#context;
     try {
-      const { rows, logs } = planWrites(writes, table, nextPosition(names));
+      const { rows, logs } = planWrites(writes, table, groupWrites(names));
       const statements = [...rows, ...(logs.length > 0 ? [positionSettings(names), ...logs] : [])];
       if (transaction === undefined) {
         await pool.atomic([commitSettings(names), ...statements]);

@@ -12,6 +12,7 @@ import {
 } from "./errors.ts";
 import { databaseId } from "./migrations.ts";
 import { againIfDiscarded, control, type StorageContext } from "./pool.ts";
+import { pendingAdditions } from "./pending-counts.ts";
 import { unplacedPosition } from "./positions.ts";
 import { planLookups } from "./reads.ts";
 import { enterHost, leaveHost } from "./settings.ts";
@@ -96,7 +97,10 @@ export class HostGroups {
 
   async #write(connection: Connection, writes: readonly Write[]): Promise<void> {
     const { table, names } = this.#context;
-    const { rows, logs } = planWrites(writes, table, unplacedPosition(names));
+    const { rows, logs } = planWrites(writes, table, {
+      position: unplacedPosition(names),
+      add: pendingAdditions(names),
+    });
     await this.#undoable(connection, [enterHost, ...rows, ...logs, this.#notification, leaveHost]);
   }
 

@@ -4,6 +4,7 @@ import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import { literal, prefix, quoted } from "../sql.ts";
 import type { Statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
+import { createPendingCounts } from "./pending-counts.ts";
 import { addColumn, createIndex, createTable, type Names } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 
@@ -48,6 +49,8 @@ function statements(schema: Schema, names: Names, from: number): string[] {
   );
   if (from > 0) {
     return [
+      // Versions before 8 lack it.
+      createPendingCounts(names),
       ...added,
       `UPDATE ${names.schemaTable} SET version = ${version} WHERE version = ${from};`,
     ];
@@ -61,6 +64,7 @@ function statements(schema: Schema, names: Names, from: number): string[] {
     `CREATE UNLOGGED TABLE ${names.admissions} (key text COLLATE "C" PRIMARY KEY, ` +
       `times bigint[] NOT NULL, seen bigint NOT NULL, ahead bigint NOT NULL, ` +
       `admitted integer NOT NULL);`,
+    createPendingCounts(names),
     ...added,
   ];
 }

@@ -18,6 +18,8 @@ export interface StorageContext {
   readonly pool: ConnectionPool;
   readonly names: Names;
   readonly table: (name: string) => Table;
+  /** The tables of all counters, in the order in which groups write them. */
+  readonly counters: readonly Table[];
 }
 
 /** A connection that was taken from the pool. */

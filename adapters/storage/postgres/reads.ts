@@ -9,6 +9,7 @@ import {
 } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import { rangeStatement, scanConditions, scanOrder, whereClause } from "./ranges.ts";
+import { addPendingCounts, findPendingCounts } from "./pending-counts.ts";
 import type { StorageContext } from "./pool.ts";
 import { assignPositions, unplacedRows } from "./positions.ts";
 import { planSettings, searchSettings } from "./settings.ts";
@@ -25,10 +26,8 @@ export class PostgresReader implements Reader {
   }
 
   async get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
-    const { pool, table } = this.#context();
-    const { statements, rows } = planLookups(lookups, table);
-    const [, ...results] = await pool.atomic([planSettings, ...statements]);
-    return rows(results);
+    const { statements, rows } = planLookups(lookups, this.#context().table);
+    return rows(await this.#read(lookups, statements));
   }
 
   async range(range: Range): Promise<readonly Row[]> {
@@ -62,9 +61,8 @@ export class PostgresReader implements Reader {
   async #range(
     range: Range,
   ): Promise<{ readonly rows: readonly Row[]; readonly unplaced: boolean }> {
-    const { pool, table: tableOf } = this.#context();
     const { index, limit } = range;
-    const table = tableOf(index.collection.name);
+    const table = this.#context().table(index.collection.name);
     const planned = rangeStatement(range, table);
     if (planned === undefined) return { rows: [], unplaced: false };
     const { position } = table.layout;
@@ -73,12 +71,31 @@ export class PostgresReader implements Reader {
       position !== undefined && index.columns.includes(position)
         ? [unplacedRows(table, position)]
         : [];
-    const [, ...results] = await pool.atomic([planSettings, ...checks, planned.statement]);
+    const results = await this.#read([range], [...checks, planned.statement]);
     const rows = (results.at(-1)?.rows ?? [])
       .toSorted(([a], [b]) => Number(a) - Number(b))
       .slice(planned.toSkip, planned.toSkip + limit)
       .map(([, ...values]) => table.decode(values));
     return { rows, unplaced: results.slice(0, -1).some((check) => check.rows.length > 0) };
+  }
+
+  /** Runs the statements that read indexes. Counters are complete before they are read. */
+  async #read(
+    reads: readonly { readonly index: Index }[],
+    statements: readonly Statement[],
+  ): Promise<readonly Result[]> {
+    const context = this.#context();
+    const { pool, names } = context;
+    if (reads.some(({ index }) => index.collection.kind === "counter")) {
+      // An addition that is moved to its counter in between is in the counter when it is read.
+      const check = findPendingCounts(names);
+      const [, pending, ...results] = await pool.atomic([planSettings, check, ...statements]);
+      if (pending?.rows.length === 0) return results;
+      // A read-only database can still be read without the additions that wait.
+      await addPendingCounts(context).catch(() => {});
+    }
+    const [, ...results] = await pool.atomic([planSettings, ...statements]);
+    return results;
   }
 }
 

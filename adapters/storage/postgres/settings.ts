@@ -82,6 +82,12 @@ export function transactionSettings({ commitLock }: Names, exclusive: boolean): 
   ]);
 }
 
+/** Before a transaction adds to counters what waits for that. */
+export const countSettings: Statement = select([
+  lockTimeout(rowLockTimeout),
+  ...plannerSettings.map(set),
+]);
+
 /**
  * Before the first position that a transaction assigns. The holder of the position lock waits for
  * no other lock, so there is no deadlock.

@@ -37,6 +37,7 @@ import {
 import { PostgresReader } from "./reads.ts";
 import { Session } from "./session.ts";
 import { checkTransaction, markTransaction } from "./settings.ts";
+import { byName } from "./writes.ts";
 
 interface Open extends StorageContext, Opened {
   readonly groups: Groups;
@@ -179,7 +180,11 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       return databaseId(connection, names);
     });
     await pool.readDefaults();
-    const context: StorageContext = { pool, names, table };
+    const counters = schema.collections
+      .filter(({ kind }) => kind === "counter")
+      .map(({ name }) => table(name))
+      .toSorted(byName);
+    const context: StorageContext = { pool, names, table, counters };
     const session = new Session(pool);
     const notifications = new Notifications(pool, session, names);
     const engineLocks = new AdvisoryLocks(pool, session, names);

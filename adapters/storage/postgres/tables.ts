@@ -61,6 +61,11 @@ export class Names {
     return this.table("admissions");
   }
 
+  /** What transactions of the host application add to counters (`pending-counts.ts`). */
+  get pendingCounts(): string {
+    return this.table("pending_counts");
+  }
+
   /** Commits hold it shared. An exclusive group holds it exclusively. */
   get commitLock(): string {
     return `${this.#locks}, 1`;
@@ -117,6 +122,16 @@ export class Table {
       type,
       rows.map((row) => toText(type, layout.encodeAt(place, row))),
     );
+  }
+
+  /** Returns a row as the text of a JSON object, with each value in PostgreSQL's text format. */
+  jsonText(row: Row): string {
+    const { columns } = this.layout;
+    const values = columns.map((column, place) => {
+      const type = this.#types[place] ?? "text";
+      return [column, toText(type, this.layout.encodeAt(place, row))];
+    });
+    return JSON.stringify(Object.fromEntries(values));
   }
 
   /** Converts a row from the server, whose values begin at place `from`. */

@@ -40,13 +40,30 @@ export interface PlannedWrites {
 }
 
 /**
- * Plans writes. `position` is the SQL expression for a log row's position.
+ * How to write what all transactions write: a group of the engine does it just before it commits,
+ * and a transaction of the host application may stay open for long afterwards.
+ */
+export interface SharedWrites {
+  /** The SQL expression for the position of a log's row. */
+  readonly position: string;
+  /** Returns the statement that adds to rows of a counter. */
+  readonly add: (table: Table, rows: readonly Row[]) => Statement;
+}
+
+/** How a group writes: it assigns positions and adds to the counters themselves. */
+export const groupWrites = (names: Names): SharedWrites => ({
+  position: nextPosition(names),
+  add: additions,
+});
+
+/**
+ * Plans writes.
  * @throws StorageRefusal when a value does not fit its column
  */
 export function planWrites(
   writes: readonly Write[],
   tableOf: (name: string) => Table,
-  position: string,
+  { position, add }: SharedWrites,
 ): PlannedWrites {
   const tables = groupByTable(writes, tableOf);
   const forEachTable = (statement: (writes: TableWrites) => Statement | undefined): Statement[] =>
@@ -57,7 +74,7 @@ export function planWrites(
       ...forEachTable(removals),
       ...forEachTable(updates),
       ...forEachTable((group) => (isLog(group.table) ? undefined : insertions(group))),
-      ...forEachTable(additions),
+      ...forEachTable(({ table, sums }) => (sums.length === 0 ? undefined : add(table, sums))),
     ],
     logs: forEachTable((group) => (isLog(group.table) ? insertions(group, position) : undefined)),
   };
@@ -89,10 +106,12 @@ function groupByTable(writes: readonly Write[], tableOf: (name: string) => Table
     else if (write.kind === "update") group.updates.push(write);
   }
   return [...tables.values()].toSorted(
-    ({ table: a }, { table: b }) =>
-      Number(isQueue(b)) - Number(isQueue(a)) || (a.name < b.name ? -1 : 1),
+    ({ table: a }, { table: b }) => Number(isQueue(b)) - Number(isQueue(a)) || byName(a, b),
   );
 }
+
+/** The order in which tables are written, apart from queues. */
+export const byName = (a: Table, b: Table): number => (a.name < b.name ? -1 : 1);
 
 /**
  * Locks the rows to be written or held, in the order of their keys. Fails unless all of them exist
@@ -176,18 +195,19 @@ function insertions(
 }
 
 /** Sorted by key, because many groups add to the same few counters. */
-function additions({ table, sums }: TableWrites): Statement | undefined {
-  if (sums.length === 0) return undefined;
+function additions(table: Table, sums: readonly Row[]): Statement {
   const { text, values } = insertion(table, sortByKey(table, sums));
-  const { columns: key } = table.collection.primary;
-  const added = columnsOf(table.collection)
+  return { text: `${text} ${onConflictAdd(table)}`, values };
+}
+
+/** Returns the end of an INSERT INTO a counter `AS t`, which adds to rows that exist. */
+export function onConflictAdd({ collection }: Table): string {
+  const { columns: key } = collection.primary;
+  const added = columnsOf(collection)
     .map(([column]) => column)
     .filter((column) => !key.includes(column))
     .map((column) => `${quoted(column)} = t.${quoted(column)} + excluded.${quoted(column)}`);
-  return {
-    text: `${text} ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${added.join(", ")}`,
-    values,
-  };
+  return `ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${added.join(", ")}`;
 }
 
 function insertion(table: Table, rows: readonly Row[], position = "0"): Statement {

@@ -15,6 +15,8 @@ import {
   items,
   itemsByTime,
   schema,
+  sumByDay,
+  sums,
 } from "./collections.ts";
 import { failsAs, failure, holds, same } from "../checks.ts";
 import { type Cases, type OpenPorts, write } from "./harness.ts";
@@ -178,6 +180,44 @@ export const sharingCases: Cases = {
     });
     await conflicted;
     same(await idsIn(port), ["a", "d"], "rows at the end");
+  },
+
+  "what a transaction adds to counters counts when it commits, and delays nobody": async (
+    ports,
+  ) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.host === undefined) return;
+    const other = await ports.port();
+    const joined = port.host.bind(port);
+    const { transactions } = port.capabilities;
+    const add: Write = {
+      kind: "add",
+      collection: sums,
+      row: { day: "mon", kind: "sms", count: 1, cost: 0.5 },
+    };
+    const counted = async (): Promise<unknown[]> => {
+      const all = { index: sumByDay, prefix: [], order: "ascending", limit: 9 } as const;
+      return (await other.reader.range(all)).map(({ count, cost }) => [count, cost]);
+    };
+    const failed = port.transaction(async (handle) => {
+      await joined(handle).commit([add]);
+      throw new RangeError("no");
+    });
+    await failure(() => failed, "the work");
+    same(await counted(), [], "sums after a rollback");
+    await write(other, add);
+    await port.transaction(async (handle) => {
+      await joined(handle).commit([add]);
+      await joined(handle).commit([add]);
+      // A storage with one transaction at a time has a single writer.
+      if (transactions > 1) await write(other, add);
+      same(await counted(), transactions > 1 ? [[2, 1]] : [[1, 0.5]], "sums before the commit");
+    });
+    same(await counted(), transactions > 1 ? [[4, 2]] : [[3, 1.5]], "sums after it");
+    await write(other, add);
+    const lookup = { index: sumByDay, key: ["mon", "sms"], limit: 1 };
+    const [[found] = []] = await port.reader.get([lookup]);
+    same(found?.["count"], transactions > 1 ? 5 : 4, "a look-up of the sum");
   },
 
   "only calls from inside an open transaction are recognized as such": async (ports) => {

@@ -1,14 +1,22 @@
 import type pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import {
+  addStatement,
+  findPendingCounts,
+} from "../../../adapters/storage/postgres/pending-counts.ts";
 import { planLookups } from "../../../adapters/storage/postgres/reads.ts";
 import { Names, Table } from "../../../adapters/storage/postgres/tables.ts";
 import { assignStatement, unplacedRows } from "../../../adapters/storage/postgres/positions.ts";
 import { rangeStatement } from "../../../adapters/storage/postgres/ranges.ts";
 import type { Statement } from "../../../adapters/storage/postgres/batch.ts";
-import { planSettings, searchSettings } from "../../../adapters/storage/postgres/settings.ts";
+import {
+  countSettings,
+  planSettings,
+  searchSettings,
+} from "../../../adapters/storage/postgres/settings.ts";
 import { searchStatement } from "../../../adapters/storage/postgres/word-index.ts";
-import { nextPosition, planWrites } from "../../../adapters/storage/postgres/writes.ts";
+import { groupWrites, planWrites } from "../../../adapters/storage/postgres/writes.ts";
 import {
   type Collection,
   columnsOf,
@@ -144,7 +152,7 @@ function writes(collection: Collection): readonly Tied[] {
       ? [of("add")]
       : [of("insert"), guarded("hold"), guarded("remove"), updates];
   return groups.flatMap((group) => {
-    const { rows: statements, logs } = planWrites(group, tableOf, nextPosition(names));
+    const { rows: statements, logs } = planWrites(group, tableOf, groupWrites(names));
     return [...statements, ...logs].map((statement) => ({
       statement,
       indexes: [nameOf(collection.primary)],
@@ -301,6 +309,33 @@ describe("the plans of the PostgreSQL storage's statements", () => {
               ["Bitmap Heap Scan", undefined],
               ["Bitmap Index Scan", index],
             ]);
+          }
+        });
+      } finally {
+        client.release();
+      }
+    },
+  );
+
+  it.each([0, full])(
+    "with %i rows in each table, find the additions to counters without table scans",
+    async (rows) => {
+      const pool = await filled(rows);
+      const client = await pool.connect();
+      const counters = all.collections.filter(({ kind }) => kind === "counter");
+      const statements = [
+        findPendingCounts(names),
+        ...counters.map(({ name }) => addStatement(names, tableOf(name))),
+      ].map((statement) => ({ statement }));
+      try {
+        await within(client, countSettings, async () => {
+          for await (const [{ statement }, found] of plans(client, statements)) {
+            const walked = found.map((node) => node["Index Name"]);
+            expect(
+              walked.filter((name) => name !== undefined),
+              statement.text,
+            ).toEqual(["tidings_pending_counts_pkey"]);
+            expect(scanned(found), statement.text).toEqual([]);
           }
         });
       } finally {
