@@ -30,19 +30,30 @@ export interface Entry {
   readonly changed: readonly string[];
 }
 
-/** A position in the journal. Later writes can be rolled back. */
-type Mark = number;
+/** How many writes there were at a time. Later ones can be rolled back. */
+export interface Mark {
+  readonly changes: number;
+  readonly added: number;
+}
 
-/** Below this number of entries, a linear search is faster than an index. */
-const fewEntries = 8;
+/**
+ * Up to this number of rows, a linear search is faster than an index. It also takes less memory,
+ * which matters if many commands that run at the same time have an overlay each.
+ */
+const fewRows = 8;
+
+/** A row that is added to the counter with its primary key. */
+interface Addition {
+  readonly collection: Collection;
+  readonly row: Row;
+}
 
 /** The buffered writes of one command or of a group of commands. */
 export class Overlay {
   readonly #touched = new Map<Collection, Touched>();
-  /** The rows that are added to counters, by primary key. */
-  readonly #added = new Map<Collection, KeyMap<Row[]>>();
-  /** A function for each write that undoes it, in the order of the writes. */
-  readonly #journal: (() => void)[] = [];
+  readonly #added: Addition[] = [];
+  /** The changes of entries, in their order. */
+  readonly #journal: Change[] = [];
 
   /** Returns the entry of a row, or undefined if nothing touched the row. */
   find(collection: Collection, key: readonly KeyValue[]): Entry | undefined {
@@ -71,20 +82,17 @@ export class Overlay {
 
   /** Adds the values of `row` to the counter under its primary key. */
   add(collection: Collection, row: Row): void {
-    const counters = getOrInsert(this.#added, collection, () => new KeyMap());
-    const rows = counters.getOrInsert(keyOf(collection, row), () => []);
-    rows.push(row);
-    this.#journal.push(() => void rows.pop());
+    this.#added.push({ collection, row });
   }
 
-  /** Returns the current position in the journal. */
   mark(): Mark {
-    return this.#journal.length;
+    return { changes: this.#journal.length, added: this.#added.length };
   }
 
-  /** Undoes the writes after a position in the journal. */
-  rollBack(to: Mark): void {
-    while (this.#journal.length > to) this.#journal.pop()?.();
+  /** Undoes the writes after a mark. */
+  rollBack({ changes, added }: Mark): void {
+    for (const change of this.#journal.splice(changes).toReversed()) change.rows.undo(change);
+    this.#added.length = added;
   }
 
   /**
@@ -106,9 +114,7 @@ export class Overlay {
     for (const [collection, touched] of other.#touched) {
       for (const entry of touched.entries()) this.put(collection, entry);
     }
-    for (const [collection, counters] of other.#added) {
-      for (const row of counters.values().flat()) this.add(collection, row);
-    }
+    this.#added.push(...other.#added);
     return true;
   }
 
@@ -126,18 +132,25 @@ export class Overlay {
       for (const entry of touched.entries()) planWrite(planned, collection, entry);
     }
     const { removals, holds, updates, insertions } = planned;
-    for (const [collection, counters] of this.#added) {
-      for (const rows of counters.values()) {
-        const row = sumOf(collection, rows);
-        if (row !== undefined) insertions.push({ kind: "add", collection, row });
-      }
-    }
     return [
       ...removals,
       ...holds,
       ...orderUpdates(updates).map(({ write }) => write),
       ...insertions,
+      ...this.#additions(),
     ];
+  }
+
+  /** Returns one write for each counter. */
+  #additions(): Write[] {
+    const counters = new Map<Collection, KeyMap<Row[]>>();
+    for (const { collection, row } of this.#added) {
+      const byKey = getOrInsert(counters, collection, () => new KeyMap());
+      byKey.getOrInsert(keyOf(collection, row), () => []).push(row);
+    }
+    return [...counters].flatMap(([collection, byKey]) =>
+      byKey.values().map((rows) => ({ kind: "add", collection, row: sumOf(collection, rows) })),
+    );
   }
 }
 
@@ -213,15 +226,31 @@ interface TouchedRow {
   entry: Entry | undefined;
 }
 
-/** The touched rows of one collection, by primary key and by each index that was asked for. */
+/** The change of a row's entry. `before` is undefined if the row had not been touched before. */
+interface Change {
+  readonly rows: Touched;
+  readonly row: TouchedRow;
+  readonly before: Entry | undefined;
+}
+
+/** The touched rows of one collection. If there are more than a few, they have indexes. */
 class Touched {
-  readonly #byKey = new KeyMap<TouchedRow>();
   /** The rows that have an entry, in the order in which they were touched. */
   readonly #rows: TouchedRow[] = [];
-  readonly #indexes = new Map<Index, PlacesByLength>();
+  #byKey: KeyMap<TouchedRow> | undefined;
+  /** The rows by each index that was asked for. */
+  #indexes: Map<Index, PlacesByLength> | undefined;
 
   find(key: readonly KeyValue[]): Entry | undefined {
-    return this.#byKey.get(key)?.entry;
+    return this.#find(key)?.entry;
+  }
+
+  #find(key: readonly KeyValue[]): TouchedRow | undefined {
+    if (this.#byKey !== undefined) return this.#byKey.get(key);
+    for (const row of this.#rows) {
+      if (row.entry !== undefined && isSameKey(row.entry.key, key)) return row;
+    }
+    return undefined;
   }
 
   /** Returns the entries, in the order in which the rows were touched. */
@@ -231,29 +260,41 @@ class Touched {
     return entries;
   }
 
-  /**
-   * Replaces the entry of a row. Returns a function that undoes that, once everything that was put
-   * later is undone.
-   */
-  put(entry: Entry): () => void {
-    const touched = this.#byKey.getOrInsert(entry.key, () => ({ entry: undefined }));
-    const before = touched.entry;
-    if (before === undefined) this.#rows.push(touched);
-    this.#fill(touched, entry);
-    return () => {
-      // The indexes may have been built while the row was elsewhere, so its places are added again.
-      if (before !== undefined) this.#fill(touched, before);
-      else {
-        touched.entry = undefined;
-        this.#rows.pop();
-      }
-    };
+  /** Replaces the entry of a row. */
+  put(entry: Entry): Change {
+    const row = this.#find(entry.key) ?? { entry: undefined };
+    const before = row.entry;
+    this.#fill(row, entry);
+    if (before === undefined) this.#list(row, entry);
+    return { rows: this, row, before };
   }
 
-  #fill(touched: TouchedRow, entry: Entry): void {
-    touched.entry = entry;
+  /** Undoes a change, once all later ones are undone. */
+  undo({ row, before }: Change): void {
+    // The indexes may have been built while the row was elsewhere, so its places are added again.
+    if (before !== undefined) this.#fill(row, before);
+    else {
+      row.entry = undefined;
+      this.#rows.pop();
+    }
+  }
+
+  #list(row: TouchedRow, { key }: Entry): void {
+    this.#rows.push(row);
+    if (this.#byKey !== undefined) this.#byKey.set(key, row);
+    else if (this.#rows.length > fewRows) {
+      this.#byKey = new KeyMap();
+      for (const each of this.#rows) {
+        if (each.entry !== undefined) this.#byKey.set(each.entry.key, each);
+      }
+    }
+  }
+
+  #fill(row: TouchedRow, entry: Entry): void {
+    row.entry = entry;
+    if (this.#indexes === undefined) return;
     for (const [index, lengths] of this.#indexes) {
-      for (const [length, places] of lengths) addPlaces(places, index, length, touched);
+      for (const [length, places] of lengths) addPlaces(places, index, length, row);
     }
   }
 
@@ -266,7 +307,7 @@ class Touched {
       return entry !== undefined && matchesKey(entry) ? [entry] : noEntries;
     }
     const rows =
-      this.#rows.length < fewEntries
+      this.#rows.length <= fewRows
         ? this.#rows
         : (this.#places(index, key.length).get(key) ?? noRows);
     const found: Entry[] = [];
@@ -278,6 +319,7 @@ class Touched {
   }
 
   #places(index: Index, length: number): Places {
+    this.#indexes ??= new Map<Index, PlacesByLength>();
     const lengths = getOrInsert(this.#indexes, index, () => new Map());
     return getOrInsert(lengths, length, () => {
       const places: Places = new KeyMap();
@@ -315,12 +357,16 @@ export const noColumns: readonly string[] = [];
 
 const isWritten = ({ base, row }: Entry): boolean => row !== base;
 
-/** Returns the sum of rows with the same primary key. Undefined if there are none. */
-function sumOf(collection: Collection, [first, ...others]: readonly Row[]): Row | undefined {
-  if (first === undefined || others.length === 0) return first;
-  const sum: Record<string, unknown> = { ...first };
+function isSameKey(a: readonly KeyValue[], b: readonly KeyValue[]): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return a.length === b.length;
+}
+
+/** Returns the sum of rows with the same primary key. */
+function sumOf(collection: Collection, rows: readonly Row[]): Row {
+  const sum: Record<string, unknown> = { ...rows[0] };
   const amounts = Object.keys(sum).filter((each) => !collection.primary.columns.includes(each));
-  for (const row of others) {
+  for (const row of rows.slice(1)) {
     for (const column of amounts) sum[column] = Number(sum[column]) + Number(row[column]);
   }
   return sum;
