@@ -44,13 +44,19 @@ export function pickByClass<T extends object>(
   pick: number,
   max: number,
 ): T[] {
-  const queues = new Map([...waiting].map(([name, jobs]) => [name, [...jobs]]));
+  let classes = [...waiting.keys()];
+  const takenOf = new Map<SendClass, number>();
   const taken: T[] = [];
   while (taken.length < max) {
-    const classes = [...queues].flatMap(([name, jobs]) => (jobs.length > 0 ? [name] : []));
     const next = classAt(pick + taken.length, classes);
-    const job = next && queues.get(next)?.shift();
-    if (job === undefined) break;
+    if (next === undefined) break;
+    const place = takenOf.get(next) ?? 0;
+    const job = waiting.get(next)?.[place];
+    if (job === undefined) {
+      classes = classes.filter((each) => each !== next);
+      continue;
+    }
+    takenOf.set(next, place + 1);
     taken.push(job);
   }
   return taken;

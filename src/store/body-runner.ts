@@ -8,18 +8,26 @@ export class BodyReads implements Snapshot {
   /** How many reads of the storage the body waits for. */
   waits = 0;
   readonly #snapshot: Snapshot;
-  readonly #onSettled: () => void;
+  /** Called when a read that the body waits for has settled, before the body continues. */
+  readonly #settled: () => void;
 
   /** `onSettled` is called when a read that the body waited for has settled. */
   constructor(snapshot: Snapshot, onSettled: () => void) {
     this.#snapshot = snapshot;
-    this.#onSettled = onSettled;
+    this.#settled = () => {
+      this.waits--;
+      onSettled();
+    };
   }
 
   read(lookup: Lookup): Rows | Promise<Rows> {
     this.lookups.push(lookup);
     const rows = this.#snapshot.read(lookup);
-    return rows instanceof Promise ? this.#waitFor(rows) : rows;
+    if (rows instanceof Promise) {
+      this.waits++;
+      void rows.then(this.#settled, this.#settled);
+    }
+    return rows;
   }
 
   /** A recent row is held, so it needs no entry in `lookups`. */
@@ -30,16 +38,6 @@ export class BodyReads implements Snapshot {
   /** The body's result depends on what it reads, not on what it plans to read. */
   prefetch(plan: () => readonly Lookup[]): void {
     this.#snapshot.prefetch(plan);
-  }
-
-  async #waitFor(rows: Promise<Rows>): Promise<Rows> {
-    this.waits++;
-    try {
-      return await rows;
-    } finally {
-      this.waits--;
-      this.#onSettled();
-    }
   }
 }
 

@@ -210,8 +210,7 @@ export class BufferedTx implements BaseTx {
       const lookups: Lookup[] = [];
       for (const { index, key, limit = 1 } of plan()) {
         if (this.#isPromised(index, key)) continue;
-        const lookup = { index, key, limit };
-        lookups.push({ ...lookup, limit: rowsToRead(lookup, this.#overlay) });
+        lookups.push({ index, key, limit: rowsToRead({ index, key, limit }, this.#overlay) });
       }
       return lookups;
     });

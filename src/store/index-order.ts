@@ -3,7 +3,9 @@ import { compareValues, type Index, type KeyValue, orderOf, type Row } from "../
 /** Returns a row's first `length` index columns. Undefined if the index excludes the row. */
 export function placeIn(index: Index, length: number, row: Row): readonly KeyValue[] | undefined {
   if (!isIncluded(index, row)) return undefined;
-  return index.columns.slice(0, length).map((column) => row[column] as KeyValue);
+  const { columns } = index;
+  const first = length < columns.length ? columns.slice(0, length) : columns;
+  return first.map((column) => row[column] as KeyValue);
 }
 
 /** Whether an index has a row under a key, or under a prefix of one. */

@@ -330,7 +330,7 @@ class Touched {
 }
 
 /** The touched rows by their place in an index: the values of its first columns. */
-type Places = KeyMap<Set<TouchedRow>>;
+type Places = KeyMap<TouchedRow[]>;
 /** The places by the number of columns in a place. */
 type PlacesByLength = Map<number, Places>;
 
@@ -346,7 +346,10 @@ function addPlace(
   place: readonly KeyValue[] | undefined,
   touched: TouchedRow,
 ): void {
-  if (place !== undefined) places.getOrInsert(place, () => new Set()).add(touched);
+  if (place === undefined) return;
+  const rows = places.get(place);
+  if (rows === undefined) places.set(place, [touched]);
+  else if (!rows.includes(touched)) rows.push(touched);
 }
 
 const noRows: readonly TouchedRow[] = [];

@@ -45,10 +45,10 @@ interface GroupSnapshotOptions {
   readonly port: Pick<StoragePort, "capabilities" | "yieldToEventLoop">;
 }
 
-interface PendingRead {
-  readonly lookup: Lookup;
-  readonly resolve: (rows: Rows) => void;
-  readonly reject: (error: unknown) => void;
+/** Lookups that are read together, and the rows of each. */
+interface Batch {
+  readonly lookups: Lookup[];
+  readonly rows: Promise<readonly Rows[]>;
 }
 
 /** The rows of the lookups that were read, by key. */
@@ -64,7 +64,8 @@ export class GroupSnapshot implements Snapshot {
   readonly #known = new Map<Index, Map<number, KnownRows>>();
   /** Those that locked their rows. */
   readonly #locked = new Map<Index, Map<number, KnownRows>>();
-  #pending: PendingRead[] = [];
+  /** The batch that begins when the event loop continues. */
+  #next: Batch | undefined;
   /** Lookups that commands are going to make. The next batch reads them, too. */
   readonly #planned: Lookup[] = [];
   /** Whether a command has taken a row from memory that another process may have changed. */
@@ -81,17 +82,7 @@ export class GroupSnapshot implements Snapshot {
     if (before !== undefined) return before;
     const rows = this.#read(lookup);
     known.set(key, rows);
-    if (!(rows instanceof Promise)) return rows;
-    return rows.then(
-      (found) => {
-        known.set(key, found);
-        return found;
-      },
-      (error: unknown) => {
-        known.delete(key);
-        throw error;
-      },
-    );
+    return rows;
   }
 
   #knownRows({ index, limit, lock }: Lookup): KnownRows {
@@ -142,25 +133,23 @@ export class GroupSnapshot implements Snapshot {
   }
 
   #enqueue(lookup: Lookup): Promise<Rows> {
-    return new Promise((resolve, reject) => {
-      this.#pending.push({ lookup, resolve, reject });
-      if (this.#pending.length === 1) {
-        void this.#options.port.yieldToEventLoop().then(() => this.#fetch());
-      }
-    });
+    this.#next ??= this.#nextBatch();
+    const { lookups, rows } = this.#next;
+    const place = lookups.push(lookup) - 1;
+    return rows.then((found) => found[place] ?? []);
   }
 
-  async #fetch(): Promise<void> {
-    // If the batch fails, the commands that wait for it fail.
+  #nextBatch(): Batch {
+    const lookups: Lookup[] = [];
+    const begins = this.#options.port.yieldToEventLoop();
+    return { lookups, rows: begins.then(() => this.#fetch(lookups)) };
+  }
+
+  async #fetch(lookups: readonly Lookup[]): Promise<readonly Rows[]> {
+    // They join this batch. If it fails, the commands that wait for them fail.
     this.readAll(this.#planned.splice(0)).catch(() => {});
-    const pending = this.#pending;
-    this.#pending = [];
-    try {
-      const found = await this.#options.group.read(pending.map(({ lookup }) => lookup));
-      for (const [i, { resolve }] of pending.entries()) resolve((found[i] ?? []) as Rows);
-    } catch (error) {
-      for (const { reject } of pending) reject(error);
-    }
+    this.#next = undefined;
+    return (await this.#options.group.read(lookups)) as readonly Rows[];
   }
 }
 
