@@ -30,6 +30,7 @@ export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendC
 export function classAt(pick: number, waiting: readonly SendClass[]): SendClass | undefined {
   const best = sendClasses.find((each) => waiting.includes(each));
   if (pick % lowerEvery !== lowerEvery - 1) return best;
+  if (waiting.length === 1) return best;
   const from = Math.floor(pick / lowerEvery) % lowerClasses.length;
   const rotated = [...lowerClasses.slice(from), ...lowerClasses.slice(0, from)];
   return rotated.find((each) => each !== best && waiting.includes(each)) ?? best;

@@ -80,7 +80,8 @@ export class BodyRunner {
 
   #watch(): void {
     if (this.#watching) return;
-    const watched = [...this.#running.keys()].filter(({ waits }) => waits === 0);
+    const watched: BodyReads[] = [];
+    for (const reads of this.#running.keys()) if (reads.waits === 0) watched.push(reads);
     if (watched.length === 0) return;
     this.#watching = true;
     void this.#yieldToEventLoop().then(() => {

@@ -210,7 +210,9 @@ export class BufferedTx implements BaseTx {
       const lookups: Lookup[] = [];
       for (const { index, key, limit = 1 } of plan()) {
         if (this.#isPromised(index, key)) continue;
-        lookups.push({ index, key, limit: rowsToRead({ index, key, limit }, this.#overlay) });
+        const lookup = { index, key, limit };
+        const toRead = rowsToRead(lookup, this.#overlay);
+        lookups.push(toRead === limit ? lookup : { index, key, limit: toRead });
       }
       return lookups;
     });

@@ -72,11 +72,11 @@ export class Overlay {
 
   /** Returns the entries of the rows of a collection that were written. */
   written(collection: Collection): readonly Entry[] {
-    return this.#touched.get(collection)?.entries().filter(isWritten) ?? noEntries;
+    return this.#touched.get(collection)?.written() ?? noEntries;
   }
 
   put(collection: Collection, entry: Entry): void {
-    const touched = getOrInsert(this.#touched, collection, () => new Touched());
+    const touched = getOrInsert(this.#touched, collection, newTouched);
     this.#journal.push(touched.put(entry));
   }
 
@@ -101,18 +101,18 @@ export class Overlay {
    * different versions of a row.
    */
   merge(other: Overlay): boolean {
-    for (const [collection, touched] of other.#touched) {
-      for (const entry of touched.entries()) {
-        const own = this.find(collection, entry.key);
+    for (const [collection, { rows }] of other.#touched) {
+      for (const { entry } of rows) {
+        const own = entry && this.find(collection, entry.key);
         // A row that this overlay only holds may be held or written by the other, at the same
         // version.
-        if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) {
+        if (own !== undefined && (isWritten(own) || own.base?.version !== entry?.base?.version)) {
           return false;
         }
       }
     }
-    for (const [collection, touched] of other.#touched) {
-      for (const entry of touched.entries()) this.put(collection, entry);
+    for (const [collection, { rows }] of other.#touched) {
+      for (const { entry } of rows) if (entry !== undefined) this.put(collection, entry);
     }
     this.#added.push(...other.#added);
     return true;
@@ -128,8 +128,8 @@ export class Overlay {
    */
   writes(): Write[] {
     const planned: PlannedWrites = { removals: [], holds: [], updates: [], insertions: [] };
-    for (const [collection, touched] of this.#touched) {
-      for (const entry of touched.entries()) planWrite(planned, collection, entry);
+    for (const [collection, { rows }] of this.#touched) {
+      for (const { entry } of rows) if (entry !== undefined) planWrite(planned, collection, entry);
     }
     const { removals, holds, updates, insertions } = planned;
     return [
@@ -236,7 +236,7 @@ interface Change {
 /** The touched rows of one collection. If there are more than a few, they have indexes. */
 class Touched {
   /** The rows that have an entry, in the order in which they were touched. */
-  readonly #rows: TouchedRow[] = [];
+  readonly rows: TouchedRow[] = [];
   #byKey: KeyMap<TouchedRow> | undefined;
   /** The rows by each index that was asked for. */
   #indexes: Map<Index, PlacesByLength> | undefined;
@@ -247,16 +247,18 @@ class Touched {
 
   #find(key: readonly KeyValue[]): TouchedRow | undefined {
     if (this.#byKey !== undefined) return this.#byKey.get(key);
-    for (const row of this.#rows) {
+    for (const row of this.rows) {
       if (row.entry !== undefined && isSameKey(row.entry.key, key)) return row;
     }
     return undefined;
   }
 
-  /** Returns the entries, in the order in which the rows were touched. */
-  entries(): Entry[] {
+  /** Returns the entries of the rows that were written. */
+  written(): Entry[] {
     const entries: Entry[] = [];
-    for (const { entry } of this.#rows) if (entry !== undefined) entries.push(entry);
+    for (const { entry } of this.rows) {
+      if (entry !== undefined && isWritten(entry)) entries.push(entry);
+    }
     return entries;
   }
 
@@ -275,16 +277,16 @@ class Touched {
     if (before !== undefined) this.#fill(row, before);
     else {
       row.entry = undefined;
-      this.#rows.pop();
+      this.rows.pop();
     }
   }
 
   #list(row: TouchedRow, { key }: Entry): void {
-    this.#rows.push(row);
+    this.rows.push(row);
     if (this.#byKey !== undefined) this.#byKey.set(key, row);
-    else if (this.#rows.length > fewRows) {
+    else if (this.rows.length > fewRows) {
       this.#byKey = new KeyMap();
-      for (const each of this.#rows) {
+      for (const each of this.rows) {
         if (each.entry !== undefined) this.#byKey.set(each.entry.key, each);
       }
     }
@@ -307,8 +309,8 @@ class Touched {
       return entry !== undefined && matchesKey(entry) ? [entry] : noEntries;
     }
     const rows =
-      this.#rows.length <= fewRows
-        ? this.#rows
+      this.rows.length <= fewRows
+        ? this.rows
         : (this.#places(index, key.length).get(key) ?? noRows);
     const found: Entry[] = [];
     // A place may list rows that have moved away or whose writes were rolled back.
@@ -320,10 +322,10 @@ class Touched {
 
   #places(index: Index, length: number): Places {
     this.#indexes ??= new Map<Index, PlacesByLength>();
-    const lengths = getOrInsert(this.#indexes, index, () => new Map());
+    const lengths = getOrInsert(this.#indexes, index, () => new Map<number, Places>());
     return getOrInsert(lengths, length, () => {
       const places: Places = new KeyMap();
-      for (const touched of this.#rows) addPlaces(places, index, length, touched);
+      for (const touched of this.rows) addPlaces(places, index, length, touched);
       return places;
     });
   }
@@ -351,6 +353,8 @@ function addPlace(
   if (rows === undefined) places.set(place, [touched]);
   else if (!rows.includes(touched)) rows.push(touched);
 }
+
+const newTouched = (): Touched => new Touched();
 
 const noRows: readonly TouchedRow[] = [];
 

@@ -64,7 +64,7 @@ function textOf(value: unknown): string {
  * Neighbouring values are often equal, so an element is formatted once for a run of equal values.
  */
 export function arrayText(type: ColumnType, values: readonly Text[]): string {
-  const elements: string[] = [];
+  let text = "{";
   let previous: Text = null;
   let formatted = "NULL";
   for (const value of values) {
@@ -72,9 +72,9 @@ export function arrayText(type: ColumnType, values: readonly Text[]): string {
       previous = value;
       formatted = value === null ? "NULL" : element(type, value);
     }
-    elements.push(formatted);
+    text += text === "{" ? formatted : `,${formatted}`;
   }
-  return `{${elements.join(",")}}`;
+  return `${text}}`;
 }
 
 function element(type: ColumnType, text: string): string {
@@ -94,8 +94,8 @@ function element(type: ColumnType, text: string): string {
 // here than regular expressions.
 
 function quotedElement(text: string): string {
-  if (!text.includes('"') && !text.includes("\\")) return `"${text}"`;
-  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+  const escaped = text.includes("\\") ? text.replaceAll("\\", "\\\\") : text;
+  return `"${escaped.includes('"') ? escaped.replaceAll('"', '\\"') : escaped}"`;
 }
 
 function escape(text: string): string {

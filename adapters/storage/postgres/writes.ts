@@ -268,8 +268,8 @@ function sortByKey({ collection }: Table, rows: readonly Row[]): Row[] {
 
 /** Any order that all processes share will do. */
 function compareKeys(a: readonly string[], b: readonly string[]): number {
-  for (const [i, left] of a.entries()) {
-    const right = b[i] ?? "";
+  for (let i = 0; i < a.length; i++) {
+    const [left, right] = [a[i] ?? "", b[i] ?? ""];
     if (left !== right) return left < right ? -1 : 1;
   }
   return 0;
