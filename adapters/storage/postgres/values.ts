@@ -64,17 +64,16 @@ function textOf(value: unknown): string {
  * Neighbouring values are often equal, so an element is formatted once for a run of equal values.
  */
 export function arrayText(type: ColumnType, values: readonly Text[]): string {
-  let text = "{";
   let previous: Text = null;
   let formatted = "NULL";
-  for (const value of values) {
+  const elements = values.map((value) => {
     if (value !== previous) {
       previous = value;
       formatted = value === null ? "NULL" : element(type, value);
     }
-    text += text === "{" ? formatted : `,${formatted}`;
-  }
-  return `${text}}`;
+    return formatted;
+  });
+  return `{${elements.join(",")}}`;
 }
 
 function element(type: ColumnType, text: string): string {
