@@ -71,6 +71,7 @@ export {
 } from "./fields.ts";
 export { definedFields } from "./defined-fields.ts";
 export { getOrInsert } from "./get-or-insert.ts";
+export { messageStatuses, type MessageStatus, messageStatusSchema } from "./message-status.ts";
 export { toUri } from "./uri.ts";
 export {
   type AccountId,

@@ -7,7 +7,7 @@
  */
 import { isMessageRefused, maxTried } from "./choose-route.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
-import type { MessageStatus } from "./types.ts";
+import type { MessageStatus } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 

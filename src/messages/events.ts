@@ -8,16 +8,12 @@ import {
   type ConversationId,
   ids,
   type MessageId,
+  type MessageStatus,
+  messageStatusSchema,
   timestamp,
 } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
-import {
-  mediaSchema,
-  type MessageError,
-  messageErrorSchema,
-  type MessageStatus,
-  messageStatusSchema,
-} from "./types.ts";
+import { mediaSchema, type MessageError, messageErrorSchema } from "./types.ts";
 
 /** A message came in. */
 export interface MessageReceivedData {

@@ -69,7 +69,6 @@ export {
   type Message,
   type MessageError,
   messageSchema,
-  type MessageStatus,
   type Segments,
 } from "./types.ts";
 export type { MessagePreview } from "./preview-types.ts";

@@ -6,6 +6,8 @@ import {
   instant,
   type Limits,
   maxScheduleAhead,
+  type MessageStatus,
+  messageStatusSchema,
   type Metadata,
   metadataInput,
   pageFields,
@@ -18,13 +20,7 @@ import {
 } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
 import { person } from "../conversations/index.ts";
-import {
-  type Category,
-  categorySchema,
-  mediaSchema,
-  type MessageStatus,
-  messageStatusSchema,
-} from "./types.ts";
+import { type Category, categorySchema, mediaSchema } from "./types.ts";
 
 /** The default time to live of a message: four hours, in milliseconds. */
 export const defaultTtl = 4 * hourMs;

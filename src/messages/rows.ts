@@ -6,6 +6,7 @@ import type {
   ConversationId,
   EntryId,
   MessageId,
+  MessageStatus,
 } from "../kernel/index.ts";
 import {
   added,
@@ -25,7 +26,7 @@ import type { Keyword } from "../contacts/index.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 import type { CarrierState } from "./carrier-state.ts";
 import type { EndStatus } from "./rules.ts";
-import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";
+import type { Category, MessageError, Segments } from "./types.ts";
 
 export const messages = scoped("messages", {
   id: text<MessageId>(),

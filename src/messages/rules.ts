@@ -14,11 +14,16 @@
  * Canceling needs the status `scheduled` or `queued`, and sending needs `queued`. Both leave that
  * status, so a canceled message is not sent afterwards.
  */
-import { type Channel, type FieldError, maxScheduleAhead } from "../kernel/index.ts";
+import {
+  type Channel,
+  type FieldError,
+  maxScheduleAhead,
+  type MessageStatus,
+} from "../kernel/index.ts";
 import type { EventType } from "../events/index.ts";
 import { type CarrierState, type Evidence, join, type JoinResult } from "./carrier-state.ts";
 import { defaultTtl } from "./input-types.ts";
-import type { MessageError, MessageStatus } from "./types.ts";
+import type { MessageError } from "./types.ts";
 
 // In all states, times are in milliseconds since the epoch, and `attempts` includes the attempt in
 // progress.

@@ -1,12 +1,13 @@
 /** The timeline of a message, as the API shows it. */
 import * as z from "zod";
-import { type AttemptId, ids, timestamp } from "../kernel/index.ts";
 import {
-  messageErrorSchema,
-  messageStatusSchema,
-  type MessageError,
+  type AttemptId,
+  ids,
   type MessageStatus,
-} from "./types.ts";
+  messageStatusSchema,
+  timestamp,
+} from "../kernel/index.ts";
+import { messageErrorSchema, type MessageError } from "./types.ts";
 
 /** The status that a carrier's receipt reports. */
 export type ReceiptStatus = "sent" | "delivered" | "undelivered" | "read";

@@ -8,13 +8,8 @@ import { mailboxByAddress, mailOfMessage } from "./rows.ts";
 import { readSession } from "./sessions.ts";
 import { readNames, readState } from "./state.ts";
 import { identityByAddress } from "../contacts/index.ts";
-import { notFound } from "../kernel/index.ts";
-import {
-  messageResource,
-  type MessageRow,
-  messagesOfContact,
-  type MessageStatus,
-} from "../messages/index.ts";
+import { type MessageStatus, notFound } from "../kernel/index.ts";
+import { messageResource, type MessageRow, messagesOfContact } from "../messages/index.ts";
 import { page, type Query } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
 

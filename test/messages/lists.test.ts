@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type MessageRow, messages, rareStatuses } from "../../src/messages/rows.ts";
 import type { ListMessages } from "../../src/messages/input-types.ts";
-import type { Message, MessageStatus } from "../../src/messages/types.ts";
+import type { MessageStatus } from "../../src/kernel/message-status.ts";
+import type { Message } from "../../src/messages/types.ts";
 import type { Page } from "../../src/kernel/fields.ts";
 import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";

@@ -1,5 +1,5 @@
 /** A minimal model of a message: one per recipient, with a carrier that answers at once. */
-import type { MessageStatus } from "../../src/messages/types.ts";
+import type { MessageStatus } from "../../src/kernel/message-status.ts";
 
 export type Plan = "accept" | "refuse" | "busy" | "lose";
 

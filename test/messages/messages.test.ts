@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
-import type { MessageStatus } from "../../src/messages/types.ts";
+import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import type { Receipt } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";

@@ -24,7 +24,7 @@ import {
 } from "../../src/messages/rules.ts";
 import { maxAttempts, retryDelays } from "../../src/messages/route-rules.ts";
 import { maxScheduleAhead } from "../../src/kernel/limits.ts";
-import { messageStatuses } from "../../src/messages/types.ts";
+import { messageStatuses } from "../../src/kernel/message-status.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 
 const now = 1_000_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import type { MessageStatus } from "../../src/messages/types.ts";
+import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import { counted } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
