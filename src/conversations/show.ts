@@ -149,18 +149,20 @@ export function assigneeOf({
 interface Last {
   readonly id: LastMessage["id"];
   readonly direction: LastMessage["direction"];
+  readonly status: LastMessage["status"];
   readonly body: string | null;
   readonly created_at: number;
 }
 
 const previewCharacters = 140;
 
-function lastMessageOf({ id, direction, body, created_at }: Last): LastMessage {
+function lastMessageOf({ id, direction, status, body, created_at }: Last): LastMessage {
   // A character has one or two UTF-16 code units, so this slice is long enough.
   const start = (body ?? "").slice(0, 2 * previewCharacters);
   return {
     id,
     direction,
+    status,
     preview: [...start].slice(0, previewCharacters).join(""),
     created_at: iso(created_at),
   };

@@ -8,6 +8,8 @@ import {
   type Medium,
   mediumSchema,
   type MessageId,
+  type MessageStatus,
+  messageStatusSchema,
   type Metadata,
   metadata,
   type NoteId,
@@ -74,6 +76,11 @@ export interface LastMessage {
   readonly id: MessageId;
   /** `outbound`: to the contact. `inbound`: from the contact. */
   readonly direction: "outbound" | "inbound";
+  /**
+   * The current status. An inbound message is always `received`. In events, it is the status that
+   * the transaction of the event read; `message.updated` tells of each change.
+   */
+  readonly status: MessageStatus;
   /** The first 140 characters of the text. Empty in events. */
   readonly preview: string;
   /** When the message was created. */
@@ -86,6 +93,10 @@ export const lastMessageSchema = z
     direction: z
       .enum(["outbound", "inbound"])
       .describe("`outbound`: to the contact. `inbound`: from the contact."),
+    status: messageStatusSchema.describe(
+      "The current status. An inbound message is always `received`. In events, it is the status " +
+        "that the transaction of the event read; `message.updated` tells of each change.",
+    ),
     preview: z.string().describe("The first 140 characters of the text. Empty in events."),
     created_at: timestamp.describe("When the message was created."),
   })

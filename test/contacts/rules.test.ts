@@ -152,6 +152,7 @@ const conversation = {
   last_message: {
     id: id("msg"),
     direction: "inbound",
+    status: "received",
     preview: secret,
     created_at: at,
   },

@@ -175,6 +175,9 @@ async function readState(world: World): Promise<Model> {
           expect(shown.last_message?.id, "A conversation shows its newest message.").toBe(
             thread.data[0]?.id,
           );
+          expect(shown.last_message?.status, "It shows the status of that message.").toBe(
+            thread.data[0]?.status,
+          );
           return {
             status,
             handler,

@@ -147,6 +147,7 @@ function received(event: Event<"message.received">): void {
     last_message: {
       id: message_id,
       direction: "inbound",
+      status: "received",
       preview: Array.from(body.slice(0, previewCharacters * 2))
         .slice(0, previewCharacters)
         .join(""),
