@@ -58,6 +58,7 @@ export const t = defineTexts({
 
   rowUnread: { one: "{count} unread message", other: "{count} unread messages" },
   rowSent: "Sent:",
+  rowStatus: "{status}:",
   rowNoMessages: "No messages yet",
   rowNoText: "Attachment or empty message",
   rowUnsent: "Not sent",

@@ -61,3 +61,19 @@ export function shownStatus({ status, send_at }: Pick<Message, "status" | "send_
 /** The same by the status alone. */
 export const statusName = (status: Message["status"]): string =>
   shownStatus({ status, send_at: null }).label;
+
+/** The statuses of messages that wait to be sent, or did not arrive. */
+const unfinished: ReadonlySet<Message["status"]> = new Set([
+  "scheduled",
+  "queued",
+  "sending",
+  "canceled",
+  "expired",
+  "failed",
+  "ambiguous",
+  "undelivered",
+]);
+
+/** How the list shows that a message waits to be sent, or did not arrive. Otherwise undefined. */
+export const unfinishedStatus = (status: Message["status"]): ShownStatus | undefined =>
+  unfinished.has(status) ? shownStatus({ status, send_at: null }) : undefined;

@@ -1,6 +1,12 @@
 /** Applies live events to what the page shows. */
 import { signal } from "@preact/signals";
-import type { Conversation, Event, EventType, Page } from "../../../../../src/index.ts";
+import type {
+  Conversation,
+  Event,
+  EventType,
+  LastMessage,
+  Page,
+} from "../../../../../src/index.ts";
 import {
   api,
   current,
@@ -105,8 +111,9 @@ function onEvent(event: Event): void {
     case "message.updated": {
       const { conversation_id, message_id } = event.data;
       tellStatus(message_id, conversation_id, event.data);
-      const last = conversationNow(conversation_id)?.last_message?.id;
-      if (last === undefined || last < message_id) fetchSoon(conversation_id);
+      const last = conversationNow(conversation_id)?.last_message;
+      if (!last || last.id < message_id) fetchSoon(conversation_id);
+      else if (last.id === message_id) showStatus(conversation_id, last, event.data);
       endTyping(conversation_id, "us");
       const open = thread.peek();
       if (open?.id === conversation_id) open.refreshMessage(message_id);
@@ -129,6 +136,22 @@ function onEvent(event: Event): void {
       touchContact(event.data.contact.id);
       break;
     default:
+  }
+}
+
+/**
+ * Shows the new status of a last message. If the change does not begin at the status that is shown,
+ * the conversation was read after it, or changes are out of order. Then it is read again.
+ */
+function showStatus(
+  conversationId: string,
+  last: LastMessage,
+  { previous_status, status }: Event<"message.updated">["data"],
+): void {
+  if (last.status === previous_status) {
+    patch(conversationId, { last_message: { ...last, status } });
+  } else {
+    fetchSoon(conversationId);
   }
 }
 

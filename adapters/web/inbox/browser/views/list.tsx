@@ -22,7 +22,7 @@ import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
 import { type TextKey, t } from "../texts.ts";
-import { nameIn, priorityName, priorityTone } from "../words.ts";
+import { nameIn, priorityName, priorityTone, unfinishedStatus } from "../words.ts";
 
 const rowHeight = 76;
 const rowHeightTouch = 84;
@@ -166,7 +166,7 @@ interface RowProps {
 function Row({ id, tabIndex, isActive, query, placeQuery }: RowProps): JSX.Element | null {
   const row = conversation(id);
   if (row === undefined) return null;
-  const { contact, unread_count: unread } = row;
+  const { contact, unread_count: unread, last_message: last } = row;
   const { words } = query;
   const match = words === undefined ? undefined : matches.value.get(id);
   const at = match?.created_at ?? activityOf(row);
@@ -190,9 +190,11 @@ function Row({ id, tabIndex, isActive, query, placeQuery }: RowProps): JSX.Eleme
         </span>
         <span class="row-line">
           {match === undefined || !match.body ? (
-            <Preview message={row.last_message}>{row.last_message?.preview}</Preview>
+            <Preview message={last} status={last?.status}>
+              {last?.preview}
+            </Preview>
           ) : (
-            <Preview message={match}>
+            <Preview message={match} status={match.id === last?.id ? last.status : undefined}>
               {excerpt(match.body, words ?? "").map(({ text, isFound }, index) =>
                 isFound ? <mark key={index}>{text}</mark> : text,
               )}
@@ -216,22 +218,42 @@ function Row({ id, tabIndex, isActive, query, placeQuery }: RowProps): JSX.Eleme
 interface PreviewProps {
   /** The message that is shown. Null if there is none. */
   readonly message: Pick<Message, "direction"> | null;
+  /** Its status. Undefined for another than the last one, which no event keeps up to date. */
+  readonly status: Message["status"] | undefined;
   /** Its text, or the part that a search has found. */
   readonly children: ComponentChildren;
 }
 
-function Preview({ message, children }: PreviewProps): JSX.Element {
+function Preview({ message, status, children }: PreviewProps): JSX.Element {
   const empty = message === null ? t("rowNoMessages") : t("rowNoText");
   return (
     <span class="row-preview grow">
-      {message?.direction === "outbound" && (
-        <>
-          <Icon name="reply" />
-          <span class="visually-hidden">{t("rowSent")}</span>
-        </>
-      )}
+      {message?.direction === "outbound" && <Outbound status={status} />}
       <span class="truncate grow" dir="auto">
         {children || empty}
+      </span>
+    </span>
+  );
+}
+
+/** Marks an outbound message, and says if it waits to be sent or did not arrive. */
+function Outbound({ status }: Pick<PreviewProps, "status">): JSX.Element {
+  const shown = status === undefined ? undefined : unfinishedStatus(status);
+  if (shown === undefined) {
+    return (
+      <>
+        <Icon name="reply" />
+        <span class="visually-hidden">{t("rowSent")}</span>
+      </>
+    );
+  }
+  // Every message is being sent for a moment, in which a word would flicker.
+  const isBrief = status === "sending";
+  return (
+    <span class={`row-status tone-${shown.tone}`}>
+      <Icon name={shown.icon} />
+      <span class={isBrief ? "visually-hidden" : "truncate"}>
+        {t("rowStatus", { status: shown.label })}
       </span>
     </span>
   );

@@ -1,0 +1,217 @@
+/** What the list of conversations says about a last message that waits or did not arrive. */
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test, type TestContext } from "vitest";
+import type { EngineOptions, Policy } from "../../adapters/entry.ts";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { accepted, busy, carrier, lost, refused } from "../support/carrier.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+const laptop = { width: 1280, height: 800 };
+const phone = { width: 390, height: 844 };
+
+/** A policy that holds a message with the text "held" until tomorrow. */
+const notToday: Policy = {
+  name: "not_today",
+  evaluate: ({ message, now }) =>
+    message.body === "held"
+      ? { verdict: "defer", until: now + 86_400_000, reason: "It is late." }
+      : { verdict: "allow" },
+};
+
+/** The inbox of a shop whose carrier answers as the text of a message says. */
+async function inbox(skip: TestContext["skip"], options: Partial<EngineOptions> = {}) {
+  const taken = Promise.withResolvers<void>();
+  const take = (): void => taken.resolve();
+  const line = carrier({
+    async send({ body }, attempt) {
+      if (body === "failed") return refused;
+      if (body === "queued") return busy(3_600_000);
+      if (body === "ambiguous") return lost;
+      if (body === "sending") await taken.promise;
+      return accepted(attempt);
+    },
+  });
+  const settings = { transports: [line], policies: [notToday], ...options };
+  const { engine, shop, authorize } = await newShop(settings);
+  onTestFinished(take);
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  /** The carrier reports what became of the message with this text. */
+  const report = (text: string, status: "delivered" | "undelivered"): Promise<void> => {
+    const call = line.calls.findLast(({ message }) => message.body === text);
+    const { attempt_id } = call?.attempt ?? expect.fail(`${text} was not sent`);
+    return line.sink().receipt({ attempt_id }, { status, at: Date.now() });
+  };
+  return { shop, url, report, take, ...(await newTab(await chromium(skip), laptop)) };
+}
+
+const row = (page: Page, name: string) => page.locator(".row", { hasText: name });
+
+/** The words and the tone of the mark in a row. Null without a mark. It is read in one step. */
+const markOf = (page: Page, name: string): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const row = [...document.querySelectorAll(".row")]
+      .find((each) => each.textContent.includes(${JSON.stringify(name)}));
+    const mark = row.querySelector(".row-status");
+    return mark && [mark.textContent, mark.className.replace("row-status tone-", "")];
+  })()`);
+
+const marks = {
+  undelivered: ["Not delivered:", "bad"],
+  failed: ["Failed:", "bad"],
+  ambiguous: ["Unknown whether sent:", "warn"],
+  queued: ["Queued:", "neutral"],
+  sending: ["Sending:", "neutral"],
+  held: ["Scheduled:", "neutral"],
+  scheduled: ["Scheduled:", "neutral"],
+  canceled: ["Canceled:", "neutral"],
+  sent: null,
+  delivered: null,
+};
+
+/** One conversation for each mark. Its contact and its last message have the name. */
+async function fill({ shop, report }: Awaited<ReturnType<typeof inbox>>) {
+  const sent = new Map<string, { readonly id: string; readonly conversation_id: string }>();
+  for (const [i, name] of Object.keys(marks).entries()) {
+    const from = `+141555501${i + 10}`;
+    await shop.contacts.create({ phone: from, name: `Contact ${name}` });
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    if (i % 2 === 0) await shop.conversations.markRead(id);
+    const isLater = name === "scheduled" || name === "canceled";
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
+    const message = isLater
+      ? await shop.messages.send({ to: from, body: name, send_at })
+      : await shop.conversations.reply(id, { body: name, author_id: kim.id });
+    if (name === "canceled") await shop.messages.cancel(message.id);
+    sent.set(name, message);
+  }
+  const found = (name: string) => sent.get(name) ?? expect.fail(`no message ${name}`);
+  await eventually(async () => {
+    for (const name of ["undelivered", "delivered", "sent"]) {
+      expect((await shop.messages.get(found(name).id)).status).toBe("sent");
+    }
+  });
+  for (const name of ["undelivered", "delivered"] as const) await report(name, name);
+  return found;
+}
+
+const cutMarks = `[...document.querySelectorAll(".row-status .truncate")]
+  .filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => each.textContent)`;
+
+test("the list marks a last message that waits, failed or was not delivered", async ({ skip }) => {
+  const there = await inbox(skip);
+  const { url, page, faults } = there;
+  const found = await fill(there);
+  await page.goto(url);
+  for (const [name, mark] of Object.entries(marks)) {
+    await expect.poll(() => markOf(page, `Contact ${name}`), { message: name }).toEqual(mark);
+  }
+  // The mark is part of the name of the link.
+  for (const name of [/Contact undelivered .*Not delivered: undel/, /Contact sent .*Sent: sent/]) {
+    await page.getByRole("link", { name }).waitFor();
+  }
+
+  const check = async (state: string): Promise<void> => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const fault of (await accessibilityFaults(page)) as unknown[]) {
+        faults.push(`${state}, ${colorScheme}: ${String(fault)}`);
+      }
+    }
+  };
+  for (const size of [laptop, phone]) {
+    await page.setViewportSize(size);
+    await check(`${size.width} px`);
+    expect(await page.evaluate(cutMarks), "no mark is cut off").toEqual([]);
+    const text = row(page, "Contact ambiguous").locator(".row-preview > .truncate");
+    const { width = 0 } = (await text.boundingBox()) ?? {};
+    expect(width, "the longest leaves room for the text").toBeGreaterThan(40);
+  }
+  await page.setViewportSize(laptop);
+  await page.goto(`${url}#/all/${found("undelivered").conversation_id}`);
+  await page.locator(".message.is-out").waitFor();
+  await check("open");
+  expect(faults).toEqual([]);
+});
+
+test("the mark of a last message follows its status without a reload", async ({ skip }) => {
+  const there = await inbox(skip);
+  const { shop, url, page, report, take, faults } = there;
+  const found = await fill(there);
+  await page.goto(url);
+  await row(page, "Contact delivered").waitFor();
+  await report("undelivered", "delivered");
+  await report("sent", "undelivered");
+  take();
+  await shop.messages.cancel(found("held").id);
+  const changed = {
+    undelivered: null,
+    sent: marks.undelivered,
+    sending: null,
+    held: marks.canceled,
+  };
+  for (const [name, mark] of Object.entries(changed)) {
+    await expect.poll(() => markOf(page, `Contact ${name}`), { message: name }).toEqual(mark);
+  }
+
+  // What the contact writes then is the last message.
+  const { to } = await shop.messages.get(found("failed").id);
+  await shop.sandbox.inbound({ from: to, body: "Are you there?" });
+  await row(page, "Are you there?").waitFor();
+  expect(await markOf(page, "Contact failed")).toBeNull();
+  // A search shows an earlier message, whose status the list does not follow.
+  await page.goto(`${url}#/all?q=failed`);
+  await page.locator(".row mark").first().waitFor();
+  expect(await markOf(page, "Contact failed")).toBeNull();
+  expect(faults).toEqual([]);
+});
+
+const postgres = storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
+
+/** A storage whose log of events can be read only while the gate is open. */
+function behindGate(storage: StoragePort): {
+  readonly storage: StoragePort;
+  readonly gate: { opened: Promise<void> };
+} {
+  const gate = { opened: Promise.resolve() };
+  const { reader } = storage;
+  const gated = over(storage, {
+    reader: over(reader, {
+      async range(range) {
+        if (range.index.collection.name === "events") await gate.opened;
+        return reader.range(range);
+      },
+    }),
+  });
+  return { storage: gated, gate };
+}
+
+test("the list has the right status although the events of a message come out of order", async ({
+  skip,
+}) => {
+  // The events of transactions that checked a policy get their places when the log is read.
+  const { storage, gate } = behindGate(postgres.open().connect());
+  const { shop, url, page, faults } = await inbox(skip, { storage });
+  const from = "+14155550100";
+  await shop.contacts.create({ phone: from, name: "Ann" });
+  await shop.sandbox.inbound({ from, body: "Hello?" });
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const { id } = await shop.messages.send({ to: from, body: "Hi", send_at });
+  await page.goto(url);
+  await row(page, "Ann").getByText("Scheduled:").waitFor();
+
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate.opened = promise;
+  await shop.messages.edit(id, { send_at: new Date().toISOString() });
+  await eventually(async () => expect((await shop.messages.get(id)).status).toBe("sent"));
+  resolve();
+  await expect.poll(() => markOf(page, "Ann")).toBeNull();
+  expect(faults).toEqual([]);
+});
