@@ -63,7 +63,7 @@ export const statusName = (status: Message["status"]): string =>
   shownStatus({ status, send_at: null }).label;
 
 /** The statuses of messages that wait to be sent, or did not arrive. */
-const unfinished: ReadonlySet<Message["status"]> = new Set([
+const notable: ReadonlySet<Message["status"]> = new Set([
   "scheduled",
   "queued",
   "sending",
@@ -75,5 +75,5 @@ const unfinished: ReadonlySet<Message["status"]> = new Set([
 ]);
 
 /** How the list shows that a message waits to be sent, or did not arrive. Otherwise undefined. */
-export const unfinishedStatus = (status: Message["status"]): ShownStatus | undefined =>
-  unfinished.has(status) ? shownStatus({ status, send_at: null }) : undefined;
+export const notableStatus = (status: Message["status"]): ShownStatus | undefined =>
+  notable.has(status) ? shownStatus({ status, send_at: null }) : undefined;

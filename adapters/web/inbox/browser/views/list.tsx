@@ -22,7 +22,7 @@ import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
 import { type TextKey, t } from "../texts.ts";
-import { nameIn, priorityName, priorityTone, unfinishedStatus } from "../words.ts";
+import { nameIn, priorityName, priorityTone, notableStatus } from "../words.ts";
 
 const rowHeight = 76;
 const rowHeightTouch = 84;
@@ -238,7 +238,7 @@ function Preview({ message, status, children }: PreviewProps): JSX.Element {
 
 /** Marks an outbound message, and says if it waits to be sent or did not arrive. */
 function Outbound({ status }: Pick<PreviewProps, "status">): JSX.Element {
-  const shown = status === undefined ? undefined : unfinishedStatus(status);
+  const shown = status === undefined ? undefined : notableStatus(status);
   if (shown === undefined) {
     return (
       <>
