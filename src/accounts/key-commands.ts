@@ -36,7 +36,7 @@ export const createKey: Command<CreateKey, CreatedKey> = {
     }
     const own = scopesOf(caller);
     const scopes = requested ?? keyScopes.filter((each) => own.includes(each));
-    checkScopes(scopes, caller, "A new key can't have scopes that its creator lacks.");
+    checkScopes(scopes, caller, "A new key cannot have scopes that its creator lacks.");
     const callerExpiry = expiryOf(caller);
     const expires =
       expires_at === undefined ? callerExpiry : expires_at === null ? null : millis(expires_at);

@@ -152,7 +152,7 @@ export class RequestHandler implements ApiHandler {
     headers["Allow"] = allow.join(", ");
     if (visitor) Object.assign(headers, corsHeaders(request.headers, this.#backend.origins));
     if (request.method !== "OPTIONS") {
-      throw new TidingsError("method_not_allowed", `This path answers ${headers["Allow"]}.`);
+      throw new TidingsError("method_not_allowed", `This path takes ${headers["Allow"]}.`);
     }
     Object.assign(headers, preflightHeaders(request.headers, headers));
     return { status: 204, headers, body: null };

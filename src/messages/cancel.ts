@@ -23,7 +23,7 @@ export const cancelMessage: Command<ById, Message> = {
     const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     if (message.direction === "inbound") {
-      throw new TidingsError("not_cancelable", "An inbound message can't be canceled.");
+      throw new TidingsError("not_cancelable", "An inbound message cannot be canceled.");
     }
     const decision = cancel(stateOf(message));
     if (decision.decision === "refused") {

@@ -46,7 +46,7 @@ export const createSender: Command<CreateSender, Sender> = {
     ) {
       throw new TidingsError(
         "conflict",
-        `${address} can't be used as a sender. Choose another address.`,
+        `${address} cannot be used as a sender. Choose another address.`,
       );
     }
     const sender = tx.insert(senders, {

@@ -109,7 +109,7 @@ const deliveryFields = {
   event_type: eventTypeSchema.describe("The type of the event."),
   status: deliveryStatusSchema.describe(
     "`pending`: an attempt is running or scheduled. `parked`: the webhook is not enabled. " +
-      "`succeeded`: the receiver returned a 2xx. `failed`: all attempts failed. `canceled`: the " +
+      "`succeeded`: the endpoint returned a 2xx. `failed`: all attempts failed. `canceled`: the " +
       "contact was erased before the delivery arrived.",
   ),
   attempt_count: z
@@ -134,7 +134,7 @@ export interface Delivery {
   readonly event_type: EventType;
   /**
    * `pending`: an attempt is running or scheduled. `parked`: the webhook is not enabled.
-   * `succeeded`: the receiver returned a 2xx. `failed`: all attempts failed. `canceled`: the
+   * `succeeded`: the endpoint returned a 2xx. `failed`: all attempts failed. `canceled`: the
    * contact was erased before the delivery arrived.
    */
   readonly status: DeliveryStatus;

@@ -52,7 +52,7 @@ export interface WebhookDisabledData {
   /** The URL of the webhook. */
   readonly url: string;
   /**
-   * `gone`: the receiver answered 410. `failing`: no attempt succeeded for five days, and at least
+   * `gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, and at least
    * ten failed, on at least three days.
    */
   readonly reason: string;
@@ -65,7 +65,7 @@ export const webhookDisabledDataSchema = z
     reason: z
       .string()
       .describe(
-        "`gone`: the receiver answered 410. `failing`: no attempt succeeded for five days, " +
+        "`gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, " +
           "and at least ten failed, on at least three days.",
       ),
   })

@@ -82,7 +82,7 @@ export function isSuccess(outcome: HttpOutcome): boolean {
   return outcome.outcome === "answered" && outcome.status >= 200 && outcome.status < 300;
 }
 
-/** Whether the receiver answered 410 Gone. The webhook is then disabled. */
+/** Whether the endpoint returned 410 Gone. The webhook is then disabled. */
 export function isGone(outcome: HttpOutcome): boolean {
   return outcome.outcome === "answered" && outcome.status === 410;
 }

@@ -40,13 +40,13 @@ const webhookFields = {
   description: z.string().nullable().describe("Your description. Null if there is none."),
   status: webhookStatusSchema.describe(
     "`enabled`: deliveries are sent. `paused`: you stopped them. `disabled`: the engine stopped " +
-      "them because the receiver failed. Deliveries are kept and sent when it is enabled.",
+      "them because the endpoint failed. Deliveries are kept and sent when it is enabled.",
   ),
   disabled_reason: z
     .string()
     .nullable()
     .describe(
-      "Why the engine disabled the webhook. `gone`: the receiver answered 410. `failing`: no " +
+      "Why the engine disabled the webhook. `gone`: the endpoint returned 410. `failing`: no " +
         "attempt succeeded for five days, and at least ten failed, on at least three days. Null " +
         "unless the status is `disabled`.",
     ),
@@ -79,11 +79,11 @@ export interface Webhook {
   readonly description: string | null;
   /**
    * `enabled`: deliveries are sent. `paused`: you stopped them. `disabled`: the engine stopped them
-   * because the receiver failed. Deliveries are kept and sent when it is enabled.
+   * because the endpoint failed. Deliveries are kept and sent when it is enabled.
    */
   readonly status: WebhookStatus;
   /**
-   * Why the engine disabled the webhook. `gone`: the receiver answered 410. `failing`: no attempt
+   * Why the engine disabled the webhook. `gone`: the endpoint returned 410. `failing`: no attempt
    * succeeded for five days, and at least ten failed, on at least three days. Null unless the
    * status is `disabled`.
    */

@@ -93,7 +93,7 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
 /**
  * Changes a webhook. Pending deliveries are kept and go to the new URL. A new filter applies to
  * later events. A webhook that is enabled again or gets a new URL starts with one request at a time
- * until an attempt succeeds. What its receiver answered before no longer counts. With `fifo`
+ * until an attempt succeeds. What its endpoint returned before no longer counts. With `fifo`
  * ordering, a new URL gets the first pending delivery at once, because all others wait for it, or
  * as soon as an attempt at the old URL that is under way has failed.
  */
