@@ -81,7 +81,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     operation: createKey,
     summary: "Create an API key",
     description:
-      "The secret is returned once. A key can't create a key that may do more than itself.",
+      "The secret is returned once. A key cannot create a key with scopes that it lacks.",
     response: createdKeySchema,
   },
   {

@@ -79,10 +79,10 @@ const agentRoutes: readonly ApiRoute[] = [
     method: "PATCH",
     path: "/v1/agents/:id",
     operation: updateAgent,
-    summary: "Edit an agent",
+    summary: "Update an agent",
     description:
-      "Creates a new version of the agent. Its current conversations keep the version that they " +
-      "started with.",
+      "A change creates a new version, except a change of `enabled`. The agent's current " +
+      "conversations keep the version that they started with.",
     response: agentSchema,
   },
   {
@@ -100,7 +100,7 @@ const agentRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/v1/agents/:id/trigger",
     operation: triggerAgent,
-    summary: "Have an agent run a playbook or an action",
+    summary: "Trigger a playbook or an action",
     description:
       "Starts a run for a contact or in a conversation. A conversation without a handler is " +
       "assigned to the agent, which also answers the contact's unanswered messages. Returns the " +
@@ -223,10 +223,10 @@ const playbookRoutes: readonly ApiRoute[] = [
     method: "PATCH",
     path: "/v1/playbooks/:id",
     operation: updatePlaybook,
-    summary: "Edit a playbook, or enable it",
+    summary: "Update a playbook",
     description:
-      "Creates a new version of the playbook. Conversations that are playing it keep the " +
-      "version that they started with.",
+      "A change creates a new version, except a change of `enabled`. Conversations in which the " +
+      "playbook is in progress keep the version that they started with.",
     response: playbookSchema,
   },
   {

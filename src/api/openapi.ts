@@ -63,7 +63,7 @@ const info = {
   version: "1",
   license: { name: "MIT", identifier: "MIT" },
   description:
-    "Send and receive messages. Bodies are JSON objects in UTF-8. Undocumented fields are " +
+    "Send and receive messages. Bodies are JSON objects in UTF-8. Unknown fields are " +
     "refused. If a key is repeated in an object, the last value counts. Every error response is " +
     "a `Problem`, except that of `/v1/health`. Responses may gain fields.",
 };

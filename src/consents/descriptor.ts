@@ -29,7 +29,7 @@ const consentRoutes: readonly ApiRoute[] = [
     method: "PUT",
     path: "/v1/contacts/:id/consents/:medium",
     operation: changeConsent,
-    summary: "Opt a contact in or out",
+    summary: "Set the consent of a contact",
     description:
       "Sets the consent of all the contact's addresses on a medium (`text`, `webchat` or `all`). " +
       "After an opt-out, queued and scheduled messages fail with `recipient_opted_out` when they " +

@@ -66,10 +66,10 @@ const conversationRoutes: readonly ApiRoute[] = [
     method: "PATCH",
     path: "/v1/conversations/:id",
     operation: updateConversation,
-    summary: "Open, snooze or close a conversation, or edit it",
+    summary: "Update a conversation",
     description:
-      "A closed conversation can be reopened unless a newer one has replaced it, which is a " +
-      "`conflict`.",
+      "Opens, snoozes or closes the conversation, or sets its priority or metadata. Reopening a " +
+      "closed conversation fails with `conflict` if a newer one has replaced it.",
   },
   {
     ...read,
@@ -85,7 +85,7 @@ const conversationRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/v1/conversations/:id/notes",
     operation: addNote,
-    summary: "Write a note",
+    summary: "Add a note",
     description: "The contact never sees it.",
     response: noteSchema,
   },

@@ -28,7 +28,7 @@ export const eventRoutes = (event: z.ZodType<EventEnvelope>): readonly ApiRoute[
     method: "GET",
     path: "/v1/events/stream",
     operation: eventStream,
-    summary: "Follow events",
+    summary: "Stream events",
     description:
       "Sends events in the order in which they were committed. A client that reconnects with " +
       "`Last-Event-ID` misses none.",

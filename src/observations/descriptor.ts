@@ -37,7 +37,7 @@ const observationRoutes: readonly ApiRoute[] = [
     method: "DELETE",
     path: "/v1/contacts/:id/observations/:observation_id",
     operation: removeObservation,
-    summary: "Delete an observation",
+    summary: "Remove an observation",
   },
 ];
 

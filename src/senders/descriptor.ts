@@ -29,7 +29,7 @@ const senderRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/v1/senders",
     operation: createSender,
-    summary: "Add a sender",
+    summary: "Create a sender",
     response: senderSchema,
   },
   {
@@ -46,7 +46,7 @@ const senderRoutes: readonly ApiRoute[] = [
     method: "PATCH",
     path: "/v1/senders/:id",
     operation: updateSender,
-    summary: "Edit a sender",
+    summary: "Update a sender",
     response: senderSchema,
   },
   {
@@ -54,7 +54,7 @@ const senderRoutes: readonly ApiRoute[] = [
     method: "DELETE",
     path: "/v1/senders/:id",
     operation: removeSender,
-    summary: "Remove a sender",
+    summary: "Delete a sender",
     description:
       "Queued messages from it still go out. If it is the default sender of a channel, the " +
       "oldest other sender of the channel replaces it.",

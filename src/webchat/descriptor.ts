@@ -40,7 +40,7 @@ const visitor = { tag, visitor: true } as const;
 
 const typingDescription =
   "It holds for 6 seconds, or until the message arrives: repeat it every 3 seconds while the " +
-  "person types. Nothing is stored. More than one in a second have the effect of one.";
+  "person types. Nothing is stored. Several in one second have the effect of one.";
 
 const webchatRoutes: readonly ApiRoute[] = [
   {
@@ -49,7 +49,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/v1/webchat/sessions",
     operation: openWebchatSession,
-    summary: "Open a visitor session",
+    summary: "Open a webchat session",
     description:
       "Call it from your server and pass the id and the token to the visitor's browser. The " +
       "browser needs nothing else.",
@@ -93,7 +93,7 @@ const webchatRoutes: readonly ApiRoute[] = [
       "Sends each message once and in order, also across reconnections. An event's `data` is a " +
       "`WebchatMessage`, and its `id` is the message's number in the mailbox. When a browser " +
       "reconnects with an id, all messages up to it count as delivered. An address can have five " +
-      "streams. One more ends the oldest. Events without an id tell what holds now. " +
+      "streams. One more ends the oldest. Events without an id report the present state. " +
       "`event: state` has a `WebchatState`: when the stream opens, and after each change. " +
       "`event: typing` has the `author` (`human` or `agent`) and the `author_name` of somebody " +
       "who is typing. It holds for 6 seconds, or until the message arrives.",
@@ -103,7 +103,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/v1/webchat/sessions/:id/typing",
     operation: showVisitorTyping,
-    summary: "Tell that the visitor is typing",
+    summary: "Report that the visitor is typing",
     description: typingDescription,
   },
   {
@@ -112,7 +112,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/v1/conversations/:id/typing",
     operation: showTyping,
-    summary: "Tell that a person is typing",
+    summary: "Report that a person is typing",
     description: `On webchat only. ${typingDescription} Agents do it by themselves.`,
   },
 ];

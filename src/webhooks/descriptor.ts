@@ -79,7 +79,7 @@ const webhookRoutes: readonly ApiRoute[] = [
     method: "PATCH",
     path: "/v1/webhooks/:id",
     operation: updateWebhook,
-    summary: "Edit a webhook",
+    summary: "Update a webhook",
     description:
       "Also pauses and enables the webhook. Pending deliveries go to the new URL, and a pause " +
       "that the old URL asked for ends. With `fifo` ordering, the first pending delivery goes to " +
@@ -140,7 +140,7 @@ const webhookRoutes: readonly ApiRoute[] = [
     method: "POST",
     path: "/v1/webhooks/:id/recover",
     operation: recoverWebhook,
-    summary: "Redeliver failed deliveries",
+    summary: "Recover failed deliveries",
     description:
       "Makes one attempt for each failed delivery that was created since the given time. A " +
       "second request while the first one is still being processed makes no second attempt, " +
