@@ -29,7 +29,7 @@ const number = (n: number): string => n.toLocaleString("en").padStart(9);
 const shouldBeZero = (n: number): string => styleText(n === 0 ? "green" : "red", number(n));
 
 function board(progress: Progress): string[] {
-  const { seconds, processes, kills, isDraining, sent, delivered, lost, duplicated } = progress;
+  const { seconds, processes, kills, isDraining, sent, delivered, late, duplicated } = progress;
   const phase = isDraining
     ? "no more orders or kills; delivering the rest"
     : "press Ctrl-C to stop";
@@ -42,7 +42,7 @@ function board(progress: Progress): string[] {
     "",
     `  sent       ${bold(number(sent))}  ${dim("acknowledged with 201")}`,
     `  delivered  ${bold(number(delivered))}  ${dim("arrived at a phone")}`,
-    `  lost       ${shouldBeZero(lost)}`,
+    `  late       ${number(late)}  ${dim("not delivered after 30 s")}`,
     `  duplicated ${shouldBeZero(duplicated)}`,
     `  kills      ${number(kills)}`,
     "",
@@ -50,10 +50,10 @@ function board(progress: Progress): string[] {
   ];
 }
 
-function line({ seconds, sent, delivered, lost, duplicated, kills }: Progress): string {
+function line({ seconds, sent, delivered, late, duplicated, kills }: Progress): string {
   return (
     `${seconds.toFixed(1).padStart(7)} s` +
-    `  sent ${number(sent)}  delivered ${number(delivered)}  lost ${String(lost).padStart(3)}` +
+    `  sent ${number(sent)}  delivered ${number(delivered)}  late ${String(late).padStart(3)}` +
     `  duplicated ${String(duplicated).padStart(3)}  kills ${String(kills).padStart(4)}`
   );
 }

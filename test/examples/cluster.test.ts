@@ -31,7 +31,7 @@ test("three processes that are killed at random lose and duplicate nothing", asy
   expect(sent).toBeGreaterThan(20);
   expect(delivered).toBe(sent);
   expect(program.output()).toMatch(
-    /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}lost +0 {2}duplicated +0 {2}kills +\d+$/m,
+    /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}late +0 {2}duplicated +0 {2}kills +\d+$/m,
   );
   expect(program.output(), "piped output has no escape codes").not.toContain("\u001b");
 });
