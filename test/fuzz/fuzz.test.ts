@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { runs } from "../support/runs.ts";
 import { allRoutes } from "../security/examples.ts";
@@ -15,6 +16,13 @@ describe("the engine", () => {
 });
 
 describe("the fuzzer", () => {
+  it("says how to use it", () => {
+    const help = execFileSync(process.execPath, ["test/fuzz/main.ts", "--help"], {
+      encoding: "utf8",
+    });
+    expect(help).toMatch(/^usage: npm run fuzz -- .*--area http\|.*\n$/);
+  });
+
   const route = allRoutes.find(({ operation }) => operation.name === "account.get");
   const headers = {
     "request-id": "req_01JZ0000000000000000000000",

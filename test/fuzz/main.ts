@@ -18,14 +18,20 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     area: { type: "string" },
     path: { type: "string" },
+    help: { type: "boolean", default: false },
   },
 });
+const names = areas.map(({ name }) => name).join("|");
+const usage = `usage: npm run fuzz -- [--minutes M] [--seed S] [--area ${names}] [--path P]`;
+if (values.help) {
+  console.log(usage);
+  process.exit();
+}
 const minutes = Number(values.minutes);
 const first = Number(values.seed);
 const isKnown = values.area === undefined || areas.some(({ name }) => name === values.area);
 if (!(minutes > 0) || !Number.isSafeInteger(first) || !isKnown) {
-  const names = areas.map(({ name }) => name).join("|");
-  console.error(`usage: npm run fuzz -- [--minutes M] [--seed S] [--area ${names}] [--path P]`);
+  console.error(usage);
   process.exit(2);
 }
 
