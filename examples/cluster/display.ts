@@ -32,7 +32,7 @@ function board(progress: Progress): string[] {
   const { seconds, processes, kills, isDraining, sent, delivered, late, duplicated } = progress;
   const phase = isDraining
     ? "no more orders or kills; delivering the rest"
-    : "press Ctrl-C to stop";
+    : "press Ctrl+C to stop";
   return [
     ...processes.map(({ pid, isServing, kills }, i) => {
       const state = isServing ? styleText("green", "● serving ") : styleText("red", "○ starting");

@@ -41,7 +41,7 @@ try {
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
   await runDemo(url);
   if (!isOnce) {
-    console.log(`\nThe inbox: ${url}/   Press Ctrl-C to stop.`);
+    console.log(`\nThe inbox: ${url}/   Press Ctrl+C to stop.`);
     await once(stop.signal, "abort");
   }
 } catch (error) {

@@ -132,7 +132,7 @@ async function run(): Promise<boolean> {
   const invitation = [
     "",
     ...client.curl({ to: "+15005550015", body: "Hello" }),
-    dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl-C to stop.`),
+    dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl+C to stop.`),
   ];
   await display(tracker, {
     notes,
