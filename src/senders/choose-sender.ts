@@ -72,8 +72,8 @@ async function findSender(
     throw noSender(
       lacksTransport(requested, channel)
         ? missingTransport(requested, channel, tx.scope.mode)
-        : `${from} is not a sender of this account for ${channel}. Add it as a sender, or leave ` +
-            "out from.",
+        : `${from} is not a sender of this account for ${channel} in ${tx.scope.mode} mode. ` +
+            "Create it as a sender, or leave out from.",
     );
   }
   const known = last === null ? undefined : await tx.get(senderById, [last]);
@@ -90,7 +90,7 @@ async function findSender(
   throw noSender(
     lacksTransport(unusable, channel)
       ? missingTransport(unusable, channel, tx.scope.mode)
-      : `This account has no sender for ${channel}. Add one.`,
+      : `This account has no sender for ${channel} in ${tx.scope.mode} mode. Create one.`,
   );
 }
 

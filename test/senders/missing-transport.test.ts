@@ -1,4 +1,4 @@
-/** Senders whose transport an engine does not have, for example in a process that only stores messages. */
+/** The errors of a send for which the account has no sender, or the engine not the sender's transport. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { carrier } from "../support/carrier.ts";
@@ -30,3 +30,22 @@ it.each([{ from: address, reason: "requested" }, { reason: "default" }])(
     });
   },
 );
+
+it("the error in a mode without senders names the mode, since the other mode may have some", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  const message = { to: "+15005550001", body: "Hello" };
+  expect(await one.messages.send(message)).toMatchObject({ from: "+15005559999" });
+  const live = one.account(undefined, { mode: "live" });
+  await expect(live.messages.send(message)).rejects.toMatchObject({
+    code: "no_sender",
+    message: "This account has no sender for sms in live mode. Create one.",
+  });
+  const reached = { from: "+15005559999", ...message };
+  await expect(live.messages.send(reached)).rejects.toMatchObject({
+    code: "no_sender",
+    message:
+      "+15005559999 is not a sender of this account for sms in live mode. Create it as a sender, " +
+      "or leave out from.",
+  });
+});
