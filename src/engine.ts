@@ -195,7 +195,7 @@ export class MessagingEngine<
   }
 
   /**
-   * Calls `handler` at least once for each event of these types, also after restarts and crashes.
+   * Calls `handler` at least once for each event of these types, even after restarts and crashes.
    * Only a started engine calls it. The events of one conversation come in order, one at a time. An
    * event without a conversation is ordered by its contact. A call that fails or takes longer than
    * 10 seconds is repeated up to 7 times, over about 1 hour and 45 minutes. After the eighth

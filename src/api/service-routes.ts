@@ -52,7 +52,7 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       },
       summary: "Check whether the service is alive",
       description:
-        "Returns 200 whenever the process responds, also when its storage fails. For liveness " +
+        "Returns 200 whenever the process responds, even when its storage fails. For liveness " +
         "probes: a restart does not repair a storage.",
       response: z.object({ status: z.literal("ok") }).meta({ id: "Liveness" }),
     },

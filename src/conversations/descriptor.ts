@@ -113,7 +113,7 @@ const conversationRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations/:id/unread",
     operation: markConversationUnread,
     summary: "Mark a conversation as unread",
-    description: "`unread_count` becomes at least 1, also if the contact has never written.",
+    description: "`unread_count` becomes at least 1, even if the contact has never written.",
   },
   {
     tag: "Contacts",

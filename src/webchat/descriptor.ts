@@ -90,7 +90,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     operation: webchatStream,
     summary: "Stream the visitor's messages",
     description:
-      "Sends each message once and in order, also across reconnections. An event's `data` is a " +
+      "Sends each message once and in order, even across reconnections. An event's `data` is a " +
       "`WebchatMessage`, and its `id` is the message's number in the mailbox. When a browser " +
       "reconnects with an id, all messages up to it count as delivered. An address can have five " +
       "streams. One more ends the oldest. Events without an id report the present state. " +
