@@ -121,7 +121,8 @@ export function checkUrl(text: string, to: Destinations): UrlCheck {
     );
   }
   if (url.protocol !== "https:" && !(to.http && url.protocol === "http:")) {
-    return refuse("scheme_forbidden", to.http ? "Expected https or http." : "Expected https.");
+    const expected = to.http ? "https or http" : "https";
+    return refuse("scheme_forbidden", `Expected ${expected}, got ${url.protocol.slice(0, -1)}.`);
   }
   if (url.username !== "" || url.password !== "") {
     return refuse(

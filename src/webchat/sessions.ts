@@ -76,8 +76,9 @@ async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow>
   if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
   const message =
     address === undefined
-      ? "This account has no webchat inbox. Create a sender of the webchat channel."
-      : `${address} is not a webchat inbox of this account.`;
+      ? `This account has no webchat inbox in ${tx.scope.mode} mode. Create a sender with the ` +
+        "channel and the transport webchat."
+      : `${address} is not a webchat inbox of this account in ${tx.scope.mode} mode.`;
   throw new TidingsError("no_sender", message, {
     errors: [{ pointer: "/inbox", code: "no_sender", message }],
   });

@@ -202,7 +202,10 @@ function endpointUrl(text: string, { scope, services }: Call): string {
   }
   const checked = checkUrl(text, services.destinations[scope.mode]);
   if (!checked.ok) {
-    throw invalid([{ pointer: "/url", code: checked.code, message: checked.message }]);
+    const { code } = checked;
+    const isForbiddenInLive = code === "scheme_forbidden" && scope.mode === "live";
+    const hint = isForbiddenInLive ? " A webhook needs https in live mode." : "";
+    throw invalid([{ pointer: "/url", code, message: `${checked.message}${hint}` }]);
   }
   return checked.url.href;
 }

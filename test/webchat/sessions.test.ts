@@ -189,6 +189,9 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
       one.account(undefined, { mode: "live" }).webchat.open({ contact_id }),
     ).rejects.toMatchObject({
       code: "no_sender",
+      message:
+        "This account has no webchat inbox in live mode. Create a sender with the channel and the " +
+        "transport webchat.",
     });
   });
 

@@ -417,9 +417,15 @@ describe("an invalid input of a webhook", () => {
     const live = one.account(undefined, { mode: "live" });
     const at = (url: string) => ({ ...hook, url });
     expect(await problems(one.webhooks.create(at("http://example.com/")))).toEqual(["nothing"]);
-    expect(await problems(live.webhooks.create(at("http://example.com/")))).toEqual([
-      "/url scheme_forbidden",
-    ]);
+    await expect(live.webhooks.create(at("http://example.com/"))).rejects.toMatchObject({
+      errors: [
+        {
+          pointer: "/url",
+          code: "scheme_forbidden",
+          message: "Expected https, got http. A webhook needs https in live mode.",
+        },
+      ],
+    });
     expect(await problems(live.webhooks.create(at("https://hooks.internal/")))).toEqual([
       "nothing",
     ]);
