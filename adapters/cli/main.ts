@@ -60,12 +60,12 @@ const commands = new Map<string, Entry>([
 function usage(): string {
   const list = table([...commands].map(([name, { summary }]) => [name, summary]));
   return [
-    `${bold("Usage:")} tidings <command> [options]`,
+    `${bold("Usage:")} tidings COMMAND [options]`,
     "",
     ...list.map((line) => `  ${line}`),
     "",
     "Start here:      tidings dev --seed",
-    "More about one:  tidings <command> --help",
+    "More about one:  tidings COMMAND --help",
   ].join("\n");
 }
 

@@ -41,7 +41,7 @@ test("wrong arguments get the usage on the standard error and status 2", async (
   ]);
   expect(unknown).toMatchObject({ status: 2, output: "" });
   expect(unknown.errors).toMatch(
-    /^Error: There is no command "devv". Did you mean "tidings dev"\?\n\nUsage: tidings <command>/,
+    /^Error: There is no command "devv". Did you mean "tidings dev"\?\n\nUsage: tidings COMMAND/,
   );
   expect(wrong).toMatchObject({ status: 2, output: "" });
   expect(wrong.errors).toMatch(
