@@ -107,7 +107,7 @@ export interface HistoryChunks {
   readonly rows: number;
   /** Rows of each kind that belong to one message or conversation, except runs. */
   readonly parts: number;
-  /** Webhook deliveries of events. */
+  /** Webhook deliveries of events, together with their attempts. */
   readonly deliveries: number;
   /** Stored responses that show one resource. */
   readonly responses: number;
@@ -117,7 +117,7 @@ export const standardHistoryChunks: HistoryChunks = {
   moved: 100,
   rows: 50,
   parts: 200,
-  deliveries: 100,
+  deliveries: 500,
   responses: 200,
 };
 

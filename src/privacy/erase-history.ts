@@ -114,7 +114,7 @@ async function eraseMessage(
 
 async function eraseConversations(tx: Tx, id: string, chunks: HistoryChunks): Promise<boolean> {
   const found = await tx.list(conversationsOfContact, [id], chunks.rows);
-  for (const conversation of found) await eraseConversation(tx, conversation, chunks);
+  await Promise.all(found.map((conversation) => eraseConversation(tx, conversation, chunks)));
   return found.length === 0;
 }
 
@@ -154,10 +154,11 @@ async function eraseScoresAndObservations(
     tx.list(observations.primary, own, chunks.rows),
   ]);
   for (const score of scores) tx.remove(messageScores, score);
-  for (const observation of noticed) {
-    if (await eraseStoredResponses(tx, observation.id, chunks.responses)) {
-      tx.remove(observations, observation);
-    }
+  const answersGone = await Promise.all(
+    noticed.map((observation) => eraseStoredResponses(tx, observation.id, chunks.responses)),
+  );
+  for (const [i, observation] of noticed.entries()) {
+    if (answersGone[i] === true) tx.remove(observations, observation);
   }
   return scores.length === 0 && noticed.length === 0;
 }
@@ -168,16 +169,15 @@ async function eraseScoresAndObservations(
  */
 async function eraseEvents(tx: Tx, id: string, chunks: HistoryChunks): Promise<boolean> {
   const found = await tx.list(eventsOfContact, [id], chunks.rows);
-  await eraseConsumerErrors(tx, found);
-  let room = chunks.deliveries;
-  for (const event of found) {
-    const [emptied, answersGone] = await Promise.all([
-      eraseDeliveries(tx, event.id, room),
-      eraseStoredResponses(tx, event.id, chunks.responses),
-    ]);
-    room -= emptied;
+  const ids = found.map((event) => event.id);
+  const emptied = found.slice(0, await eraseDeliveries(tx, ids, chunks.deliveries));
+  const [answersGone] = await Promise.all([
+    Promise.all(emptied.map((event) => eraseStoredResponses(tx, event.id, chunks.responses))),
+    eraseConsumerErrors(tx, emptied),
+  ]);
+  for (const [i, event] of emptied.entries()) {
     // Deliveries and stored responses are found by the event, so the event is changed last.
-    if (room <= 0 || !answersGone) return false;
+    if (answersGone[i] !== true) continue;
     rewriteEvent(tx, event, { data: erasedData(event), contact_id: null });
   }
   return found.length === 0;

@@ -91,21 +91,24 @@ export const redactMessage: Command<ById, Message> = {
       type: "redaction",
       at: iso(tx.now),
     });
-    const received = await tx.get(eventById, [receivedEventId(message.id)]);
-    await rewrite(tx, received, { ...received?.data, body: "", media: [] });
+    const [received, ofRuns] = await Promise.all([
+      tx.get(eventById, [receivedEventId(message.id)]),
+      Promise.all(quoting.map((run) => redactRun(tx, run))),
+    ]);
+    const withoutText = { event: received, data: { ...received?.data, body: "", media: [] } };
+    await rewrite(tx, [withoutText, ...ofRuns.flat()]);
     if (message.idempotency_key !== null) {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
-    for (const run of quoting) await redactRun(tx, run);
     await removeObservations(tx, message);
     // Stored responses about the conversation may show the start of the message. A command that
     // stores another one meanwhile writes the message, and so conflicts.
-    for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
-      for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
-        tx.update(idempotency, stored, { response: null });
-      }
-    }
+    const shown = [id, message.conversation_id, ...quoting.map((run) => run.id)];
+    const answers = await Promise.all(
+      shown.map((each) => tx.list(idempotencyAlsoShowing, [each], maxAnswers)),
+    );
+    for (const stored of answers.flat()) tx.update(idempotency, stored, { response: null });
     return messageResource(redacted);
   },
 };
@@ -148,20 +151,30 @@ async function removeObservations(tx: Tx, { id, contact_id }: MessageRow): Promi
   }
 }
 
-async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {
+/** An event, if it is still there, and the data that is left of it. */
+interface Rewrite {
+  readonly event: Seen<EventRow> | undefined;
+  readonly data: object;
+}
+
+/** Redacts a run. Returns what is left of its events. */
+async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<readonly Rewrite[]> {
   const redacted = tx.update(runs, run, redactedRun(run));
   const [completed, handedOff] = await Promise.all([
     tx.get(eventById, [completedEventId(run.id)]),
     tx.get(eventById, [handoffEventId(run.id)]),
   ]);
-  await rewrite(tx, completed, { run: runResource(redacted) });
-  await rewrite(tx, handedOff, { ...handedOff?.data, reason: "", summary: "" });
+  return [
+    { event: completed, data: { run: runResource(redacted) } },
+    { event: handedOff, data: { ...handedOff?.data, reason: "", summary: "" } },
+  ];
 }
 
-/** Replaces the data of an event, wherever it or a quote of it is stored. */
-async function rewrite(tx: Tx, event: Seen<EventRow> | undefined, data: object): Promise<void> {
-  // An erasure has already rewritten the event.
-  if (event === undefined || event.contact_id === null) return;
-  await rewriteDeliveries(tx, rewriteEvent(tx, event, { data }));
-  await eraseConsumerErrors(tx, [event]);
+/** Replaces the data of events, wherever it or a quote of it is stored. */
+async function rewrite(tx: Tx, all: readonly Rewrite[]): Promise<void> {
+  const rewritten = all.flatMap(({ event, data }) =>
+    // An erasure has already rewritten the event.
+    event === undefined || event.contact_id === null ? [] : [rewriteEvent(tx, event, { data })],
+  );
+  await Promise.all([rewriteDeliveries(tx, rewritten), eraseConsumerErrors(tx, rewritten)]);
 }

@@ -87,6 +87,21 @@ describe.each(storages)("the content of deliveries on $name", ({ open }) => {
     }
   });
 
+  it("is deleted with the contact, also if later events go to more webhooks than earlier ones", async () => {
+    const { storage, one } = opened();
+    for (const body of ["octopus", "octopus again", "and again"]) {
+      await one.sandbox.inbound({ from: phone, body });
+      for (const path of ["a", "b", "c"]) {
+        const url = `https://hooks.example.com/${path}`;
+        await one.webhooks.create({ url, events: ["message.received"] });
+      }
+    }
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "octopus" });
+    expect(await rowsOf(storage, deliveries)).toHaveLength(3 + 6 + 9);
+    await one.contacts.erase(contact_id);
+    expect(await tablesWith(storage, ["octopus", phone])).toEqual([]);
+  });
+
   it("is deleted with the contact, also during an attempt and before a manual redelivery", async () => {
     const { clock, storage, there, one } = opened();
     there.at(hook.url, (request, n) => ({ ...echo(request, n), status: 500, after: 5_000 }));

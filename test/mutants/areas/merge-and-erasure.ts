@@ -70,8 +70,8 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     name: "redaction-leaves-event",
     sentence: "The text of a redacted message stays in the event that webhooks can replay.",
     file: "src/privacy/redact.ts",
-    find: "    await rewrite(tx, received,",
-    replace: "    if (message.media.length > 0) await rewrite(tx, received,",
+    find: "await rewrite(tx, [withoutText, ...ofRuns.flat()]);",
+    replace: "await rewrite(tx, ofRuns.flat());",
     tests: ["test/conversations/conversations.test.ts"],
   },
 ]);

@@ -1,0 +1,193 @@
+/**
+ * How many round trips and rows it takes to erase, redact, merge and expire what many rows belong
+ * to. Other commands wait for each transaction, so none may take a round trip for each row.
+ */
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
+import type { Collection } from "../../src/ports/collection.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { standardHistoryChunks } from "../../src/operations/runtime.ts";
+import {
+  deliveries,
+  deliveryAttempts,
+  webhookPatterns,
+  type WebhookRow,
+  webhooks,
+} from "../../src/webhooks/rows.ts";
+import { runs } from "../../src/agents/runs/rows.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { counting } from "../support/counting.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { receivers } from "../webhooks/receivers.ts";
+
+const phone = "+15005550101";
+const dayMs = 86_400_000;
+/** Many rows, but not more than one transaction handles. */
+const many = 40;
+/** No transaction needs as many round trips as this. */
+const few = 20;
+
+type Counted = ReturnType<typeof opened>;
+
+function opened({ open }: (typeof storages)[number], options: Partial<EngineOptions> = {}) {
+  const { clock, engine } = world();
+  const { counted, counts, reset } = counting(open().connect());
+  const there = receivers(clock);
+  const start = async (): Promise<MessagingEngine> => {
+    const one = engine(counted, { http: { client: there.client }, ...options });
+    await one.start();
+    return one;
+  };
+  const one = engine(counted, { http: { client: there.client }, ...options });
+  const writesOf = (collection: Collection): number =>
+    counts.writes.flat().filter((each) => each.collection === collection && each.kind !== "hold")
+      .length;
+  return { clock, storage: counted, one, start, counts, reset, writesOf };
+}
+
+/** Creates webhooks that subscribe to every event. */
+async function subscribe(
+  { one, storage }: Pick<Counted, "one" | "storage">,
+  count: number,
+  like: Partial<WebhookRow> = {},
+): Promise<void> {
+  await one.webhooks.create({ url: "https://hooks.example/first", events: ["*"] });
+  const [first] = await rowsOf(storage, webhooks);
+  if (first === undefined) throw new Error("the webhook is not stored");
+  const { account_id, mode } = first;
+  const ids = Array.from({ length: count - 1 }, (_, i) => `wh_${i}`);
+  await storage.begin().commit(
+    ids.flatMap((id, i) => [
+      {
+        kind: "insert" as const,
+        collection: webhooks,
+        row: {
+          ...first,
+          ...like,
+          id,
+          ordinal: i + 10,
+          url: `https://hooks.example/${i}`,
+          version: 1,
+        },
+      },
+      {
+        kind: "insert" as const,
+        collection: webhookPatterns,
+        row: { account_id, mode, pattern: "*", webhook_id: id, version: 1 },
+      },
+    ]),
+  );
+}
+
+describe.each(storages)("an erasure of a contact with many deliveries on $name", (storage) => {
+  it("writes each delivery once, and does not read all of them in each transaction", async () => {
+    const there = opened(storage);
+    const { one, counts, reset, writesOf } = there;
+    await subscribe(there, 600);
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
+    const { length } = await rowsOf(there.storage, deliveries);
+    reset();
+    await one.contacts.erase(contact_id);
+    expect(writesOf(deliveries)).toBe(length);
+    // Each is read in at most two transactions, together with its webhook.
+    expect(counts.rows).toBeLessThan(4 * length);
+    const sizes = counts.writes.map((writes) => writes.filter(isOf(deliveries)).length);
+    expect(Math.max(...sizes)).toBe(standardHistoryChunks.deliveries);
+  });
+});
+
+const postgres = storages.filter(({ name }) => name === "PostgreSQL");
+
+describe.each(postgres)("on $name, no transaction takes a round trip for each", (storage) => {
+  it("delivery of an erased contact", async () => {
+    const there = opened(storage);
+    await subscribe(there, many, { ordering: "fifo" });
+    const { contact_id } = await there.one.sandbox.inbound({ from: phone, body: "Hello" });
+    there.reset();
+    await there.one.contacts.erase(contact_id);
+    expect(there.counts.mostReads).toBeLessThan(few);
+    // All events of the contact fit into one transaction.
+    expect(there.counts.writes.filter((writes) => writes.some(isOf(deliveries)))).toHaveLength(1);
+  });
+
+  it("attempt to deliver the events of an erased contact", async () => {
+    const there = opened(storage);
+    await subscribe(there, many);
+    const { contact_id } = await there.one.sandbox.inbound({ from: phone, body: "Hello" });
+    await there.start();
+    await there.clock.advance(5_000);
+    const { length } = await rowsOf(there.storage, deliveryAttempts);
+    expect(length).toBeGreaterThanOrEqual(many);
+    there.reset();
+    await there.one.contacts.erase(contact_id);
+    expect(there.counts.mostReads).toBeLessThan(few);
+    expect(there.writesOf(deliveryAttempts)).toBe(length);
+  });
+
+  it("conversation and observation of an erased contact", async () => {
+    const there = opened(storage);
+    const contact_id = await withConversations(there, many);
+    await withObservations(there, contact_id, many);
+    there.reset();
+    await there.one.contacts.erase(contact_id);
+    expect(there.counts.mostReads).toBeLessThan(few);
+  });
+
+  it("delivery of a redacted message", async () => {
+    const there = opened(storage);
+    await subscribe(there, many);
+    const { id } = await there.one.sandbox.inbound({ from: phone, body: "Hello" });
+    await there.start();
+    await there.clock.advance(5_000);
+    there.reset();
+    await there.one.messages.redact(id);
+    expect(there.writesOf(deliveries)).toBe(many);
+    expect(there.writesOf(deliveryAttempts)).toBe(many);
+    expect(there.counts.mostReads).toBeLessThan(few);
+  });
+
+  it("run that may quote a redacted message", async () => {
+    const there = opened(storage, { agents: { model: () => ({ text: "Hello" }) } });
+    const one = await there.start();
+    await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
+    const { id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
+    for (let i = 0; i < many; i++) {
+      await there.clock.advance(5_000);
+      await one.sandbox.inbound({ from: phone, body: "Hello again" });
+    }
+    await there.clock.advance(5_000);
+    there.reset();
+    await one.messages.redact(id);
+    expect(there.counts.mostReads).toBeLessThan(few);
+    expect(there.writesOf(runs)).toBeGreaterThan(10);
+  });
+});
+
+const isOf =
+  (collection: Collection) =>
+  (write: Write): boolean =>
+    write.collection === collection;
+
+/** Creates a contact with closed conversations. Returns its id. */
+async function withConversations({ one, clock }: Counted, count: number): Promise<string> {
+  let contact_id = "";
+  for (let i = 0; i < count; i++) {
+    const sent = await one.sandbox.inbound({ from: phone, body: `Message ${i}` });
+    await one.conversations.update(sent.conversation_id, { status: "closed" });
+    await one.conversations.setLabels(sent.conversation_id, ["old"]);
+    // So that the next message does not open it again.
+    clock.step(30 * dayMs);
+    ({ contact_id } = sent);
+  }
+  return contact_id;
+}
+
+async function withObservations({ one, clock }: Counted, contact: string, count: number) {
+  const expires_at = new Date(clock.now() + dayMs).toISOString();
+  for (let i = 0; i < count; i++) {
+    const noticed = { content: `Likes dish ${i}.`, kind: "diet", expires_at };
+    await one.contacts.addObservation(contact, noticed, { idempotencyKey: `observation-${i}` });
+  }
+}
