@@ -1,10 +1,13 @@
 import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { type ById, byIdSchema, type ContactId } from "../kernel/index.ts";
-import type { Command, Procedure } from "../operations/index.ts";
+import type { Command, Procedure, Services } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
 import {
   contactsMergedInto,
   contactToChange,
   identitiesOfContact,
+  type IdentityRow,
   media,
   maxIdentities,
   maxMerged,
@@ -74,15 +77,7 @@ const startErasure: Command<ById, Erased> = {
     const addresses: string[] = [];
     const owned = () => tx.list(identitiesOfContact, [contact.id], maxIdentities);
     for (let left = await owned(); left.length > 0; left = await owned()) {
-      for (const identity of left) {
-        // A mailbox may be as long as the contact's history. Its unread messages are removed as
-        // well.
-        while (
-          identity.medium === "webchat" &&
-          !(await forgetVisitor(tx, identity.address, mailboxChunk))
-        );
-        addresses.push(await releaseAddress(tx, services.secret, identity));
-      }
+      addresses.push(...(await Promise.all(left.map((each) => forget(tx, services, each)))));
     }
     for (const medium of media) {
       const current = await tx.get(currentConversation, [contact.id, medium]);
@@ -96,14 +91,24 @@ const startErasure: Command<ById, Erased> = {
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
     // Read again: closing a conversation writes its contact.
     const gone = [await contactToChange(tx, id), ...merged];
-    for (const each of gone) {
-      await arm(tx, eraseJob(each, tx.now));
-      await removeContact(tx, each);
-    }
-    for (const hash of addresses) await arm(tx, eraseAddressJob(contact, hash, tx.now));
+    await Promise.all([
+      ...gone.map((each) => arm(tx, eraseJob(each, tx.now))),
+      ...gone.map((each) => removeContact(tx, each)),
+      ...addresses.map((hash) => arm(tx, eraseAddressJob(contact, hash, tx.now))),
+    ]);
     return { contacts: gone.map((each) => each.id), addresses };
   },
 };
+
+/** Removes an address, with the visitor who has it. Returns its keyed hash. */
+async function forget(tx: Tx, { secret }: Services, identity: Seen<IdentityRow>): Promise<string> {
+  // A mailbox may be as long as the contact's history. Its unread messages are removed as well.
+  while (
+    identity.medium === "webchat" &&
+    !(await forgetVisitor(tx, identity.address, mailboxChunk))
+  );
+  return releaseAddress(tx, secret, identity);
+}
 
 /**
  * The delay of the job, in milliseconds. The procedure removes the history at once. If its process

@@ -229,7 +229,7 @@ async function repointMergedContacts(
   );
   if (own === undefined || others === undefined) return;
   checkMerged(own.length + others.length);
-  for (const stub of others) await writeContact(tx, stub, { merged_into: survivor.id });
+  await Promise.all(others.map((stub) => writeContact(tx, stub, { merged_into: survivor.id })));
 }
 
 /** @throws TidingsError `conflict` if the two contacts have too many addresses together */

@@ -135,6 +135,22 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
+  it("contact that was merged before", async () => {
+    const there = opened(storage);
+    const { id: other } = await there.one.contacts.create({ name: "Other" });
+    for (let i = 0; i < many; i++) {
+      const { id } = await there.one.contacts.create({ name: `Contact ${i}`, labels: ["old"] });
+      await there.one.contacts.merge(other, id);
+    }
+    const { id } = await there.one.contacts.create({ name: "Survivor" });
+    there.reset();
+    await there.one.contacts.merge(id, other);
+    expect(there.counts.mostReads).toBeLessThan(few);
+    there.reset();
+    await there.one.contacts.erase(id);
+    expect(there.counts.mostReads).toBeLessThan(few);
+  });
+
   it("delivery of a redacted message", async () => {
     const there = opened(storage);
     await subscribe(there, many);

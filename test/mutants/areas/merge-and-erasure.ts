@@ -62,8 +62,8 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     name: "merge-forgets-earlier-merges",
     sentence: "The id of a contact that was merged twice leads nowhere.",
     file: "src/privacy/merge.ts",
-    find: "for (const stub of others) await writeContact(tx, stub, { merged_into: survivor.id });",
-    replace: "for (const stub of own) await writeContact(tx, stub, { merged_into: survivor.id });",
+    find: "others.map((stub) => writeContact(tx, stub, { merged_into: survivor.id }))",
+    replace: "own.map((stub) => writeContact(tx, stub, { merged_into: survivor.id }))",
     tests: ["test/contacts/merge.test.ts"],
   },
   {
