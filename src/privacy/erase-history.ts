@@ -35,6 +35,7 @@ import {
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
+import { removeMail } from "../webchat/index.ts";
 import { eraseDeliveries, type EventMap } from "../webhooks/index.ts";
 import type { Contact, ContactReference } from "../contacts/index.ts";
 
@@ -99,6 +100,7 @@ async function eraseMessage(
     tx.list(timeline.primary, [id], chunks.parts),
     idempotency_key === null ? undefined : tx.get(idempotencyByKey, [idempotency_key]),
     eraseStoredResponses(tx, id, chunks.responses),
+    removeMail(tx, id),
   ]);
   for (const attempt of attemptRows) tx.remove(attempts, attempt);
   for (const entry of timelineEntries) tx.remove(timeline, entry);

@@ -55,9 +55,6 @@ interface Erased {
   readonly addresses: string[];
 }
 
-/** Rows of a visitor's mailbox that one pass removes. */
-const mailboxChunk = 500;
-
 /**
  * Removes a contact and its addresses, so that its queued messages are not sent. The consent of its
  * addresses stays under keyed hashes. The history is removed afterwards, in chunks.
@@ -102,11 +99,7 @@ const startErasure: Command<ById, Erased> = {
 
 /** Removes an address, with the visitor who has it. Returns its keyed hash. */
 async function forget(tx: Tx, { secret }: Services, identity: Seen<IdentityRow>): Promise<string> {
-  // A mailbox may be as long as the contact's history. Its unread messages are removed as well.
-  while (
-    identity.medium === "webchat" &&
-    !(await forgetVisitor(tx, identity.address, mailboxChunk))
-  );
+  if (identity.medium === "webchat") await forgetVisitor(tx, identity.address);
   return releaseAddress(tx, secret, identity);
 }
 

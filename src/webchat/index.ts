@@ -1,4 +1,4 @@
-export { forgetVisitor } from "./sessions.ts";
+export { forgetVisitor, removeMail } from "./sessions.ts";
 export { authenticateVisitor, type Visitor } from "./visitor-tokens.ts";
 export type {
   ShowTyping,

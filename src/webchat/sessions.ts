@@ -7,6 +7,7 @@ import {
   identityByAddress,
   type IdentityRow,
   insertIdentity,
+  maxIdentities,
   refuseTooManyAddresses,
   showContact,
   writeContact,
@@ -17,12 +18,20 @@ import {
   senderById,
   type SenderRow,
 } from "../senders/index.ts";
-import { invalid, iso, notFound, type Scope, TidingsError, ulidOf } from "../kernel/index.ts";
+import {
+  invalid,
+  iso,
+  type MessageId,
+  notFound,
+  type Scope,
+  TidingsError,
+  ulidOf,
+} from "../kernel/index.ts";
 import {
   mail,
   mailboxByAddress,
   mailboxes,
-  mailByNumber,
+  mailOfMessage,
   webchatSessionById,
   type WebchatSessionRow,
   webchatSessions,
@@ -174,17 +183,23 @@ export async function readSession(
 }
 
 /**
- * Removes the sessions and the mailbox of a webchat address, up to `limit` rows of each. The
- * sessions' tokens stop working. Returns whether all rows are removed. If not, call it again.
+ * Removes the sessions and the mailbox of a webchat address. The sessions' tokens stop working. The
+ * mailbox's entries are removed with their messages (`removeMail`).
  */
-export async function forgetVisitor(tx: Tx, address: string, limit: number): Promise<boolean> {
-  const key = [address] as const;
-  const sessions = await tx.list(webchatSessionsOfAddress, key, limit);
-  for (const session of sessions) tx.remove(webchatSessions, session);
-  const entries = await tx.list(mailByNumber, key, limit);
-  for (const entry of entries) tx.remove(mail, entry);
-  const isLast = sessions.length < limit && entries.length < limit;
-  const mailbox = isLast ? await tx.get(mailboxByAddress, key) : undefined;
+export async function forgetVisitor(tx: Tx, address: string): Promise<void> {
+  // The transaction reads its own writes again in each pass. Growing chunks keep the total from
+  // being quadratic.
+  for (let chunk = 200; ; chunk *= 4) {
+    const sessions = await tx.list(webchatSessionsOfAddress, [address], chunk);
+    for (const session of sessions) tx.remove(webchatSessions, session);
+    if (sessions.length < chunk) break;
+  }
+  const mailbox = await tx.get(mailboxByAddress, [address]);
   if (mailbox !== undefined) tx.remove(mailboxes, mailbox);
-  return isLast;
+}
+
+/** Removes a message from the mailboxes of its contact. */
+export async function removeMail(tx: Tx, message_id: MessageId): Promise<void> {
+  const entries = await tx.list(mailOfMessage, [message_id], maxIdentities);
+  for (const entry of entries) tx.remove(mail, entry);
 }

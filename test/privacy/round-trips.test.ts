@@ -16,6 +16,7 @@ import {
   webhooks,
 } from "../../src/webhooks/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
+import { mail } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { counting } from "../support/counting.ts";
 import { storages } from "../support/storages.ts";
@@ -97,6 +98,27 @@ describe.each(storages)("an erasure of a contact with many deliveries on $name",
     expect(Math.max(...sizes)).toBe(standardHistoryChunks.deliveries);
   });
 });
+
+const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
+
+it.each(embedded)(
+  "a visitor's mailbox is removed with its messages, not in one transaction, on $name",
+  async (storage) => {
+    const { one, start, clock, counts, reset, storage: stored } = opened(storage);
+    const { contact_id } = await one.webchat.open();
+    const texts = Array.from({ length: standardHistoryChunks.rows + 10 }, (_, i) => `Text ${i}`);
+    for (const body of texts) {
+      await one.messages.send({ to: contact_id, channel: "webchat", body });
+    }
+    await start();
+    await clock.advanceUntil(async () => (await rowsOf(stored, mail)).length === texts.length);
+    reset();
+    await one.contacts.erase(contact_id);
+    const removed = counts.writes.map((writes) => writes.filter(isOf(mail)).length);
+    expect(removed.filter((count) => count > 0)).toEqual([standardHistoryChunks.rows, 10]);
+    expect(await rowsOf(stored, mail)).toEqual([]);
+  },
+);
 
 const postgres = storages.filter(({ name }) => name === "PostgreSQL");
 

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { forgetVisitor } from "../../src/webchat/sessions.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { WebchatSession } from "../../src/webchat/types.ts";
-import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { schema } from "../../src/modules.ts";
-import { seededRandom } from "../../adapters/testing/index.ts";
-import { Store } from "../../src/store/store.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { storages } from "../support/storages.ts";
@@ -348,10 +343,9 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(data).toMatchObject([{ message_count: 20, unread_count: 20 }]);
   });
 
-  it("end when the address is forgotten or its inbox is removed", async () => {
+  it("end when the contact is erased or the inbox is removed", async () => {
     const { engine, clock } = world();
-    const ground = open();
-    const storage = ground.connect();
+    const storage = open().connect();
     const one = engine(storage);
     const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
     const sessions = [];
@@ -364,19 +358,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     const [session] = sessions;
     if (session === undefined) return;
     expect((await write(one, session, { body: "here" })).status).toBe(201);
-    const store = new Store({
-      port: ground.connect(),
-      schema,
-      clock,
-      random: seededRandom(9),
-      logger: silent,
-    });
-    await store.open();
-    const [{ address } = { address: "" }] = await rowsOf(storage, webchatSessions);
-    const forget = (): Promise<boolean> =>
-      store.commit(one.account().scope, (tx) => forgetVisitor(tx, String(address), 3));
-    expect([await forget(), await forget()]).toEqual([false, true]);
-    await store.close();
+    await one.contacts.erase(contact_id);
     expect([
       await rowsOf(storage, webchatSessions),
       await rowsOf(storage, mail),
