@@ -204,9 +204,8 @@ export async function removeConsumer(store: Store, name: string): Promise<void> 
     found ||= rows.length > 0;
     await store.commitUnscoped(async (tx) => {
       for (const row of await reread(tx, consumerEventsOfKey, rows)) tx.remove(consumerEvents, row);
-      for (const key of new Set(rows.map((row) => row.key))) {
-        await disarm(tx, consumeJob({ consumer: name, key }, tx.now));
-      }
+      const keys = [...new Set(rows.map((row) => row.key))];
+      await Promise.all(keys.map((key) => disarm(tx, consumeJob({ consumer: name, key }, tx.now))));
     });
     if (rows.length < removeChunk) break;
   }

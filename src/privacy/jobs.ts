@@ -103,11 +103,10 @@ function expiring<R extends Expires>(
       limit: chunk,
     });
     await store.commitUnscoped(async (tx) => {
-      for (const row of await reread(tx, index.collection.primary, expired)) {
-        // Its time may have been extended meanwhile.
-        const isExpired = row.expires_at !== null && row.expires_at <= tx.now;
-        if (isExpired) await take(tx, row, runtime);
-      }
+      const rows = await reread(tx, index.collection.primary, expired);
+      // Its time may have been extended meanwhile.
+      const left = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= tx.now);
+      await Promise.all(left.map(async (row) => take(tx, row, runtime)));
     }, background);
     return expired.length;
   };

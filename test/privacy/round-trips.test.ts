@@ -5,6 +5,8 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
+import { idempotency } from "../../src/operations/idempotency.ts";
+import { observations } from "../../src/observations/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { standardHistoryChunks } from "../../src/operations/runtime.ts";
@@ -15,12 +17,13 @@ import {
   type WebhookRow,
   webhooks,
 } from "../../src/webhooks/rows.ts";
+import { consumerEvents } from "../../src/events/consumer-rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { counting } from "../support/counting.ts";
 import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { stopped, world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
 const phone = "+15005550101";
@@ -186,7 +189,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it("run that may quote a redacted message", async () => {
+  it("run that may quote a redacted message, and each run that has expired", async () => {
     const there = opened(storage, { agents: { model: () => ({ text: "Hello" }) } });
     const one = await there.start();
     await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
@@ -200,6 +203,51 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     await one.messages.redact(id);
     expect(there.counts.mostReads).toBeLessThan(few);
     expect(there.writesOf(runs)).toBeGreaterThan(10);
+
+    await stopped(one, there.clock);
+    there.clock.step(400 * dayMs);
+    there.reset();
+    await there.start();
+    await there.clock.advance(60_000);
+    expect(there.writesOf(runs)).toBeGreaterThan(few);
+    expect(there.counts.mostReads).toBeLessThan(few);
+  });
+
+  it("idempotency key and observation that has expired", async () => {
+    const there = opened(storage);
+    const one = await there.start();
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
+    for (let i = 0; i < many; i++) {
+      await one.messages.send({ to: phone, body: `Text ${i}` }, { idempotencyKey: `key-${i}` });
+    }
+    await withObservations(there, contact_id, many);
+    await there.clock.advance(60_000);
+    await stopped(one, there.clock);
+    there.clock.step(2 * dayMs);
+    there.reset();
+    await there.start();
+    await there.clock.advance(60_000);
+    expect(there.writesOf(idempotency)).toBeGreaterThanOrEqual(many);
+    expect(there.writesOf(observations)).toBe(many);
+    expect(there.counts.mostReads).toBeLessThan(few);
+  });
+
+  it("conversation whose events wait for a removed consumer", async () => {
+    const there = opened(storage);
+    const one = await there.start();
+    const refuse = (): never => {
+      throw new Error("not now");
+    };
+    const consumer = one.consume("notes", ["message.received"], refuse, { from: "beginning" });
+    for (let i = 0; i < many; i++) {
+      await one.sandbox.inbound({ from: `+1500555${1000 + i}`, body: "Hello" });
+    }
+    await there.clock.advance(10_000);
+    await consumer.stop();
+    there.reset();
+    await one.removeConsumer("notes");
+    expect(there.writesOf(consumerEvents)).toBe(many);
+    expect(there.counts.mostReads).toBeLessThan(few);
   });
 });
 

@@ -30,7 +30,7 @@ export function runReaper(
     const last = ended.at(-1);
     if (last !== undefined) after = [last.finished_at, ...keyOf(runs, last)];
     await store.commitUnscoped(async (tx) => {
-      for (const run of ended) await removeRun(tx.in(run), run);
+      await Promise.all(ended.map((run) => removeRun(tx.in(run), run)));
     }, background);
     return ended.length;
   };
