@@ -212,7 +212,8 @@ export async function forgetAddress(
   identity: Seen<IdentityRow>,
 ): Promise<void> {
   const hash = await releaseAddress(tx, secret, identity);
-  while (!(await eraseStoredResponses(tx, hash)));
+  // Growing chunks, as in `releaseAddress`.
+  for (let chunk = 200; !(await eraseStoredResponses(tx, hash, chunk)); chunk *= 4);
 }
 
 /**

@@ -123,6 +123,27 @@ it.each(embedded)(
   },
 );
 
+it.each(embedded)(
+  "a number that a contact gives up is forgotten in few reads of its stored responses, on $name",
+  async (storage) => {
+    const { one, counts, reset, storage: stored, writesOf } = opened(storage);
+    const { id } = await one.contacts.create({ phone });
+    await one.contacts.setConsent(id, "text", { status: "opted_out" });
+    const refused = one.messages.send({ to: phone, body: "Hi" }, { idempotencyKey: "key" });
+    await expect(refused).rejects.toMatchObject({ code: "recipient_opted_out" });
+    const shown = (await rowsOf(stored, idempotency)).find(({ key }) => key === "key");
+    const rows = Array.from({ length: 2_999 }, (_, i) => ({ ...shown, key: `key-${i}` }));
+    const insertions = rows.map(
+      (row) => ({ kind: "insert", collection: idempotency, row }) as const,
+    );
+    await stored.begin().commit(insertions);
+    reset();
+    await one.contacts.update(id, { phone: "+15005550102" });
+    expect(writesOf(idempotency)).toBe(3_000);
+    expect(counts.rows).toBeLessThan(3 * 3_000);
+  },
+);
+
 const postgres = storages.filter(({ name }) => name === "PostgreSQL");
 
 describe.each(postgres)("on $name, no transaction takes a round trip for each", (storage) => {
