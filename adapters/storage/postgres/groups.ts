@@ -13,8 +13,10 @@ import {
   type StorageContext,
 } from "./pool.ts";
 import { planLookups } from "./reads.ts";
+import type { Names } from "./tables.ts";
 import { commitSettings, positionSettings, planSettings, transactionSettings } from "./settings.ts";
-import { groupWrites, planWrites } from "./writes.ts";
+import { assignStatement } from "./positions.ts";
+import { additions, nextPosition, planWrites, type SharedWrites } from "./writes.ts";
 
 /**
  * The groups of one process. A shared group that locks no rows reads on any connections of the
@@ -88,6 +90,14 @@ export class Groups {
     }
   }
 }
+
+/** How a group writes: it assigns positions and adds to the counters themselves. */
+export const groupWrites = (names: Names): SharedWrites => ({
+  position: nextPosition(names),
+  // What a transaction of the host application has committed comes before this group.
+  beforeLog: (table) => [assignStatement(names, table)],
+  add: additions,
+});
 
 /**
  * A transaction that stays open while a group's commands run. It begins in the round trip of its

@@ -99,6 +99,7 @@ export class HostGroups {
     const { table, names } = this.#context;
     const { rows, logs } = planWrites(writes, table, {
       position: unplacedPosition(names),
+      beforeLog: () => [],
       add: pendingAdditions(names),
     });
     await this.#undoable(connection, [enterHost, ...rows, ...logs, this.#notification, leaveHost]);

@@ -3,8 +3,10 @@
  * positions just before it commits, under a lock that it holds until then. A reader that sees
  * position q therefore also sees every p < q. A transaction of the host application may stay open
  * for long, and would block everyone by holding that lock. Its rows get negative numbers instead,
- * which readers of the log do not see. The first reader that reaches the end of the log then
- * assigns them positions, in a short transaction under the lock.
+ * which readers of the log do not see. After its commit, they get positions under the lock: in the
+ * next group that writes to the log, before that group's own rows, or in a short transaction of the
+ * first reader that reaches the end of the log. So a group's rows come after those of all
+ * transactions that its commands could see.
  */
 import { literal, quoted } from "../sql.ts";
 import type { Statement } from "./batch.ts";
@@ -24,8 +26,9 @@ export const unplacedPosition = ({ positions }: Names): string =>
   `-nextval(${literal(positions)}::regclass)`;
 
 /** Returns a statement that returns a row if some of a log's rows have no position. */
-export function unplacedRows(table: Table, position: string): Statement {
-  return { text: `SELECT 1 FROM ${table.name} WHERE ${quoted(position)} < 0 LIMIT 1`, values: [] };
+export function unplacedRows({ name, layout }: Table): Statement {
+  const column = quoted(layout.position ?? "");
+  return { text: `SELECT 1 FROM ${name} WHERE ${column} < 0 LIMIT 1`, values: [] };
 }
 
 /** Assigns positions to all of a log's rows that have none. */
@@ -33,9 +36,8 @@ export async function assignPositions(
   pool: ConnectionPool,
   names: Names,
   table: Table,
-  position: string,
 ): Promise<void> {
-  const statement = assignStatement(names, table, position);
+  const statement = assignStatement(names, table);
   for (let assigned = maxBatch; assigned === maxBatch;) {
     const results = await pool.atomic([planSettings, positionSettings(names), statement]);
     assigned = Number(/^UPDATE (\d+)$/.exec(results.at(-1)?.tag ?? "")?.[1] ?? 0);
@@ -46,8 +48,8 @@ export async function assignPositions(
  * Returns the statement that assigns positions. It skips locked rows and leaves them for the next
  * time, because waiting here would block everyone who commits.
  */
-export function assignStatement(names: Names, table: Table, position: string): Statement {
-  const column = quoted(position);
+export function assignStatement(names: Names, table: Table): Statement {
+  const column = quoted(table.layout.position ?? "");
   const text =
     `UPDATE ${table.name} AS t SET ${column} = placed.given FROM (` +
     `SELECT place, ${nextPosition(names)} AS given FROM (` +

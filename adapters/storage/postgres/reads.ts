@@ -37,7 +37,7 @@ export class PostgresReader implements Reader {
     const { pool, names, table } = this.#context();
     const log = table(range.index.collection.name);
     // A read-only database can still be read up to the rows without positions.
-    await assignPositions(pool, names, log, log.layout.position ?? "").catch(() => {});
+    await assignPositions(pool, names, log).catch(() => {});
     return (await this.#range(range)).rows;
   }
 
@@ -68,9 +68,7 @@ export class PostgresReader implements Reader {
     const { position } = table.layout;
     // This runs before the range, so that a row that gets its position in between is in the range.
     const checks =
-      position !== undefined && index.columns.includes(position)
-        ? [unplacedRows(table, position)]
-        : [];
+      position !== undefined && index.columns.includes(position) ? [unplacedRows(table)] : [];
     const results = await this.#read([range], [...checks, planned.statement]);
     const rows = (results.at(-1)?.rows ?? [])
       .toSorted(([a], [b]) => Number(a) - Number(b))

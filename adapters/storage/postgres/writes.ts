@@ -46,15 +46,11 @@ export interface PlannedWrites {
 export interface SharedWrites {
   /** The SQL expression for the position of a log's row. */
   readonly position: string;
+  /** Returns the statements that come before the insertion of rows into a log. */
+  readonly beforeLog: (table: Table) => readonly Statement[];
   /** Returns the statement that adds to rows of a counter. */
   readonly add: (table: Table, rows: readonly Row[]) => Statement;
 }
-
-/** How a group writes: it assigns positions and adds to the counters themselves. */
-export const groupWrites = (names: Names): SharedWrites => ({
-  position: nextPosition(names),
-  add: additions,
-});
 
 /**
  * Plans writes.
@@ -63,7 +59,7 @@ export const groupWrites = (names: Names): SharedWrites => ({
 export function planWrites(
   writes: readonly Write[],
   tableOf: (name: string) => Table,
-  { position, add }: SharedWrites,
+  { position, beforeLog, add }: SharedWrites,
 ): PlannedWrites {
   const tables = groupByTable(writes, tableOf);
   const forEachTable = (statement: (writes: TableWrites) => Statement | undefined): Statement[] =>
@@ -73,10 +69,15 @@ export function planWrites(
       ...forEachTable(guards),
       ...forEachTable(removals),
       ...forEachTable(updates),
-      ...forEachTable((group) => (isLog(group.table) ? undefined : insertions(group))),
+      ...forEachTable(insertions),
       ...forEachTable(({ table, sums }) => (sums.length === 0 ? undefined : add(table, sums))),
     ],
-    logs: forEachTable((group) => (isLog(group.table) ? insertions(group, position) : undefined)),
+    logs: tables
+      .filter(({ table, insertions: rows }) => isLog(table) && rows.length > 0)
+      .flatMap(({ table, insertions: rows }) => [
+        ...beforeLog(table),
+        insertion(table, rows, position),
+      ]),
   };
 }
 
@@ -184,18 +185,15 @@ function updates({ table, updates: updated }: TableWrites): Statement | undefine
   };
 }
 
-/** `position` is the SQL expression for a log row's position. */
-function insertions(
-  { table, insertions: rows }: TableWrites,
-  position?: string,
-): Statement | undefined {
-  return rows.length === 0
-    ? undefined
-    : insertion(table, isLog(table) ? rows : sortByKey(table, rows), position);
+function insertions({ table, insertions: rows }: TableWrites): Statement | undefined {
+  return isLog(table) || rows.length === 0 ? undefined : insertion(table, sortByKey(table, rows));
 }
 
-/** Sorted by key, because many groups add to the same few counters. */
-function additions(table: Table, sums: readonly Row[]): Statement {
+/**
+ * Returns the statement that adds to rows of a counter. They are sorted by key, because many groups
+ * add to the same few counters.
+ */
+export function additions(table: Table, sums: readonly Row[]): Statement {
   const { text, values } = insertion(table, sortByKey(table, sums));
   return { text: `${text} ${onConflictAdd(table)}`, values };
 }

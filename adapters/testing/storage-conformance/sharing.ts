@@ -19,7 +19,7 @@ import {
   sums,
 } from "./collections.ts";
 import { failsAs, failure, holds, same } from "../checks.ts";
-import { type Cases, type OpenPorts, write } from "./harness.ts";
+import { type Cases, ids, log, type OpenPorts, write } from "./harness.ts";
 
 const insert = (id: string): Write => ({
   kind: "insert",
@@ -34,6 +34,11 @@ const close = (id: string, version = 1): Write => ({
   row: { ...item(id, { state: "closed" }), version: version + 1 },
   changed: ["state"],
 });
+
+async function idsInLog(port: StoragePort): Promise<unknown[]> {
+  const index = entriesByPosition;
+  return ids(await port.reader.range({ index, prefix: [], order: "ascending", limit: 9 }));
+}
 
 async function idsIn(port: StoragePort): Promise<unknown[]> {
   const rows = await port.reader.range({
@@ -136,6 +141,19 @@ export const sharingCases: Cases = {
     same(await idsIn(port), ["a", "b", "c"], "rows");
   },
 
+  "a group's rows of a log come after those of transactions that committed before": async (
+    ports,
+  ) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.host === undefined) return;
+    const joined = port.host.bind(port);
+    await write(port, log("a"));
+    await port.transaction(async (handle) => joined(handle).commit([log("c"), log("b")]));
+    // Nothing reads the log in between.
+    await write(port, log("0"));
+    same(await idsInLog(port), ["a", "c", "b", "0"], "rows by position");
+  },
+
   "a transaction commits all writes of its groups, or none": async (ports) => {
     const port = await portWith(ports, "transaction");
     if (port?.host === undefined) return;
@@ -154,17 +172,7 @@ export const sharingCases: Cases = {
     });
     same(answered, "done", "the answer");
     same(await idsIn(port), ["a"], "rows after it");
-    const log = await port.reader.range({
-      index: entriesByPosition,
-      prefix: [],
-      order: "ascending",
-      limit: 9,
-    });
-    same(
-      log.map(({ id }) => id),
-      ["e"],
-      "the log after it",
-    );
+    same(await idsInLog(port), ["e"], "the log after it");
     const failed = port.transaction(async (handle) => {
       await joined(handle).commit([insert("b")]);
       throw new RangeError("no");

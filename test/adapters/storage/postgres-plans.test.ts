@@ -16,7 +16,8 @@ import {
   searchSettings,
 } from "../../../adapters/storage/postgres/settings.ts";
 import { searchStatement } from "../../../adapters/storage/postgres/word-index.ts";
-import { groupWrites, planWrites } from "../../../adapters/storage/postgres/writes.ts";
+import { groupWrites } from "../../../adapters/storage/postgres/groups.ts";
+import { planWrites } from "../../../adapters/storage/postgres/writes.ts";
 import {
   type Collection,
   columnsOf,
@@ -126,8 +127,8 @@ function* unplaced(collection: Collection): Generator<Tied> {
   if (position === undefined) return;
   const table = tableOf(collection.name);
   const indexes = ["unplaced", "by_position"].map((name) => `tidings_${collection.name}_${name}`);
-  yield { statement: unplacedRows(table, position), indexes };
-  yield { statement: assignStatement(names, table, position), indexes };
+  yield { statement: unplacedRows(table), indexes };
+  yield { statement: assignStatement(names, table), indexes };
 }
 
 function writes(collection: Collection): readonly Tied[] {
@@ -152,7 +153,9 @@ function writes(collection: Collection): readonly Tied[] {
       ? [of("add")]
       : [of("insert"), guarded("hold"), guarded("remove"), updates];
   return groups.flatMap((group) => {
-    const { rows: statements, logs } = planWrites(group, tableOf, groupWrites(names));
+    // `unplaced` has what comes before the insertion into a log.
+    const shared = { ...groupWrites(names), beforeLog: () => [] };
+    const { rows: statements, logs } = planWrites(group, tableOf, shared);
     return [...statements, ...logs].map((statement) => ({
       statement,
       indexes: [nameOf(collection.primary)],
