@@ -146,7 +146,7 @@ function recordAttempt(
 }
 
 /**
- * Returns the changes of a delivery after an attempt. A success always ends the delivery. A failed
+ * Returns the changes of a delivery after an attempt. After a success no retry follows. A failed
  * automatic attempt is ignored when another one was recorded since it began, as after a lost lease,
  * or when the delivery has already ended.
  */
@@ -168,7 +168,7 @@ function deliveryAfterAttempt(
       status: "succeeded",
       history: newHistory,
       next_attempt_at: null,
-      manual_at: isManual ? pendingRequest : null,
+      manual_at: pendingRequest,
     };
   }
   // A test delivery has manual attempts only, so no retry follows.

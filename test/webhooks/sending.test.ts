@@ -196,6 +196,27 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     expect((await world.attempts()).filter(({ manual }) => manual)).toHaveLength(1);
   });
 
+  it.each([200, 500])(
+    "gets a redelivery that was requested during an attempt that is answered with %i",
+    async (status) => {
+      const world = await webhookWorld(open());
+      const { clock, receivers, desk } = world;
+      const { id } = await world.hook("a", (_, n) => (n === 0 ? { after: 5_000, status } : {}));
+      await world.start();
+      await world.tell();
+      await clock.advance(soonMs);
+      const [underWay] = (await desk.webhooks.deliveries(id)).data;
+      const { next_attempt_at } = await desk.webhooks.redeliver(id, underWay?.id ?? "");
+      expect(next_attempt_at).not.toBeNull();
+      await clock.advance(10_000);
+      expect(receivers.seen).toHaveLength(2);
+      expect((await world.attempts()).map(({ manual }) => manual)).toEqual([false, true]);
+      await world.pass(2 * dayMs);
+      expect(receivers.seen).toHaveLength(2);
+      expect(await statuses(world)).toEqual(["succeeded"]);
+    },
+  );
+
   it("gets a request that a stop cut off again soon after the next start", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
