@@ -17,7 +17,7 @@ import {
 } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
 import { setChannel, showSender } from "./sender-channels.ts";
-import { setThrottle } from "./throttle.ts";
+import { setThrottle } from "./set-throttle.ts";
 import { unscoped } from "../store/index.ts";
 import type { Transport } from "../ports/index.ts";
 

@@ -20,7 +20,6 @@ import {
 import {
   handOverByNumber,
   senderHandOvers,
-  type SenderRow,
   senderThrottles,
   throttleByAddress,
   type ThrottleRow,
@@ -30,7 +29,7 @@ import type { Tx } from "../store/index.ts";
 import { dayMs, type Scope } from "../kernel/index.ts";
 
 /** The job that releases the jobs that wait for a sender. */
-function throttleJob(
+export function throttleJob(
   { account_id, mode, address }: ThrottleRow,
   due_at: number,
 ): JobOrder<"throttle"> {
@@ -116,23 +115,6 @@ export async function recordHandOver(
     tx.remove(senderHandOvers, uncounted);
   }
   await moveToUsualLane(tx, claim);
-}
-
-/**
- * Applies a sender's current limits from now on. Waiting jobs are checked against them at once. A
- * new throttle does not count earlier hand-overs.
- */
-export async function setThrottle(tx: Tx, sender: SenderRow): Promise<void> {
-  const { address, transport, messages_per_second, daily_cap } = sender;
-  const limits = { messages_per_second, daily_cap };
-  const known = await tx.get(throttleByAddress, [address]);
-  if (known !== undefined) {
-    // The job removes the row when it has no limits and nothing waits.
-    await arm(tx, throttleJob(tx.update(senderThrottles, known, limits), tx.now));
-  } else if (countedHandOvers(limits) > 0) {
-    const unused = { handed: 0, last_at: tx.now, waiting: false };
-    tx.insert(senderThrottles, { address, transport, ...limits, ...unused });
-  }
 }
 
 /** The limits of a sender. Null for no limit. */

@@ -1,0 +1,49 @@
+/** A throttled sender that is removed and added again with another transport. */
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { carrier } from "../support/carrier.ts";
+import { stopped, world } from "../support/world.ts";
+
+const address = "+15550000001";
+const sender = { address, channels: ["sms" as const], messages_per_second: 1 };
+const send = { from: address, body: "Hello" };
+
+it("a sender that moved to another transport is throttled there, also without the old one", async () => {
+  const { clock, engine } = world();
+  const storage = memory();
+  const [acme, zenith] = [carrier({ name: "acme" }), carrier({ name: "zenith" })];
+  const one = engine(storage, { transports: [acme, zenith] });
+  await one.start();
+  const { id } = await one.senders.create({ ...sender, transport: "acme" });
+  await one.messages.send({ ...send, to: "+15005550101" });
+  await clock.advance(5_000);
+  await one.senders.remove(id);
+  await one.senders.create({ ...sender, transport: "zenith" });
+  await stopped(one, clock);
+  const other = engine(storage, { transports: [zenith] });
+  await other.start();
+  for (const n of [2, 3, 4]) await other.messages.send({ ...send, to: `+1500555010${n}` });
+  await clock.advance(5_000);
+  expect(zenith.calls.map(({ message }) => message.to)).toEqual(
+    [2, 3, 4].map((n) => `+1500555010${n}`),
+  );
+});
+
+it("messages that wait for a sender are handed over at its rate after it moved to another transport", async () => {
+  const { clock, engine } = world();
+  const [acme, zenith] = [carrier({ name: "acme" }), carrier({ name: "zenith" })];
+  const one = engine(memory(), { transports: [acme, zenith] });
+  await one.start();
+  const { id } = await one.senders.create({ ...sender, transport: "acme" });
+  for (const n of [1, 2, 3]) await one.messages.send({ ...send, to: `+1500555010${n}` });
+  await clock.settle();
+  await one.senders.remove(id);
+  await one.senders.create({ ...sender, transport: "zenith" });
+  for (const n of [4, 5]) await one.messages.send({ ...send, to: `+1500555010${n}` });
+  await clock.advance(20_000);
+  expect([acme.calls.length, zenith.calls.length]).toEqual([3, 2]);
+  const times = [...acme.calls, ...zenith.calls].map(({ at }) => at);
+  for (const [i, at] of times.entries()) {
+    if (i > 0) expect(at - (times[i - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
+  }
+});
