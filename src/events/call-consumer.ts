@@ -6,14 +6,7 @@ import {
   takeConsumerEvent,
 } from "./consumer-events.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
-import {
-  type Claim,
-  encodeJobKey,
-  finish,
-  type JobHandler,
-  type JobRun,
-  leaseMs,
-} from "../queue/index.ts";
+import { type Claim, encodeJobKey, finish, type JobHandler, type JobRun } from "../queue/index.ts";
 import { errorFacts } from "../ports/index.ts";
 import type { LocalConsumer, ConsumerRuntime } from "./consumer-types.ts";
 import { eventResource } from "./rows.ts";
@@ -59,10 +52,7 @@ class ConsumerCalls {
   async #drain(claim: Claim<"consume">, run: JobRun, consumer: LocalConsumer): Promise<void> {
     const { store } = this.#runtime;
     for (let i = 0; i < maxInARow && !consumer.isStopped() && !run.stopping.aborted; i++) {
-      const next = await store.commitUnscoped(
-        (tx) => nextConsumerEvent(tx, claim, leaseMs),
-        background,
-      );
+      const next = await store.commitUnscoped((tx) => nextConsumerEvent(tx, claim), background);
       if (next === undefined) return;
       const handled = await this.#handle(claim, next, run, consumer.handler);
       if (handled === "aborted") break;

@@ -8,7 +8,7 @@ import {
   consumers,
 } from "./consumer-rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
-import { arm, type Claim, disarm, finish, renew } from "../queue/index.ts";
+import { arm, type Claim, disarm, finish, leaseMs, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { reread, type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { notFound } from "../kernel/index.ts";
@@ -35,7 +35,6 @@ const maxScanned = 50;
 export async function nextConsumerEvent(
   tx: UnscopedTx,
   claim: Claim<"consume">,
-  leaseMs: number,
 ): Promise<NextConsumerEvent | undefined> {
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   const { consumer, key } = claim.key;

@@ -335,9 +335,7 @@ export class WebhookDrain {
     const mayEnd = this.#mayEnd;
     for (let round = 1; ; round++) {
       try {
-        return await this.#commit((tx) =>
-          recordAttempts(tx, claim, batch, { drawId, leaseMs, mayEnd }),
-        );
+        return await this.#commit((tx) => recordAttempts(tx, claim, batch, { drawId, mayEnd }));
       } catch (error) {
         const isTemporary = error instanceof TidingsError && error.retryable;
         if (!isTemporary || run.abort.aborted || round === maxRounds) throw error;

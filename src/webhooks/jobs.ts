@@ -103,11 +103,7 @@ function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
     const scope = { account_id, mode };
     for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
       const failed = await nextFailed(store.reads(scope), key.webhook_id);
-      const left = await store.commit(
-        scope,
-        (tx) => recoverChunk(tx, claim, failed, leaseMs),
-        background,
-      );
+      const left = await store.commit(scope, (tx) => recoverChunk(tx, claim, failed), background);
       if (left === "done") return;
     }
     await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
@@ -145,7 +141,6 @@ async function recoverChunk(
   tx: Tx,
   claim: Claim<"recover">,
   { after, version, ids }: FailedRange,
-  leaseMs: number,
 ): Promise<"more" | "done"> {
   if (!(await renew(tx, claim, leaseMs))) return "done";
   const webhook = await tx.get(webhookById, [claim.key.webhook_id]);

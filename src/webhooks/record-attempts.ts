@@ -1,5 +1,5 @@
 import { webhookDisabled } from "./event-catalog.ts";
-import { arm, type Claim, renew } from "../queue/index.ts";
+import { arm, type Claim, leaseMs, renew } from "../queue/index.ts";
 import { deliverJob, webhookAfterAttempt } from "./rules.ts";
 import {
   deliveries,
@@ -44,7 +44,6 @@ export interface UnrecordedAttempt {
 
 interface RecordOptions {
   readonly drawId: GenerateId;
-  readonly leaseMs: number;
   /**
    * Whether the drain may end with this transaction when nothing is due. True when no other attempt
    * is under way or begins before the commit.
@@ -61,7 +60,7 @@ export async function recordAttempts(
   tx: Tx,
   claim: Claim<"deliver">,
   attempts: readonly UnrecordedAttempt[],
-  { drawId, leaseMs, mayEnd }: RecordOptions,
+  { drawId, mayEnd }: RecordOptions,
 ): Promise<boolean> {
   const [hasLease, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
