@@ -1,5 +1,5 @@
 import { eventResource, type EventRow, events } from "../events/index.ts";
-import { patternsOf } from "./fields.ts";
+import { patternsOf } from "./event-patterns.ts";
 import {
   deliveries,
   type DeliveryRow,

@@ -17,7 +17,7 @@ export {
   type WebhookDisabledData,
 } from "./event-catalog.ts";
 export { fanOut, writeDelivery } from "./fan-out.ts";
-export { type EventPattern, eventTypesOf } from "./fields.ts";
+export { type EventPattern, eventTypesOf } from "./event-patterns.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./post-delivery.ts";
 export { deliveryResource, nextAttemptAt, oldestPending } from "./reads.ts";
 export { deliveries } from "./rows.ts";

@@ -18,7 +18,7 @@ import {
   time,
 } from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
-import type { EventPattern } from "./fields.ts";
+import type { EventPattern } from "./event-patterns.ts";
 import type { PastAttempt } from "./schedule.ts";
 import type { DeliveryStatus } from "./delivery-types.ts";
 import type { FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";

@@ -11,7 +11,8 @@ import {
   wholeRecord,
 } from "../kernel/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import { type EventPattern, eventPatternSchema, headerLimits, headerProblems } from "./fields.ts";
+import { type EventPattern, eventPatternSchema } from "./event-patterns.ts";
+import { headerLimits, headerProblems } from "./headers.ts";
 
 /** Whether a webhook gets deliveries. The engine disables a webhook that keeps failing. */
 export type WebhookStatus = "enabled" | "paused" | "disabled";

@@ -46,7 +46,7 @@ import {
 } from "../kernel/index.ts";
 import { checkUrl, type Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
-import { withoutCovered } from "./fields.ts";
+import { withoutCovered } from "./event-patterns.ts";
 import {
   type Delivery,
   type DeliveryOfWebhook,

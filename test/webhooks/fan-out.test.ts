@@ -9,7 +9,11 @@ import { silent } from "../../src/ports/environment.ts";
 import { Store } from "../../src/store/store.ts";
 import { webhookDisabled } from "../../src/webhooks/event-catalog.ts";
 import { fanOut } from "../../src/webhooks/fan-out.ts";
-import { type EventPattern, eventPatterns, eventTypesOf } from "../../src/webhooks/fields.ts";
+import {
+  type EventPattern,
+  eventPatterns,
+  eventTypesOf,
+} from "../../src/webhooks/event-patterns.ts";
 import { deliveriesOfWebhook, webhookPatterns } from "../../src/webhooks/rows.ts";
 import { storages } from "../support/storages.ts";
 import { webhookWorld } from "./world.ts";

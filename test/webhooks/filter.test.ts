@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { eventTypes } from "../../src/events/types.ts";
-import { eventPatterns, patternsOf, withoutCovered } from "../../src/webhooks/fields.ts";
+import { eventPatterns, patternsOf, withoutCovered } from "../../src/webhooks/event-patterns.ts";
 
 describe("an event filter", () => {
   test("accepts all events, groups of types, and single types", () => {

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { headerLimits, headerProblems } from "../../src/webhooks/fields.ts";
+import { headerLimits, headerProblems } from "../../src/webhooks/headers.ts";
 import { runs } from "../support/runs.ts";
 
 const codes = (headers: Record<string, string>) =>

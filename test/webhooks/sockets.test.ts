@@ -3,7 +3,7 @@ import { onTestFinished, describe, expect, test } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { EventPattern } from "../../src/webhooks/fields.ts";
+import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { DeliveryWithBody } from "../../src/webhooks/delivery-types.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import type { EventPattern } from "../../src/webhooks/fields.ts";
+import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
 import type { CreateWebhook, UpdateWebhook } from "../../src/webhooks/types.ts";
 import { webhooks } from "../../src/webhooks/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";

@@ -1,6 +1,6 @@
 import { events } from "../../../src/events/rows.ts";
 import { jobByName } from "../../../src/queue/rows.ts";
-import { patternsOf } from "../../../src/webhooks/fields.ts";
+import { patternsOf } from "../../../src/webhooks/event-patterns.ts";
 import {
   cursors,
   deliveries,
