@@ -2,14 +2,13 @@
 import * as z from "zod";
 import {
   type EventEnvelope,
-  defineEvent,
   envelopeSchema,
   type EventConsumer,
   type EventDefinition,
   type EventType,
   eventTypes,
 } from "../events/index.ts";
-import { ids, type Scope, type WebhookId } from "../kernel/index.ts";
+import type { Scope } from "../kernel/index.ts";
 import {
   messageFailed,
   type MessageFailedData,
@@ -44,34 +43,7 @@ import {
   type ConversationHandoffData,
 } from "../agents/index.ts";
 import { sentimentChanged, type SentimentChangedData } from "../sentiment/index.ts";
-
-/** The engine disabled a webhook. Deliveries wait until you enable it again. */
-export interface WebhookDisabledData {
-  /** The webhook. */
-  readonly webhook_id: WebhookId;
-  /** The URL of the webhook. */
-  readonly url: string;
-  /**
-   * `gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, and at least
-   * ten failed, on at least three days.
-   */
-  readonly reason: string;
-}
-
-export const webhookDisabledDataSchema = z
-  .strictObject({
-    webhook_id: ids.webhook.describe("The webhook."),
-    url: z.string().describe("The URL of the webhook."),
-    reason: z
-      .string()
-      .describe(
-        "`gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, " +
-          "and at least ten failed, on at least three days.",
-      ),
-  })
-  .describe("The engine disabled a webhook. Deliveries wait until you enable it again.");
-
-export const webhookDisabled = defineEvent("webhook.disabled", webhookDisabledDataSchema);
+import { webhookDisabled, type WebhookDisabledData } from "./events.ts";
 
 /** Each type of event and its data. */
 export interface EventMap {

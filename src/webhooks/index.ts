@@ -14,8 +14,8 @@ export {
   type Event,
   type EventHandler,
   type EventMap,
-  type WebhookDisabledData,
 } from "./event-catalog.ts";
+export type { WebhookDisabledData } from "./events.ts";
 export { fanOut, writeDelivery } from "./fan-out.ts";
 export { type EventPattern, eventTypesOf } from "./event-patterns.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./post-delivery.ts";

@@ -1,4 +1,4 @@
-import { webhookDisabled } from "./event-catalog.ts";
+import { webhookDisabled } from "./events.ts";
 import { arm, type Claim, leaseMs, renew } from "../queue/index.ts";
 import { deliverJob, webhookAfterAttempt } from "./rules.ts";
 import {

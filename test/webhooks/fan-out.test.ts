@@ -7,7 +7,7 @@ import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import { schema } from "../../src/modules.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { Store } from "../../src/store/store.ts";
-import { webhookDisabled } from "../../src/webhooks/event-catalog.ts";
+import { webhookDisabled } from "../../src/webhooks/events.ts";
 import { fanOut } from "../../src/webhooks/fan-out.ts";
 import {
   type EventPattern,

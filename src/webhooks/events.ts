@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { defineEvent } from "../events/index.ts";
+import { ids, type WebhookId } from "../kernel/index.ts";
+
+/** The engine disabled a webhook. Deliveries wait until you enable it again. */
+export interface WebhookDisabledData {
+  /** The webhook. */
+  readonly webhook_id: WebhookId;
+  /** The URL of the webhook. */
+  readonly url: string;
+  /**
+   * `gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, and at least
+   * ten failed, on at least three days.
+   */
+  readonly reason: string;
+}
+
+export const webhookDisabledDataSchema = z
+  .strictObject({
+    webhook_id: ids.webhook.describe("The webhook."),
+    url: z.string().describe("The URL of the webhook."),
+    reason: z
+      .string()
+      .describe(
+        "`gone`: the endpoint returned 410. `failing`: no attempt succeeded for five days, " +
+          "and at least ten failed, on at least three days.",
+      ),
+  })
+  .describe("The engine disabled a webhook. Deliveries wait until you enable it again.");
+
+export const webhookDisabled = defineEvent("webhook.disabled", webhookDisabledDataSchema);
