@@ -1,11 +1,11 @@
 import {
   createWebhook,
-  recoverWebhook,
-  redeliver,
   removeWebhook,
   rotateWebhookSecret,
   updateWebhook,
 } from "./webhook-commands.ts";
+import { recoverWebhook } from "./recover.ts";
+import { redeliver } from "./redeliver.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
 import { createdWebhookSchema, webhookSchema } from "./types.ts";
 import {

@@ -1,8 +1,7 @@
-import { deliveryResource, webhookResource } from "./reads.ts";
+import { webhookResource } from "./reads.ts";
 import {
   deliveries,
   deliveriesInOrder,
-  deliveryById,
   webhookById,
   webhookByOrdinal,
   webhookPatternByName,
@@ -10,49 +9,25 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import {
-  deliverJob,
-  discardJob,
-  manualAttemptRefusal,
-  maxManualAttempts,
-  maxWebhooks,
-  recoverJob,
-  secretBytes,
-} from "./rules.ts";
+import { deliverJob, discardJob, maxWebhooks, secretBytes } from "./rules.ts";
 import { secretText } from "./signature.ts";
 import {
   type CreatedWebhook,
   type CreateWebhook,
   createWebhookSchema,
-  type RecoverWebhook,
-  recoverWebhookSchema,
   type RotateWebhookSecret,
   rotateWebhookSecretSchema,
   type UpdateWebhook,
   updateWebhookSchema,
   type Webhook,
 } from "./types.ts";
-import { type Call, type Command, freeOrdinal, showsOutput } from "../operations/index.ts";
+import { type Call, type Command, freeOrdinal } from "../operations/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import {
-  type ById,
-  byIdSchema,
-  firstIdAt,
-  invalid,
-  millis,
-  notFound,
-  TidingsError,
-} from "../kernel/index.ts";
+import { type ById, byIdSchema, invalid, notFound, TidingsError } from "../kernel/index.ts";
 import { checkUrl, type Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { withoutCovered } from "./event-patterns.ts";
-import {
-  type Delivery,
-  type DeliveryOfWebhook,
-  deliveryOfWebhookSchema,
-} from "./delivery-types.ts";
-import { manualAttempt } from "./webhook-waker.ts";
 
 /** Creates a webhook. It receives the events of transactions that begin after this commit. */
 export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
@@ -240,60 +215,3 @@ async function writePatterns(
     tx.insert(webhookPatterns, { pattern, webhook_id });
   }
 }
-
-/**
- * Requests a manual attempt of a delivery, whatever its status. With `fifo` ordering, the attempt
- * waits for pending deliveries before it. A second request while one is pending changes nothing.
- */
-export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
-  kind: "command",
-  name: "webhooks.redeliver",
-  input: () => deliveryOfWebhookSchema,
-  status: 202,
-  shows: showsOutput,
-  async run(tx, { id, delivery_id }) {
-    const webhook = await getWebhookForUpdate(tx, id, { hold: true });
-    const delivery = await tx.get(deliveryById, [delivery_id]);
-    if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
-    const reason = manualAttemptRefusal(delivery);
-    if (reason !== undefined) throw new TidingsError("conflict", refusals[reason]);
-    if (delivery.manual_at !== null) return deliveryResource(delivery, webhook);
-    const updated = tx.update(deliveries, delivery, await manualAttempt(tx));
-    await arm(tx, deliverJob(webhook, tx.now));
-    return deliveryResource(updated, webhook);
-  },
-};
-
-const refusals = {
-  erased: "The delivery's content was erased, so it cannot be sent again.",
-  exhausted:
-    `The delivery reached the limit of ${maxManualAttempts} attempts, so it cannot be sent ` +
-    "again.",
-} as const;
-
-/**
- * Schedules the failed deliveries since a time again. A job processes them, because there may be
- * many. While a recovery runs, a second request with the same or a later time does not start again,
- * so that no delivery is scheduled twice. A delivery that failed after the recovery had passed it
- * needs another request when the recovery has ended. A request with an earlier time starts again
- * from that time.
- */
-export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
-  kind: "command",
-  name: "webhooks.recover",
-  input: () => recoverWebhookSchema,
-  status: 202,
-  async run(tx, { id, since }) {
-    const webhook = await getWebhookForUpdate(tx, id);
-    const start = firstIdAt("dlv", millis(since));
-    const { recover_after, recover_since } = webhook;
-    // Engines of earlier versions do not write `recover_since`.
-    const isNewStart = recover_after === null || start < (recover_since ?? recover_after);
-    // The webhook is written in any case: a recovery that is about to end then looks again for
-    // deliveries that failed before this request.
-    const position = isNewStart ? { recover_after: start, recover_since: start } : {};
-    tx.update(webhooks, webhook, position);
-    await arm(tx, recoverJob(webhook, tx.now));
-    return webhookResource(webhook);
-  },
-};

@@ -143,13 +143,8 @@ async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): P
   return true;
 }
 
-/**
- * Returns the columns that request a manual attempt now. In `fifo` order the attempt waits for the
- * deliveries up to the cursor. The caller must hold the webhook and arm its job.
- */
-export async function manualAttempt(
-  tx: Tx,
-): Promise<Pick<DeliveryRow, "manual_at" | "manual_after">> {
+/** Returns the position up to which the log of deliveries has been followed. */
+export async function followedPosition(tx: Tx): Promise<number> {
   const cursor = await unscoped(tx).get(cursorByName, ["deliveries"]);
-  return { manual_at: tx.now, manual_after: cursor?.position ?? 0 };
+  return cursor?.position ?? 0;
 }
