@@ -1,4 +1,3 @@
-import { EventEmitter } from "eventemitter3";
 import { eventResource, type EventRow, events } from "./rows.ts";
 import { type EventEnvelope, type EventType, eventTypeOption } from "./types.ts";
 import type { Logger, Write } from "../ports/index.ts";
@@ -17,13 +16,8 @@ const subscription = optionsObject({ type: eventTypeOption, handler: functionOpt
 
 /** Calls handlers in this process for events that this process committed. */
 export class EventBus {
-  readonly #emitter = new EventEmitter();
   readonly #logger: Logger;
-  /** The registered wrapper of each handler, so that `off` can remove it. */
-  readonly #wrapped = new Map<
-    EventType,
-    Map<unknown, (event: EventEnvelope, scope: Scope) => void>
-  >();
+  readonly #handlers = new Map<EventType, Set<Handler>>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -32,22 +26,13 @@ export class EventBus {
   /** @throws TidingsError `invalid_option` */
   on(type: EventType, handler: Handler): void {
     parseOptions("on: ", subscription, { type, handler });
-    const wrapped = getOrInsert(this.#wrapped, type, () => new Map());
-    if (wrapped.has(handler)) return;
-    const guarded = (event: EventEnvelope, scope: Scope): void => {
-      void this.#call(handler, event, scope);
-    };
-    wrapped.set(handler, guarded);
-    this.#emitter.on(type, guarded);
+    getOrInsert(this.#handlers, type, () => new Set()).add(handler);
   }
 
   /** @throws TidingsError `invalid_option` */
   off(type: EventType, handler: Handler): void {
     parseOptions("off: ", subscription, { type, handler });
-    const guarded = this.#wrapped.get(type)?.get(handler);
-    if (guarded === undefined) return;
-    this.#wrapped.get(type)?.delete(handler);
-    this.#emitter.off(type, guarded);
+    this.#handlers.get(type)?.delete(handler);
   }
 
   /** Publishes the committed events in their order. */
@@ -55,11 +40,13 @@ export class EventBus {
     for (const write of writes) {
       if (write.collection !== events || write.kind !== "insert") continue;
       const row = write.row as unknown as EventRow;
-      if (this.#emitter.listenerCount(row.type) === 0) continue;
-      this.#emitter.emit(row.type, eventResource(row), {
-        account_id: row.account_id,
-        mode: row.mode,
-      });
+      const handlers = this.#handlers.get(row.type);
+      if (handlers === undefined || handlers.size === 0) continue;
+      const event = eventResource(row);
+      const scope = { account_id: row.account_id, mode: row.mode };
+      // Copied, because a handler may add or remove handlers.
+      const called = [...handlers];
+      for (const handler of called) void this.#call(handler, event, scope);
     }
   }
 

@@ -297,6 +297,17 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect(heard).toEqual(["1", "3"]);
   });
 
+  it("reach a handler that another handler adds from the next event on", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const heard: string[] = [];
+    one.on("message.received", ({ data: { body } }) => {
+      one.on("message.received", ({ data }) => void heard.push(`${data.body} after ${body}`));
+    });
+    for (const body of ["1", "2"]) await one.sandbox.inbound({ from: hello.to, body });
+    expect(heard).toEqual(["2 after 1"]);
+  });
+
   it("a stream that is repeatedly cut and resumed yields the whole log without repeats", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [script] });
