@@ -5,8 +5,8 @@ import type { Assignee, Priority } from "../conversations/index.ts";
 
 /** One message of a scenario. */
 export interface ScenarioMessage {
-  /** Minutes before the seeding. */
-  readonly ago: number;
+  /** How many minutes before the seeding the message was sent. */
+  readonly minutesAgo: number;
   readonly from: "contact" | "host";
   readonly channel: Channel;
   readonly body: string;
@@ -22,7 +22,7 @@ export interface Scenario {
   readonly email: string | null;
   readonly labels: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
-  readonly turns: readonly ScenarioMessage[];
+  readonly messages: readonly ScenarioMessage[];
   /** The final state of the conversation. */
   readonly conversation: {
     readonly labels: readonly string[];
@@ -49,16 +49,16 @@ export const scenarios: readonly Scenario[] = [
     email: "maya.okafor@example.com",
     labels: ["regular"],
     attributes: { city: "Portland", plan: "plus" },
-    turns: [
+    messages: [
       {
-        ago: 2 * day + 95,
+        minutesAgo: 2 * day + 95,
         from: "contact",
         channel: "sms",
         score: -0.35,
         body: "My order 4821 still hasn't arrived. Where is it?",
       },
       {
-        ago: 2 * day + 88,
+        minutesAgo: 2 * day + 88,
         from: "host",
         channel: "sms",
         body:
@@ -66,7 +66,7 @@ export const scenarios: readonly Scenario[] = [
           "carrier.",
       },
       {
-        ago: day + 40,
+        minutesAgo: day + 40,
         from: "contact",
         channel: "mms",
         score: -0.7,
@@ -74,13 +74,13 @@ export const scenarios: readonly Scenario[] = [
         media: [parcel],
       },
       {
-        ago: day + 31,
+        minutesAgo: day + 31,
         from: "host",
         channel: "sms",
         body: "Oh no, I'm sorry. A new one goes out today, and you needn't send this one back.",
       },
       {
-        ago: 52,
+        minutesAgo: 52,
         from: "contact",
         channel: "sms",
         score: 0.65,
@@ -106,16 +106,16 @@ export const scenarios: readonly Scenario[] = [
     email: null,
     labels: [],
     attributes: {},
-    turns: [
+    messages: [
       {
-        ago: 41,
+        minutesAgo: 41,
         from: "contact",
         channel: "sms",
         score: -0.3,
         body: "I was charged twice for my subscription this month.",
       },
       {
-        ago: 38,
+        minutesAgo: 38,
         from: "contact",
         channel: "sms",
         score: -0.5,
@@ -138,17 +138,22 @@ export const scenarios: readonly Scenario[] = [
     email: "priya@example.com",
     labels: ["regular", "vip"],
     attributes: { birthday: "04-12" },
-    turns: [
+    messages: [
       {
-        ago: 3 * day + 20,
+        minutesAgo: 3 * day + 20,
         from: "contact",
         channel: "sms",
         score: 0.1,
         body: "Hi, are you open on Saturday?",
       },
-      { ago: 3 * day + 14, from: "host", channel: "sms", body: "Hello Priya! Yes, from 9 to 5." },
       {
-        ago: 3 * day + 12,
+        minutesAgo: 3 * day + 14,
+        from: "host",
+        channel: "sms",
+        body: "Hello Priya! Yes, from 9 to 5.",
+      },
+      {
+        minutesAgo: 3 * day + 12,
         from: "contact",
         channel: "sms",
         score: 0.8,
@@ -171,16 +176,16 @@ export const scenarios: readonly Scenario[] = [
     email: null,
     labels: [],
     attributes: { company: "Moretti Bikes" },
-    turns: [
+    messages: [
       {
-        ago: 5 * 60,
+        minutesAgo: 5 * 60,
         from: "contact",
         channel: "sms",
         score: 0,
         body: "Can we move Thursday's appointment to next week?",
       },
       {
-        ago: 4 * 60 + 50,
+        minutesAgo: 4 * 60 + 50,
         from: "host",
         channel: "sms",
         body: "Of course. I'll get back to you tomorrow with the free times.",
@@ -202,9 +207,9 @@ export const scenarios: readonly Scenario[] = [
     email: null,
     labels: [],
     attributes: {},
-    turns: [
+    messages: [
       {
-        ago: 17,
+        minutesAgo: 17,
         from: "contact",
         channel: "mms",
         score: 0.2,
@@ -212,7 +217,7 @@ export const scenarios: readonly Scenario[] = [
         media: [monstera],
       },
       {
-        ago: 11,
+        minutesAgo: 11,
         from: "host",
         channel: "mms",
         body: "That's the one, and this is its little sister.",
@@ -235,21 +240,27 @@ export const scenarios: readonly Scenario[] = [
     email: "sam.rivera@example.com",
     labels: [],
     attributes: { page: "/pricing" },
-    turns: [
+    messages: [
       {
-        ago: 9,
+        minutesAgo: 9,
         from: "contact",
         channel: "webchat",
         score: 0.1,
         body: "Does the plus plan include phone support?",
       },
       {
-        ago: 8,
+        minutesAgo: 8,
         from: "host",
         channel: "webchat",
         body: "It does, on weekdays from 8 to 18. Shall I set it up for you?",
       },
-      { ago: 6, from: "contact", channel: "webchat", score: 0.5, body: "Great, yes please." },
+      {
+        minutesAgo: 6,
+        from: "contact",
+        channel: "webchat",
+        score: 0.5,
+        body: "Great, yes please.",
+      },
     ],
     conversation: {
       labels: ["sales"],

@@ -45,33 +45,17 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
   name: "sandbox.seed",
   input: () => noInput,
   status: 201,
-  async run(tx, _input, call) {
-    const { scope, services } = call;
+  async run(tx, _input, { scope, services }) {
     requireSandbox(scope);
-    const made = { contacts: 0, conversations: 0, messages: 0 };
+    const { drawId } = services;
     const fresh: Scenario[] = [];
     for (const scenario of scenarios) if (await isFresh(tx, scenario)) fresh.push(scenario);
-    for (const scenario of fresh) {
-      await createContactOf(tx, services, scenario);
-      made.contacts++;
-      made.conversations++;
-    }
-    // Create messages in time order, because lists sort by id.
-    const turns = fresh.flatMap((scenario) =>
-      scenario.turns.map((turn): [Scenario, ScenarioMessage] => [scenario, turn]),
-    );
-    for (const [scenario, turn] of turns.toSorted(([, a], [, b]) => b.ago - a.ago)) {
-      const past = backdated(tx, tx.now - turn.ago * minuteMs);
-      // Lists find the rows of a time by their ids.
-      const drawId = idSource({ now: () => past.now }, services.random);
-      await playMessage(past, { ...services, drawId }, scenario, turn);
-      made.messages++;
-    }
-    const { drawId } = services;
+    for (const scenario of fresh) await createContactOf(tx, services, scenario);
+    const messages = await playMessages(tx, services, fresh);
     for (const scenario of fresh) await settle(tx, drawId, scenario);
     // Seed the agent last, so that it does not answer the scenarios' messages.
     if (services.hasAgents) await seedAgent(tx, drawId);
-    return made;
+    return { contacts: fresh.length, conversations: fresh.length, messages };
   },
 };
 
@@ -95,6 +79,27 @@ async function createContactOf(tx: Tx, services: Services, scenario: Scenario): 
 }
 
 /**
+ * Creates the messages of the scenarios in the order of their times, because lists sort by id.
+ * Returns their number.
+ */
+async function playMessages(
+  tx: Tx,
+  services: Services,
+  played: readonly Scenario[],
+): Promise<number> {
+  const messages = played
+    .flatMap((scenario) => scenario.messages.map((message) => ({ scenario, message })))
+    .toSorted((a, b) => b.message.minutesAgo - a.message.minutesAgo);
+  for (const { scenario, message } of messages) {
+    const past = backdated(tx, tx.now - message.minutesAgo * minuteMs);
+    // Lists find the rows of a time by their ids.
+    const drawId = idSource({ now: () => past.now }, services.random);
+    await playMessage(past, { ...services, drawId }, scenario, message);
+  }
+  return messages.length;
+}
+
+/**
  * Creates one message of the scenario at the transaction's time, as received or as sent and
  * delivered.
  */
@@ -102,12 +107,12 @@ async function playMessage(
   tx: Tx,
   services: Services,
   scenario: Scenario,
-  turn: ScenarioMessage,
+  played: ScenarioMessage,
 ): Promise<void> {
   const sender = await senderOf(tx, scenario);
   if (sender === undefined) return;
-  const { channel, body, media = [], score } = turn;
-  if (turn.from === "host") return playDelivered(tx, services, scenario, sender, turn);
+  if (played.from === "host") return playDelivered(tx, services, scenario, sender, played);
+  const { channel, body, media = [], score } = played;
   const inbound = {
     // A new id each time: the id of an erased message is refused.
     provider_message_id: services.drawId("sim"),
@@ -119,8 +124,8 @@ async function playMessage(
     at: tx.now,
   };
   // The scenario sets the score, so the analyzer must not score the message.
-  const quiet = { ...services, scoresSentiment: false };
-  const message = await receiveMessage(tx, quiet, sender, inbound);
+  const unscored = { ...services, scoresSentiment: false };
+  const message = await receiveMessage(tx, unscored, sender, inbound);
   if (score !== undefined) await recordScore(tx, message, score);
 }
 
@@ -146,7 +151,7 @@ async function playDelivered(
   services: Services,
   scenario: Scenario,
   sender: SenderRow,
-  turn: ScenarioMessage,
+  played: ScenarioMessage,
 ): Promise<void> {
   const { drawId } = services;
   const identity = await identityOf(tx, scenario);
@@ -154,7 +159,7 @@ async function playDelivered(
   const begun = current ?? (await beginConversation(tx, drawId, identity, undefined));
   // A person who replies has read the earlier messages.
   const conversation = await writeConversation(tx, begun, { unread_count: 0, unread: null });
-  const { channel, body, media = [] } = turn;
+  const { channel, body, media = [] } = played;
   const author = { type: "human", id: "anna" } as const;
   const correspondence = {
     channel,
@@ -172,12 +177,13 @@ async function playDelivered(
     error: null,
   });
   const moved = await moveMessage(tx, drawId, message, delivered.state);
-  const times = { at: iso(tx.now), carrier_at: iso(tx.now) };
-  const receipt = { status: "delivered", provider_message_id: null, error: null } as const;
   writeTimeline(tx, drawId, message, moved, {
     type: "receipt",
-    ...times,
-    ...receipt,
+    at: iso(tx.now),
+    carrier_at: iso(tx.now),
+    status: "delivered",
+    provider_message_id: null,
+    error: null,
     applied: true,
     ignored_reason: null,
   });
@@ -189,9 +195,9 @@ async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<v
   if (conversation === undefined) return;
   const { handler, isRead, labels, priority, end, notes: written } = scenario.conversation;
   for (const body of written) {
-    const about = { conversation_id: conversation.id, id: drawId("note") };
     tx.insert(notes, {
-      ...about,
+      conversation_id: conversation.id,
+      id: drawId("note"),
       author_type: "human",
       author_id: "anna",
       body,
@@ -204,13 +210,13 @@ async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<v
   const patch: Partial<ConversationRow> = {
     labels,
     priority,
-    ...routed(handler),
-    ...endOf(end, tx.now),
+    ...handlerPatch(handler),
+    ...endPatch(end, tx.now),
   };
   await changeConversation(tx, drawId, read, patch);
 }
 
-function routed(handler: Scenario["conversation"]["handler"]): Partial<ConversationRow> {
+function handlerPatch(handler: Scenario["conversation"]["handler"]): Partial<ConversationRow> {
   if (handler === null) return {};
   if (handler === "queue") return { handler };
   return {
@@ -220,7 +226,7 @@ function routed(handler: Scenario["conversation"]["handler"]): Partial<Conversat
   };
 }
 
-function endOf(end: Scenario["conversation"]["end"], now: number): Partial<ConversationRow> {
+function endPatch(end: Scenario["conversation"]["end"], now: number): Partial<ConversationRow> {
   if (end === "open") return {};
   if (end === "closed") return statusPatch({ status: "closed", closed_at: now });
   return statusPatch({ status: "snoozed", snoozed_until: now + end.snoozedForMinutes * minuteMs });
