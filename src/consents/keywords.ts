@@ -47,7 +47,7 @@ const maxCheckedCharacters = 1_000;
  * Whether a message without a keyword seems to ask for an opt-out. It matches a request at the
  * beginning of a clause ("please stop texting me", "stop now pls", "take me off your list") and a
  * misspelt keyword alone ("stpo", "unsubcribe"). It does not match a negation or another meaning
- * ("don't stop", "bus stop", "stop by tomorrow"). It knows English only, like the keywords.
+ * ("don't stop", "bus stop", "stop by tomorrow"). It knows English only.
  */
 export function suspectsOptOut(body: string): boolean {
   if (keywordOf(body, false) === "opt_out") return false;

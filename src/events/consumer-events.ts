@@ -6,6 +6,7 @@ import {
   consumerEvents,
   consumerEventsOfKey,
   consumers,
+  maxConsumers,
 } from "./consumer-rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import { arm, type Claim, disarm, finish, leaseMs, renew } from "../queue/index.ts";
@@ -119,9 +120,6 @@ export async function failConsumerEvent(
   await finish(tx, claim, retry_at === null ? {} : { againAt: retry_at, failed: true });
   return isParked;
 }
-
-/** A bound above any real number of consumers. */
-const maxConsumers = 1_000;
 
 /**
  * Erases the errors that consumers' handlers threw at these events, because they may quote them.

@@ -15,6 +15,8 @@ export const consumers = collection("consumers", {
 export interface ConsumerRow extends RowOf<typeof consumers> {}
 
 export const consumerByName = consumers.key("name");
+/** A bound above any real number of consumers. */
+export const maxConsumers = 1_000;
 
 export const consumerEvents = collection("consumer_events", {
   consumer: text(),
@@ -39,13 +41,3 @@ export const consumerEventOf = consumerEvents.unique("by_event", ["consumer", "e
 export const parkedEvents = consumerEvents.index("parked", ["consumer", "parked_at"], {
   where: { column: "parked_at", present: true },
 });
-
-const namePattern = /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/i;
-
-/**
- * Whether the name has 1 to 100 letters, digits, dots, dashes and underscores, and starts and ends
- * with a letter or digit.
- */
-export function isConsumerName(name: string): boolean {
-  return namePattern.test(name);
-}

@@ -1,5 +1,5 @@
 import { removeConsumer, resumeConsumerEvent, skipConsumerEvent } from "./consumer-events.ts";
-import { isConsumerName, parkedEvents } from "./consumer-rows.ts";
+import { parkedEvents } from "./consumer-rows.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import type {
   ConsumeOptions,
@@ -226,11 +226,13 @@ class RunningConsumer implements LocalConsumer {
   }
 }
 
+const namePattern = /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/i;
+
 const setupSchema = optionsObject({
   name: option<string>(
     "1 to 100 letters, digits, dots, dashes and underscores, starting and ending with a letter " +
       "or digit",
-    (name) => typeof name === "string" && isConsumerName(name),
+    (name) => typeof name === "string" && namePattern.test(name),
     { isQuoted: true },
   ),
   types: listOption("event types", eventTypeOption).min(1, {

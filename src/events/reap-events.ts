@@ -1,5 +1,5 @@
 import type { EventId } from "../kernel/index.ts";
-import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
+import { consumerByName, consumerEventOf, maxConsumers } from "./consumer-rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";
@@ -11,13 +11,10 @@ type FindReferenced = (
   ids: readonly EventId[],
 ) => Promise<readonly EventId[]>;
 
-/** A bound above any real number of consumers. */
-const maxConsumers = 1_000;
-
 /**
- * Removes old events in the order of their positions, up to the first one that is not old, one
- * chunk per call. Events that a consumer has not read or not handled are kept whatever their age,
- * and so are events that have deliveries. Each call returns the number of events it processed.
+ * Removes old events in the order of their positions, one chunk per call. Events that a consumer
+ * has not read or not handled are kept whatever their age, and so are events that have deliveries.
+ * Each call returns the number of old events that it processed.
  */
 export function eventReaper(
   { store, clock, logger, services: { eventsKeptMs } }: Runtime,

@@ -31,17 +31,17 @@ const concurrency = { proven: 8, failing: 4, fresh: 1 } as const;
  * jobs can run. While an attempt that began in this time is under way, the drain cannot end, so
  * others still begin: a receiver that answers one request late gets the others on time.
  */
-const maxAttempts = 10_000;
-const drainMs = 10_000;
+const maxDrainAttempts = 10_000;
+const beginMs = 10_000;
 /** The maximum number of attempts that are under way or not yet recorded. */
 const maxUnfinished = 64;
-/** The maximum number of attempts that one transaction records. */
-const maxBatch = 32;
+/** When this many attempts have ended, they are recorded without waiting for others. */
+const fullBatch = 32;
 /**
- * How many times the recording of attempts calls `retry`. All rounds together take about a minute,
- * the length of a lease.
+ * How often a transaction that records attempts is tried. Each round is a call of `retry`; all
+ * together take about a minute, the length of a lease.
  */
-const maxRounds = 10;
+const maxRecordRounds = 10;
 /**
  * How often the drain looks for commits of other processes while it waits for responses, in
  * milliseconds.
@@ -105,7 +105,7 @@ export class WebhookDrain {
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
     this.#renewedAt = leasedAt;
     this.#lastResponseAt = clock.now();
-    this.#beginsUntil = clock.now() + drainMs;
+    this.#beginsUntil = clock.now() + beginMs;
     this.#wake = new Signal(clock);
   }
 
@@ -194,7 +194,7 @@ export class WebhookDrain {
     const { run } = this.#options;
     if (run.stopping.aborted) return false;
     if (this.#failure !== undefined || !this.#hasLease || this.#mayEnd) return false;
-    if (this.#attemptCount >= maxAttempts) return false;
+    if (this.#attemptCount >= maxDrainAttempts) return false;
     if (this.#isOver() && this.#inTime === 0) return false;
     // A failure may pause or disable the webhook, so it is recorded first.
     if (this.#unrecordedFailures > 0) return false;
@@ -319,7 +319,7 @@ export class WebhookDrain {
    * are recorded together.
    */
   async #waitForBatch(): Promise<void> {
-    for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < maxBatch;) {
+    for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < fullBatch;) {
       before = this.#unrecorded.length;
       if (this.#inFlight > 0) await this.#runtime.store.yieldToEventLoop();
     }
@@ -338,7 +338,7 @@ export class WebhookDrain {
         return await this.#commit((tx) => recordAttempts(tx, claim, batch, { drawId, mayEnd }));
       } catch (error) {
         const isTemporary = error instanceof TidingsError && error.retryable;
-        if (!isTemporary || run.abort.aborted || round === maxRounds) throw error;
+        if (!isTemporary || run.abort.aborted || round === maxRecordRounds) throw error;
       }
     }
   }
