@@ -80,36 +80,36 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     const [agentsEnd, playbooksEnd, messagesEnd] = [drawId("agt"), drawId("pb"), drawId("msg")];
     let removed = 0;
     const remove = async <R extends Scope>(
-      { primary: index }: { readonly primary: ScopedIndex<R> },
+      index: ScopedIndex<R>,
       selection?: Selection<R>,
     ): Promise<void> => {
       removed += await removeAll(steps, index, selection);
     };
-    await remove(agents, { end: agentsEnd });
-    await remove(agentVersions, { end: agentsEnd });
-    await remove(agentTriggers, { end: agentsEnd });
-    await remove(playbooks, { end: playbooksEnd });
-    await remove(playbookVersions, { end: playbooksEnd });
-    await remove(messages, { end: messagesEnd, remove: removeMessage });
-    await remove(deliveries, { end: drawId("dlv"), remove: removeDelivery });
+    await remove(agents.primary, { end: agentsEnd });
+    await remove(agentVersions.primary, { end: agentsEnd });
+    await remove(agentTriggers.primary, { end: agentsEnd });
+    await remove(playbooks.primary, { end: playbooksEnd });
+    await remove(playbookVersions.primary, { end: playbooksEnd });
+    await remove(messages.primary, { end: messagesEnd, remove: removeMessage });
+    await remove(deliveries.primary, { end: drawId("dlv"), remove: removeDelivery });
     const ofContacts = [webchatSessions, mailboxes, mail, agentSessions, runs];
     const ofConversations = [conversationLabels, notes, conversations];
-    for (const each of [...ofContacts, ...ofConversations]) await remove<Scope>(each);
-    await remove(identities, { remove: removeAddress });
+    for (const each of [...ofContacts, ...ofConversations]) await remove<Scope>(each.primary);
+    await remove(identities.primary, { remove: removeAddress });
     // The other consents go before the contacts. A contact that has taken one over is then removed.
     for (const each of [consents, consentEvidence, observations, contactLabels, contacts]) {
-      await remove<Scope>(each);
+      await remove<Scope>(each.primary);
     }
     // What came during the reset and belongs to a contact that it removed. The addresses go first,
     // because a message to one of them would make more.
-    await remove(identities, { isKept: hasContact, remove: removeAddress });
-    await remove(conversations, { isKept: hasContact });
-    await remove(messages, { isKept: hasContact, remove: removeMessage });
+    await remove(identities.primary, { isKept: hasContact, remove: removeAddress });
+    await remove(conversations.primary, { isKept: hasContact });
+    await remove(messages.primary, { isKept: hasContact, remove: removeMessage });
     for (const each of [timeline, inboundIds, messageScores]) {
-      await remove<OfMessage>(each, { isKept: hasMessage });
+      await remove<OfMessage>(each.primary, { isKept: hasMessage });
     }
-    await remove({ primary: eventsOfAccount });
-    await remove(idempotency, { isKept: hasLastingEffect });
+    await remove(eventsOfAccount);
+    await remove(idempotency.primary, { isKept: hasLastingEffect });
     return { removed };
   },
 };

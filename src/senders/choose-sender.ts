@@ -79,10 +79,10 @@ async function findSender(
   const known = last === null ? undefined : await tx.get(senderById, [last]);
   if (isUsable(known)) return known;
   const defaults = await tx.get(defaultSenderByChannel, [channel]);
+  const candidates =
+    defaults === undefined ? [] : [...rankSenders(to, defaults.pool), defaults.sender_id];
   let unusable: SenderRow | undefined;
-  for (const id of defaults === undefined
-    ? []
-    : [...rankSenders(to, defaults.pool), defaults.sender_id]) {
+  for (const id of candidates) {
     const sender = await tx.get(senderById, [id]);
     if (isUsable(sender)) return sender;
     unusable = sender;
