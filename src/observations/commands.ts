@@ -1,6 +1,7 @@
 import { conversationById } from "../conversations/index.ts";
 import { messageById } from "../messages/index.ts";
-import { observationById, observationResource, observations } from "./rows.ts";
+import { observationResource } from "./reads.ts";
+import { observationById, observations } from "./rows.ts";
 import {
   type AddObservation,
   addObservationSchema,

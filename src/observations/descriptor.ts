@@ -8,7 +8,8 @@ import {
   queryByIdAndInput,
 } from "../operations/index.ts";
 import { addObservation, removeObservation } from "./commands.ts";
-import { listObservations, observations } from "./rows.ts";
+import { listObservations } from "./reads.ts";
+import { observations } from "./rows.ts";
 import { observationSchema } from "./types.ts";
 
 const observationRoutes: readonly ApiRoute[] = [

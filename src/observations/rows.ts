@@ -1,16 +1,6 @@
-import {
-  type ContactId,
-  type ConversationId,
-  iso,
-  isoOrNull,
-  type MessageId,
-  type ObservationId,
-  type Page,
-} from "../kernel/index.ts";
+import type { ContactId, ConversationId, MessageId, ObservationId } from "../kernel/index.ts";
 import { json, nullable, real, type RowOf, scoped, text, time } from "../ports/index.ts";
-import { type ListObservations, listObservationsSchema, type Observation } from "./types.ts";
-import { page, type Query } from "../operations/index.ts";
-import { contactToRead } from "../contacts/index.ts";
+import type { Observation } from "./types.ts";
 
 export const observations = scoped("observations", {
   contact_id: text<ContactId>(),
@@ -24,7 +14,7 @@ export const observations = scoped("observations", {
   created_at: time(),
   expires_at: nullable(time()),
 });
-interface ObservationRow extends RowOf<typeof observations> {}
+export interface ObservationRow extends RowOf<typeof observations> {}
 
 export const observationById = observations.key("contact_id", "id");
 export const observationsByExpiry = observations.acrossScopes.index(
@@ -34,51 +24,3 @@ export const observationsByExpiry = observations.acrossScopes.index(
     where: { column: "expires_at", present: true },
   },
 );
-
-/** Lists a contact's observations, newest first, without expired ones. */
-export const listObservations: Query<ListObservations, Page<Observation>> = {
-  kind: "query",
-  name: "contacts.observations",
-  input: () => listObservationsSchema,
-  async run(reads, { id, ...input }, call, now) {
-    const contact = await contactToRead(reads, id);
-    const range = {
-      index: observations.primary,
-      prefix: [contact.id],
-      order: "descending" as const,
-      operation: "contacts.observations",
-      filters: { id: contact.id },
-      input,
-    };
-    const observed = await page(reads, range, call);
-    const unexpired = observed.data.filter(
-      ({ expires_at }) => expires_at === null || expires_at > now,
-    );
-    return { ...observed, data: unexpired.map(observationResource) };
-  },
-};
-
-export function observationResource(row: ObservationRow): Observation {
-  const {
-    id,
-    contact_id,
-    conversation_id,
-    content,
-    kind,
-    source,
-    evidence_message_ids,
-    confidence,
-  } = row;
-  return {
-    id,
-    contact_id,
-    conversation_id,
-    content,
-    kind,
-    source,
-    evidence_message_ids: [...evidence_message_ids],
-    confidence,
-    created_at: iso(row.created_at),
-    expires_at: isoOrNull(row.expires_at),
-  };
-}

@@ -16,7 +16,8 @@ import {
   TidingsError,
 } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
-import { setChannel, showSender } from "./sender-channels.ts";
+import { showSender } from "./reads.ts";
+import { setChannel } from "./sender-channels.ts";
 import { setThrottle } from "./set-throttle.ts";
 import { unscoped } from "../store/index.ts";
 import type { Transport } from "../ports/index.ts";

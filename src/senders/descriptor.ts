@@ -2,12 +2,12 @@ import { createSender, removeSender, updateSender } from "./commands.ts";
 import { pageSchema } from "../kernel/index.ts";
 import {
   defaultSenders,
-  listSenders,
   senderChannels,
   senderHandOvers,
   senders,
   senderThrottles,
 } from "./rows.ts";
+import { listSenders } from "./reads.ts";
 import { senderSchema } from "./types.ts";
 import {
   type ApiRoute,

@@ -1,4 +1,4 @@
-import { type Channel, channels, iso, type SenderId } from "../kernel/index.ts";
+import type { Channel, SenderId } from "../kernel/index.ts";
 import {
   boolean,
   integer,
@@ -10,8 +10,6 @@ import {
   text,
   time,
 } from "../ports/index.ts";
-import { listQuery } from "../operations/index.ts";
-import type { Sender } from "./types.ts";
 
 export const senders = scoped("senders", {
   id: text<SenderId>(),
@@ -100,38 +98,3 @@ export const senderHandOvers = scoped("sender_hand_overs", {
 });
 
 export const handOverByNumber = senderHandOvers.key("address", "number");
-
-export const listSenders = listQuery({
-  name: "senders.list",
-  index: senders.primary,
-  order: "descending",
-  async show(rows, reads): Promise<Sender[]> {
-    const defaults = await reads.range({
-      index: defaultSenders.primary,
-      prefix: [],
-      order: "ascending",
-      limit: channels.length,
-    });
-    return rows.map((row) => senderResource(row, defaults));
-  },
-});
-
-/** The resource of a sender. `defaults` are the default senders of all its channels. */
-export function senderResource(row: SenderRow, defaults: readonly DefaultSenderRow[]): Sender {
-  const { id, address, transport, pool, messages_per_second, daily_cap, created_at } = row;
-  const default_channels = row.channels.filter((channel) =>
-    defaults.some((each) => each.channel === channel && each.sender_id === id),
-  );
-  return {
-    id,
-    address,
-    channels: [...row.channels],
-    transport,
-    default: default_channels.length > 0,
-    default_channels,
-    pool,
-    messages_per_second,
-    daily_cap,
-    created_at: iso(created_at),
-  };
-}

@@ -3,10 +3,8 @@ import {
   defaultSenders,
   senderChannels,
   senderOfChannel,
-  senderResource,
   type SenderRow,
 } from "./rows.ts";
-import type { Sender } from "./types.ts";
 import { type Channel, invalid, type SenderId, type TidingsError } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -75,17 +73,6 @@ async function nextDefault(
   const oldest = await tx.list(senderChannels.primary, [channel], 2);
   const other = oldest.find(({ sender_id }) => sender_id !== id);
   return other?.sender_id ?? (isMember ? id : undefined);
-}
-
-/** The resource of a sender as the transaction sees it. */
-export async function showSender(tx: Tx, sender: SenderRow): Promise<Sender> {
-  const defaults = await Promise.all(
-    sender.channels.map((channel) => tx.get(defaultSenderByChannel, [channel])),
-  );
-  return senderResource(
-    sender,
-    defaults.filter((row) => row !== undefined),
-  );
 }
 
 function poolFull(channel: Channel): TidingsError {

@@ -1,4 +1,5 @@
-import { getContactSentiment, messageScores } from "./rows.ts";
+import { getContactSentiment } from "./reads.ts";
+import { messageScores } from "./rows.ts";
 import { contactSentimentSchema } from "../contacts/index.ts";
 import { type ApiRoute, type Module, queryById, type Runtime } from "../operations/index.ts";
 import { scoreMessages, sentimentHookHandlers } from "./score-messages.ts";
