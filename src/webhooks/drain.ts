@@ -235,15 +235,7 @@ export class WebhookDrain {
       else if (number > this.#beganBeforeLimit) {
         this.#maxInFlight = Math.min(this.#maxInFlight + 1, concurrency.proven);
       }
-      // The clock may have been set back during the attempt.
-      const duration_ms = Math.max(0, ended_at - started_at);
-      const times = {
-        started_at,
-        ended_at,
-        duration_ms,
-        jitter: succeeded ? 0 : this.#drawJitter(),
-      };
-      const before = { attempts_before: attempts, automatic_before: history.length };
+      const jitter = succeeded ? 0 : this.#drawJitter();
       this.#unrecorded.push({
         id: drawId("att"),
         delivery_id,
@@ -251,8 +243,13 @@ export class WebhookDrain {
         requested_at,
         body,
         outcome,
-        ...before,
-        ...times,
+        attempts_before: attempts,
+        automatic_before: history.length,
+        started_at,
+        ended_at,
+        // The clock may have been set back during the attempt.
+        duration_ms: Math.max(0, ended_at - started_at),
+        jitter,
       });
     }
     this.#continue();
