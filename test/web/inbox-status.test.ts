@@ -3,12 +3,9 @@ import type { Page } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import type { EngineOptions, Policy } from "../../adapters/entry.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 import { accepted, busy, carrier, lost, refused } from "../support/carrier.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -170,48 +167,5 @@ test("the mark of a last message follows its status without a reload", async ({ 
   await page.goto(`${url}#/all?q=failed`);
   await page.locator(".row mark").first().waitFor();
   expect(await markOf(page, "Contact failed")).toBeNull();
-  expect(faults).toEqual([]);
-});
-
-const postgres = storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
-
-/** A storage whose log of events can be read only while the gate is open. */
-function behindGate(storage: StoragePort): {
-  readonly storage: StoragePort;
-  readonly gate: { opened: Promise<void> };
-} {
-  const gate = { opened: Promise.resolve() };
-  const { reader } = storage;
-  const gated = over(storage, {
-    reader: over(reader, {
-      async range(range) {
-        if (range.index.collection.name === "events") await gate.opened;
-        return reader.range(range);
-      },
-    }),
-  });
-  return { storage: gated, gate };
-}
-
-test("the list has the right status although the events of a message come out of order", async ({
-  skip,
-}) => {
-  // The events of transactions that checked a policy get their places when the log is read.
-  const { storage, gate } = behindGate(postgres.open().connect());
-  const { shop, url, page, faults } = await inbox(skip, { storage });
-  const from = "+14155550100";
-  await shop.contacts.create({ phone: from, name: "Ann" });
-  await shop.sandbox.inbound({ from, body: "Hello?" });
-  const send_at = new Date(Date.now() + 3_600_000).toISOString();
-  const { id } = await shop.messages.send({ to: from, body: "Hi", send_at });
-  await page.goto(url);
-  await row(page, "Ann").getByText("Scheduled:").waitFor();
-
-  const { promise, resolve } = Promise.withResolvers<void>();
-  gate.opened = promise;
-  await shop.messages.edit(id, { send_at: new Date().toISOString() });
-  await eventually(async () => expect((await shop.messages.get(id)).status).toBe("sent"));
-  resolve();
-  await expect.poll(() => markOf(page, "Ann")).toBeNull();
   expect(faults).toEqual([]);
 });

@@ -141,7 +141,7 @@ function onEvent(event: Event): void {
 
 /**
  * Shows the new status of a last message. If the change does not begin at the status that is shown,
- * the conversation was read after it, or changes are out of order. Then it is read again.
+ * the conversation was read after it, or a change was missed. Then it is read again.
  */
 function showStatus(
   conversationId: string,
