@@ -23,9 +23,12 @@ export class PostgresProxy implements AsyncDisposable {
   delayMs = 0;
   /** Closes new connections at once. */
   refuses = false;
+  /** Accepts new connections, and never responds to anything on them. */
+  isSilent = false;
   readonly #upstream: URL;
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
+  readonly #silent = new Set<Socket>();
   #statements = 0;
   #cutRequest: CutRequest | undefined;
 
@@ -60,6 +63,7 @@ export class PostgresProxy implements AsyncDisposable {
   /** Cuts all connections. */
   cut(): void {
     for (const connection of this.#connections) connection.cut();
+    for (const client of this.#silent) client.destroy();
   }
 
   /**
@@ -81,6 +85,11 @@ export class PostgresProxy implements AsyncDisposable {
   #accept(client: Socket): void {
     if (this.refuses) {
       client.destroy();
+      return;
+    }
+    if (this.isSilent) {
+      this.#silent.add(client.resume());
+      client.once("close", () => this.#silent.delete(client));
       return;
     }
     const connection = new Connection(client, connectTo(this.#upstream), {

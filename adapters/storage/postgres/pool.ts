@@ -1,4 +1,4 @@
-import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
+import { hasMethods, memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import {
   describeServer,
@@ -119,31 +119,55 @@ export class ConnectionPool {
         { retryable: false },
       );
     }
-    let timer: NodeJS.Timeout | undefined;
-    const connecting = this.#pool.connect();
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(
-          unavailableError(
-            `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
-            this.#server,
-          ),
-        );
-      }, maxWaitMs);
-    });
+    const taking = this.#pool.connect();
+    let connecting = connectingClients(this.#pool);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setInterval(() => {
+      reject(
+        unavailableError(
+          `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
+          this.#server,
+        ),
+      );
+      for (const client of connecting) endIfConnecting(client);
+      connecting = connectingClients(this.#pool);
+    }, maxWaitMs);
+    const settled = (): void => clearInterval(timer);
+    taking.then(settled, settled);
     try {
-      return await Promise.race([connecting, late]);
+      return await Promise.race([taking, late]);
     } catch (error) {
       // A connection that comes too late goes back to the pool.
-      connecting.then(
+      taking.then(
         (client) => client.release(),
         () => {},
       );
       throw this.toError(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
+}
+
+/**
+ * Returns the clients of a pool of `pg` that are connecting. Without its option
+ * `connectionTimeoutMillis`, `pg` waits for ever for a server that accepts a connection and does
+ * not respond, such as a proxy whose server has failed. These clients would keep all places of the
+ * pool after the server is back.
+ */
+function connectingClients(pool: PostgresPool): readonly unknown[] {
+  const clients = memberOf(pool, "_clients");
+  return Array.isArray(clients) ? clients.filter(isConnecting) : [];
+}
+
+const isConnecting = (client: unknown): boolean => memberOf(client, "_connecting") === true;
+
+/** Ends the attempt to connect as `connectionTimeoutMillis` does. The pool then makes another one. */
+function endIfConnecting(client: unknown): void {
+  const socket = memberOf(memberOf(client, "connection"), "stream");
+  if (isConnecting(client) && hasMethods(socket, "destroy")) (socket as Destroyable).destroy();
+}
+
+interface Destroyable {
+  destroy(): void;
 }
 
 const guarded = new WeakSet<PostgresPool>();

@@ -396,7 +396,7 @@ describe("every wait ends", () => {
 
     let came: ((client: PostgresPoolClient) => void) | undefined;
     const never = { connect: () => new Promise<PostgresPoolClient>((resolve) => (came = resolve)) };
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const opening = postgres({ pool: never })
       .open(firstSchema)
       .catch((error: unknown) => error);

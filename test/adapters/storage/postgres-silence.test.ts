@@ -1,0 +1,38 @@
+import { expect, it, onTestFinished, vi } from "vitest";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { database } from "../../support/postgres.ts";
+import { notes, says, write } from "./sqlite-files.ts";
+import { firstSchema, insertNote } from "./sqlite-schemas.ts";
+
+it("a server that accepted connections and did not respond for a while can be used afterwards", async () => {
+  const where = await database();
+  const proxy = await where.proxy();
+  const pool = where.pool({ connectionString: proxy.url, max: 2 });
+  const port = postgres({ pool });
+  await port.open(firstSchema);
+  await write(port, insertNote("before"));
+  proxy.isSilent = true;
+  proxy.cut();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  const pass = async <T>(work: Promise<T>): Promise<unknown> => {
+    const settled = work.catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10_000);
+    return settled;
+  };
+  // More waits than the pool has places.
+  for (let i = 0; i < 6; i++) {
+    expect(await pass(write(port, insertNote("during")))).toMatchObject({
+      code: "storage_unavailable",
+      retryable: true,
+      message: says(/became free|was lost/),
+    });
+  }
+  proxy.isSilent = false;
+  await pass(notes(port));
+  vi.useRealTimers();
+  await write(port, insertNote("after"));
+  expect(await notes(port)).toEqual(["after", "before"]);
+  await port.close();
+  await pool.end();
+});
