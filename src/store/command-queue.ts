@@ -18,6 +18,8 @@ export interface Member {
   readonly reject: (error: unknown) => void;
   /** Its position in the order of arrival. */
   readonly place: number;
+  /** When it arrived, by the monotonic clock. */
+  readonly arrivedAt: number;
   readonly origin: Origin;
   /** How many runs of the command failed because its group met a conflict. */
   conflicts: number;
@@ -91,6 +93,12 @@ export class CommandQueue {
     this.#again.sort();
   }
 
+  /** Takes all commands that arrived before a time. */
+  takeArrivedBefore(time: number): Member[] {
+    const all = [this.#again, this.#ofEngine, this.#ofCallers, this.#items];
+    return all.flatMap((arrivals) => arrivals.takeArrivedBefore(time));
+  }
+
   /** Takes up to `max` commands that may share a commit, each when the iterator asks for it. */
   *takeGroup(max: number): Generator<Member> {
     const runsAgain = this.#again.size > 0;
@@ -118,7 +126,7 @@ interface Line {
 
 /** Commands in the order of arrival. */
 class Arrivals implements Line {
-  readonly #members: Member[] = [];
+  #members: Member[] = [];
 
   get size(): number {
     return this.#members.length;
@@ -143,6 +151,12 @@ class Arrivals implements Line {
 
   take(): void {
     this.#members.shift();
+  }
+
+  takeArrivedBefore(time: number): Member[] {
+    const taken = this.#members.filter(({ arrivedAt }) => arrivedAt < time);
+    if (taken.length > 0) this.#members = this.#members.slice(taken.length);
+    return taken;
   }
 }
 

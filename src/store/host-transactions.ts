@@ -158,6 +158,7 @@ export class HostTransactions {
         resolve: (value) => resolve(value as T),
         reject,
         place: 0,
+        arrivedAt: clock.monotonic(),
         origin: "caller",
         conflicts: 0,
         maxConflicts,

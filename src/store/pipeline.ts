@@ -1,17 +1,38 @@
+import type { TidingsError } from "../kernel/index.ts";
+import type { Clock } from "../ports/index.ts";
 import { CommandQueue, type Member } from "./command-queue.ts";
 import { Committer, type CommitterOptions } from "./committer.ts";
+
+/**
+ * When the storage fails, commands that have waited for this long fail too, in milliseconds. If the
+ * storage does not respond, each group takes until its deadline, and the commands of later groups
+ * would wait for all of these deadlines.
+ */
+const maxWaitMs = 5_000;
 
 /** Commands that wait, and the committer that takes them, group by group, until none waits. */
 export class Pipeline {
   readonly #queue: CommandQueue;
   readonly #committer: Committer;
+  readonly #clock: Clock;
   readonly #yieldToEventLoop: () => Promise<void>;
   #draining: Promise<void> | undefined;
+  /** Why the storage failed, if it did while the current group ran. */
+  #failure: TidingsError | undefined;
 
   constructor(options: Omit<CommitterOptions, "requeue">) {
-    const { port } = options;
+    const { port, clock, onFailure } = options;
+    this.#clock = clock;
     this.#queue = new CommandQueue(port.capabilities);
-    this.#committer = new Committer({ ...options, requeue: (members) => this.#requeue(members) });
+    this.#committer = new Committer({
+      ...options,
+      requeue: (members) => this.#requeue(members),
+      onFailure: (error) => {
+        onFailure(error);
+        this.#failure = error;
+        this.#rejectLongWaiting();
+      },
+    });
     this.#yieldToEventLoop = () => port.yieldToEventLoop();
   }
 
@@ -39,6 +60,12 @@ export class Pipeline {
     this.#startDraining();
   }
 
+  #rejectLongWaiting(): void {
+    if (this.#failure === undefined) return;
+    const since = this.#clock.monotonic() - maxWaitMs;
+    for (const { reject } of this.#queue.takeArrivedBefore(since)) reject(this.#failure);
+  }
+
   #startDraining(): void {
     this.#draining ??= this.#drain();
   }
@@ -48,6 +75,9 @@ export class Pipeline {
     await this.#yieldToEventLoop();
     while (this.#queue.size > 0) {
       await this.#committer.runGroup(this.#queue);
+      // The group's own commands wait again if the commit before it has failed.
+      this.#rejectLongWaiting();
+      this.#failure = undefined;
       await this.#yieldToEventLoop();
     }
     this.#draining = undefined;

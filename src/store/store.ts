@@ -171,6 +171,7 @@ export class Store {
         resolve: (value) => resolve(value as T),
         reject,
         place: this.#queued++,
+        arrivedAt: this.#options.clock.monotonic(),
         origin,
         conflicts: 0,
         maxConflicts: failsOnConflict ? 1 : maxConflicts,

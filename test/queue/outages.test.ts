@@ -100,6 +100,39 @@ describe.each(storages)("an engine on $name", ({ open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
+  it("lets no command wait for the deadlines of many groups while the storage does not respond", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    let isSilent = false;
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (!isSilent) return group.commit(writes);
+            await clock.sleep(30_000);
+            await group.abort();
+            throw new TidingsError("storage_unavailable", "no response");
+          },
+        });
+      },
+    });
+    const one = engine(own);
+    await one.messages.list();
+    isSilent = true;
+    // Several groups of at most 128 commands.
+    const codes: string[] = [];
+    for (let i = 0; i < 1_000; i++) {
+      one.messages.send({ to: "+15005550001", body: "Hi" }).catch((error: unknown) => {
+        codes.push((error as TidingsError).code);
+      });
+    }
+    await clock.advance(70_000);
+    expect([codes.length, ...new Set(codes)]).toEqual([1_000, "storage_unavailable"]);
+    isSilent = false;
+    await one.messages.send({ to: "+15005550001", body: "Hi" });
+  });
+
   describe("that gets no answer to a commit which was stored", () => {
     const hello = { to: "+15005550001", body: "Hi" };
 

@@ -8,6 +8,7 @@ function command(place: number, origin: Origin): Member {
     resolve: () => {},
     reject: () => {},
     place,
+    arrivedAt: place,
     origin,
     conflicts: 0,
     maxConflicts: 8,
