@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, opendirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -113,14 +113,31 @@ export function toStorageError(error: unknown, file: string): unknown {
     const message = `The database file ${file} ${what}`;
     return damaged({ message, detail: `The database file ${what}` }, error);
   }
+  const hasNoDescriptor = primary === "CANTOPEN" && lacksDescriptors();
   const message =
     primary === "CANTOPEN"
-      ? `The database file cannot be opened: ${whyNotOpened(file)}`
+      ? `The database file cannot be opened: ${hasNoDescriptor ? noDescriptor : whyNotOpened(file)}`
       : (unavailable[primary] ?? "SQLite reported an error; see the cause.");
+  const isPermanent = ["NOTADB", "CANTOPEN"].includes(primary) && !hasNoDescriptor;
   return unavailableError(message, file, {
     cause: error,
-    ...(["NOTADB", "CANTOPEN"].includes(primary) ? { retryable: false } : {}),
+    ...(isPermanent ? { retryable: false } : {}),
   });
+}
+
+const noDescriptor = "the process or the system has no file descriptor left.";
+
+/**
+ * Whether no file can be opened now. SQLite does not report why it cannot open a file, and opening
+ * the database file itself would release SQLite's locks on it.
+ */
+function lacksDescriptors(): boolean {
+  try {
+    opendirSync("/").closeSync();
+    return false;
+  } catch (error) {
+    return ["EMFILE", "ENFILE"].includes(String(memberOf(error, "code")));
+  }
 }
 
 function whyNotOpened(file: string): string {

@@ -29,7 +29,7 @@ import { connect } from "./connect.ts";
 import { Connection, fileOf, readerSettings } from "./connection.ts";
 import { checkPages, fileCheckMs, OpenFiles } from "./damage.ts";
 import { FileLocks } from "./engine-locks.ts";
-import { whenUnlocked } from "./errors.ts";
+import { toStorageError, whenUnlocked } from "./errors.ts";
 import { HostGroups } from "./host-groups.ts";
 import { ensureSchema, migrationSql } from "./migrations.ts";
 import { Reads } from "./reads.ts";
@@ -238,7 +238,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       };
     } catch (error) {
       closeAll();
-      throw error;
+      throw toStorageError(error, this.#file);
     }
   }
 

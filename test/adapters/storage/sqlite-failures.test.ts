@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isBusy, isStale } from "../../../adapters/storage/sqlite/errors.ts";
@@ -11,6 +12,8 @@ import { problem, TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageRefusal } from "../../../src/ports/storage.ts";
 import { closing, notes, says, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
+
+const importable = (path: string): string => pathToFileURL(resolve(path)).href;
 
 /**
  * Mounts a file system of the given size in KiB, which needs root on Linux. Undefined elsewhere.
@@ -54,6 +57,50 @@ describe("when the SQLite file cannot be used", () => {
     await rm(join(disk, "ballast"));
     await write(port, insertNote("after"));
     expect(await notes(port)).toEqual(["after", "before"]);
+  });
+
+  it("a disk that is too full to open a database is a failure to retry, wherever it happens", async (context) => {
+    const disk = await smallDisk(256);
+    if (disk === undefined) {
+      return context.skip("a small file system can't be mounted here (not root, or not Linux)");
+    }
+    const ballast = join(disk, "ballast");
+    const errors: unknown[] = [];
+    for (let freeKib = 0; freeKib < 128; freeKib += 4) {
+      await writeFile(ballast, Buffer.alloc((256 - freeKib) * 1_024));
+      const file = join(disk, "test.db");
+      const port = sqlite({ file });
+      await port.open(firstSchema).catch((error: unknown) => errors.push(error));
+      await port.close();
+      for (const end of ["", "-wal", "-shm"]) await rm(file + end, { force: true });
+    }
+    for (const error of errors) {
+      expect(error).toMatchObject({ code: "storage_unavailable", retryable: true });
+    }
+    expect(errors.length).toBeGreaterThan(5);
+  });
+
+  it("a file cannot be opened for a while if no file descriptor is left", async () => {
+    const file = await temporaryFile();
+    // Only a process of its own can use all of its file descriptors.
+    const script = `
+      import { closeSync, openSync } from "node:fs";
+      import { connect } from "${importable("adapters/storage/sqlite/connect.ts")}";
+      const file = ${JSON.stringify(file)};
+      (await connect(file)).close();
+      const taken = [];
+      try {
+        for (;;) taken.push(openSync("/dev/null"));
+      } catch {}
+      const error = await connect(file).catch((thrown) => thrown);
+      for (const each of taken) closeSync(each);
+      (await connect(file)).close();
+      console.log(error.code, error.retryable, error.detail);
+    `;
+    const args = ["-c", 'ulimit -n 200; exec "$0" --input-type=module -e "$1"'];
+    expect(
+      execFileSync("/bin/sh", [...args, process.execPath, script], { encoding: "utf8" }),
+    ).toMatch(/^storage_unavailable true .* no file descriptor left\.\n$/);
   });
 
   it("a database at its maximum size refuses a command in a host transaction, and accepts it once it may grow", async () => {
