@@ -141,6 +141,8 @@ export class EngineRegister {
   }
 
   async #check(locks: EngineLocks): Promise<void> {
+    // At the start, the process may have been unable to take it, such as without a file descriptor.
+    this.#lock ??= await locks.take();
     const rows = await this.#options.store.unscopedReads.range({
       index: engineById,
       prefix: [],

@@ -10,6 +10,7 @@ import type { EngineOptions } from "../../src/host/options.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { accepted, busy, carrier, held, providerId } from "../support/carrier.ts";
+import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
@@ -424,5 +425,26 @@ describe.each(storages)("the register of engines on $name", ({ open }) => {
     await stopped(two, clock, longMs);
     expect(await enginesOf(storage)).toEqual([]);
     await storage.close();
+  });
+
+  it("gets an engine that could not take its lock at the start, once it can", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const { engineLocks } = storage;
+    if (engineLocks === undefined) throw new Error("the storage has no locks of engines");
+    let canTake = false;
+    const own = over(storage, {
+      engineLocks: {
+        take: async () => (canTake ? engineLocks.take() : undefined),
+        findFree: (ids) => engineLocks.findFree(ids),
+      },
+    });
+    await engine(own).start();
+    await clock.advance(12_000);
+    expect(await enginesOf(storage)).toEqual([]);
+    canTake = true;
+    await clock.advance(6_000);
+    // SQLite takes the lock with real reads of the directory.
+    await eventually(async () => expect(await enginesOf(storage)).toHaveLength(1));
   });
 });
