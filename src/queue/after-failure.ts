@@ -1,6 +1,7 @@
 /** What the dispatcher does after a job, or the commit of its lease, has failed. */
+import type { ProblemLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
-import { background, type Store } from "../store/index.ts";
+import { background, isStorageFailure, type Store } from "../store/index.ts";
 import { checkUnansweredCommit, retry } from "./retry.ts";
 import type { Claim } from "./job.ts";
 import { finish, nameOf, pauseAfter, renew, storedName } from "./rows.ts";
@@ -12,16 +13,32 @@ interface Options {
   readonly logger: Logger;
 }
 
-/** Schedules a failed job again after a pause. Never rejects. */
+/**
+ * The longest pause of a job that the storage failed, in milliseconds. The storage may fail some
+ * jobs for hours and still lease them, for example if it can open no more connections. When it is
+ * well again, they must not wait for long.
+ */
+const maxOutagePauseMs = 5_000;
+
+/**
+ * Schedules a failed job again after a pause. Never rejects. An outage can fail every job, so one
+ * line a minute logs what it failed. `outages` counts that.
+ */
 export async function reschedule(
-  { store, clock, logger }: Options,
+  { store, clock, logger, outages }: Options & { readonly outages: ProblemLimit },
   claim: Claim,
   error: unknown,
   stopping: AbortSignal,
 ): Promise<void> {
   const job = nameOf(storedName(claim));
-  logger.error({ err: error, job }, "a job failed; retrying");
-  const again = { againAt: clock.now() + pauseAfter(claim.failures), failed: true };
+  const isOutage = isStorageFailure(error);
+  const noted = isOutage ? outages.note("", "") : { count: 1 };
+  if (noted !== undefined) {
+    logger.error({ err: error, job, failures: noted.count }, "a job failed; retrying");
+  }
+  const pause = pauseAfter(claim.failures);
+  const againAt = clock.now() + (isOutage ? Math.min(pause, maxOutagePauseMs) : pause);
+  const again = { againAt, failed: true };
   try {
     // Mostly, the storage was away for a moment. Without this, the job would wait for its lease.
     await retry(clock, stopping, () =>

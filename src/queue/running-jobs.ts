@@ -1,3 +1,4 @@
+import { ProblemLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 import { isLeaseStored, reschedule } from "./after-failure.ts";
@@ -28,9 +29,11 @@ export class RunningJobs {
   /** Running jobs that were found due again. */
   readonly #dueAgain = new Set<string>();
   readonly #abort = new AbortController();
+  readonly #outages: ProblemLimit;
 
   constructor(options: RunningJobsOptions) {
     this.#options = options;
+    this.#outages = new ProblemLimit(options.clock);
   }
 
   /** The number of jobs that run, or that run if their leases are stored. */
@@ -105,7 +108,8 @@ export class RunningJobs {
         freeSlot: () => slot.freeEarly(),
       });
     } catch (error) {
-      await reschedule(this.#options, job.claim, error, stopping);
+      const outages = this.#outages;
+      await reschedule({ ...this.#options, outages }, job.claim, error, stopping);
     }
   }
 }

@@ -248,5 +248,28 @@ describe.each(places.filter(({ isExact }) => isExact))(
       expect(await consumer.parked()).toEqual([]);
       expect(log.every(({ message }) => message === "a job failed; retrying")).toBe(true);
     });
+
+    it("continues within seconds after 20 minutes, of which one line a minute is logged", async () => {
+      const { place, clock, engine, noting, log } = await opened(where);
+      const storage = place.connect();
+      let isAway = true;
+      const one = engine(
+        over(storage, {
+          async transaction<T>(work: (handle: object | undefined) => Promise<T>): Promise<T> {
+            if (isAway) throw new TidingsError("storage_unavailable", "The disk is full.");
+            if (storage.transaction === undefined) throw new TypeError("no transactions");
+            return storage.transaction(work);
+          },
+        }),
+      );
+      noting(one);
+      await one.start();
+      for (const from of [anna, bert]) await one.sandbox.inbound({ from, body: from });
+      await clock.advance(20 * 60_000);
+      expect(log.length).toBeGreaterThan(10);
+      expect(log.length).toBeLessThan(25);
+      isAway = false;
+      await eventually(clock, async () => (await place.notes()).length === 2, 1_000, 7);
+    });
   },
 );
