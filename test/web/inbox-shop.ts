@@ -24,8 +24,8 @@ export async function openInbox(
   skip: TestContext["skip"],
 ) {
   const { engine, shop, authorize } = await newShop({ policies: [houseRules] });
-  const { url, refuse } = await servePage(inboxHandler(engine, { authorize }));
-  return { shop, url, refuse, ...(await newTab(await chromium(skip))) };
+  const { url, refuse, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
+  return { shop, url, refuse, stop, restart, ...(await newTab(await chromium(skip))) };
 }
 
 /** A conversation with everything in it: both directions, a note, an attachment, an agent's reply. */

@@ -66,31 +66,6 @@ test("a message that was not sent survives a reload, and is sent once when it is
   ]);
 });
 
-test("a thread has no gap after an outage in which more came than a page has", async ({ skip }) => {
-  const { shop, server, page } = await inbox(skip);
-  const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-  const { conversation_id } = await receive("First");
-  await page.goto(`${server.url}#/all/${conversation_id}`);
-  await page.locator(".message", { hasText: "First" }).waitFor();
-  await receive("Before");
-  await page.locator(".message", { hasText: "Before" }).waitFor();
-  await server.stop();
-  const missed = Array.from({ length: 60 }, (_, i) => `Missed ${i}`);
-  for (const body of missed) await receive(body);
-  await server.restart();
-  await page.evaluate("dispatchEvent(new Event('online'))");
-  await page.locator(".message", { hasText: "Missed 59" }).waitFor();
-  const shown = async (): Promise<string> =>
-    (await page.locator(".message").allTextContents()).join(" ");
-  expect(await shown()).not.toContain("Before");
-  // What was missed is read by scrolling.
-  await page.locator(".message").first().scrollIntoViewIfNeeded();
-  await page.locator(".message", { hasText: "Missed 0" }).waitFor();
-  await page.locator(".message").first().scrollIntoViewIfNeeded();
-  await page.locator(".message", { hasText: "Before" }).waitFor();
-  for (const body of missed) expect(await shown()).toContain(body);
-});
-
 test("a person answers, labels, assigns, snoozes and closes with the keyboard alone", async ({
   skip,
 }) => {

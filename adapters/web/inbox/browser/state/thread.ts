@@ -79,9 +79,12 @@ export class Thread {
 
   private async readOlder(size: number): Promise<void> {
     const sequence = nextSequence();
+    const { cursor } = this;
     this.messagesError.value = undefined;
     try {
-      const page = await this.read<Message>("messages", size, this.cursor);
+      const page = await this.read<Message>("messages", size, cursor);
+      // A refresh meanwhile removed the messages that this page continues.
+      if (this.cursor !== cursor) return;
       const [newest] = page.data;
       if (newest !== undefined) this.noteGapless(placeOf(newest));
       batch(() => {

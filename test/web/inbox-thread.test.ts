@@ -1,0 +1,96 @@
+/** The messages of an open conversation after an outage. */
+import { expect, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
+import { openInbox } from "./inbox-shop.ts";
+
+const chromium = sharedChromium();
+
+test("a thread has no gap after an outage in which more came than a page has", async ({ skip }) => {
+  const { shop, url, stop, restart, page } = await openInbox(chromium, skip);
+  const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const { conversation_id } = await receive("First");
+  await page.goto(`${url}#/all/${conversation_id}`);
+  await page.locator(".message", { hasText: "First" }).waitFor();
+  await receive("Before");
+  await page.locator(".message", { hasText: "Before" }).waitFor();
+  await stop();
+  const missed = Array.from({ length: 60 }, (_, i) => `Missed ${i}`);
+  for (const body of missed) await receive(body);
+  await restart();
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await page.locator(".message", { hasText: "Missed 59" }).waitFor();
+  const shown = async (): Promise<string> =>
+    (await page.locator(".message").allTextContents()).join(" ");
+  expect(await shown()).not.toContain("Before");
+  // What was missed is read by scrolling.
+  await page.locator(".message").first().scrollIntoViewIfNeeded();
+  await page.locator(".message", { hasText: "Missed 0" }).waitFor();
+  await page.locator(".message").first().scrollIntoViewIfNeeded();
+  await page.locator(".message", { hasText: "Before" }).waitFor();
+  for (const body of missed) expect(await shown()).toContain(body);
+});
+
+test("a thread has no gap if a reader scrolled back while the missed messages were read", async ({
+  skip,
+}) => {
+  const { shop, url, stop, restart, page } = await openInbox(chromium, skip);
+  const receive = async (name: string, count: number): Promise<string> => {
+    let id = "";
+    for (let i = 0; i < count; i++) {
+      const body = `${name} ${i}`;
+      id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
+    }
+    return id;
+  };
+  const scrollUp = () => page.evaluate("document.querySelector('.thread').scrollTop = 0");
+  const id = await receive("Before", 90);
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message", { hasText: "Before 89" }).waitFor();
+  // The page of older messages comes only after what was missed.
+  const scrolled = Promise.withResolvers<void>();
+  const missed = Promise.withResolvers<void>();
+  await page.route(
+    /\/messages\?.*cursor=/,
+    async (route) => {
+      const response = await route.fetch();
+      scrolled.resolve();
+      await missed.promise;
+      await route.fulfill({ response });
+    },
+    { times: 1 },
+  );
+  await page.route(
+    /\/messages\?limit=40$/,
+    async (route) => {
+      await scrolled.promise;
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  await stop();
+  await receive("Missed", 60);
+  await restart();
+  const reading = page.waitForRequest(/\/messages\?limit=40$/);
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await reading;
+  await scrollUp();
+  await page.locator(".message", { hasText: "Missed 59" }).waitFor();
+  const older = page.waitForResponse(/\/messages\?.*cursor=/);
+  missed.resolve();
+  await older;
+  const shown = async (): Promise<string> =>
+    (await page.locator(".message").allTextContents()).join(" ");
+  const start = page.locator(".thread", { hasText: "The beginning of the conversation" });
+  await expect
+    .poll(async () => {
+      await scrollUp();
+      return start.count();
+    })
+    .toBe(1);
+  for (const [name, count] of [
+    ["Before", 90],
+    ["Missed", 60],
+  ] as const) {
+    for (let i = 0; i < count; i++) expect(await shown()).toContain(`${name} ${i}`);
+  }
+});
