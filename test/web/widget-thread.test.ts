@@ -56,3 +56,33 @@ it("shows no gap, and loses no message that arrives before an older page", () =>
     { numRuns: runs(1_000) },
   );
 });
+
+/** The messages before a place, as the chat requests them. */
+const before = (place: number): Pick<WebchatMessagePage, "data" | "next_cursor"> => {
+  const first = Math.max(0, place - pageSize);
+  return {
+    data: messages(first, place).toReversed(),
+    next_cursor: first > 0 ? String(first) : null,
+  };
+};
+
+it("leaves out an older page if messages were dropped while it was read", () => {
+  const thread = new Thread();
+  thread.addNewest(page(100));
+  const requested = thread.cuts;
+  // After an outage in which many messages came, the earlier ones are dropped.
+  thread.addNewest(page(200));
+  thread.addOlder(before(70), requested);
+  expect(thread.messages).toEqual(messages(170, 200));
+  expect(thread.older).toBe("170");
+  thread.addOlder(before(170), thread.cuts);
+  expect(thread.messages).toEqual(messages(140, 200));
+
+  // The page is now that of another visitor.
+  const { cuts } = thread;
+  thread.clear();
+  thread.addNewest(page(3));
+  thread.addOlder(before(140), cuts);
+  expect(thread.messages).toEqual(messages(0, 3));
+  expect(thread.older).toBeNull();
+});

@@ -162,17 +162,14 @@ export class Chat {
   }
 
   async loadOlder(): Promise<void> {
-    const { older } = this.#thread;
+    const { older, cuts } = this.#thread;
     if (older === null) return;
     this.#thread.older = null;
-    try {
-      const { data, next_cursor } = await this.#api.inSession((it) => this.#page(it, older));
-      this.#thread.add(data);
-      this.#thread.older = next_cursor;
-    } catch {
-      // The visitor can ask again.
-      this.#thread.older = older;
-    }
+    // After a failure the visitor can ask again.
+    const page = await this.#api
+      .inSession((session) => this.#page(session, older))
+      .catch(() => ({ data: [], next_cursor: older }));
+    this.#thread.addOlder(page, cuts);
     this.#draw();
   }
 

@@ -16,6 +16,8 @@ export class Thread {
   state = noState;
   /** Where earlier messages continue. Null if there are none. */
   older: string | null = null;
+  /** How often messages were dropped. An older page that was requested before does not fit. */
+  cuts = 0;
   /** From the earliest message up to this place none is missing. */
   #complete = "";
 
@@ -39,13 +41,25 @@ export class Thread {
     if (!isConnected || this.messages.length > maxMessages) {
       this.messages = this.messages.filter((each) => placeOf(each) > newest);
       this.older = next_cursor;
+      this.cuts++;
     }
     this.add(data);
     if (newest > this.#complete) this.#complete = newest;
     this.number = Math.max(this.number, Number(last_event_id ?? 0));
   }
 
+  /** Adds the page before the earliest message, if none was dropped since there were `cuts`. */
+  addOlder(
+    { data, next_cursor }: Pick<WebchatMessagePage, "data" | "next_cursor">,
+    cuts: number,
+  ): void {
+    if (cuts !== this.cuts) return;
+    this.add(data);
+    this.older = next_cursor;
+  }
+
   clear(): void {
+    this.cuts++;
     this.messages = [];
     this.number = 0;
     this.older = null;
