@@ -1,6 +1,6 @@
 /** The words and colors of states. A value that a later version adds is shown as it is. */
 import type { Message } from "../../../../src/index.ts";
-import { type IconName, number, type Tone } from "../../shared/browser/index.ts";
+import type { IconName, Tone } from "../../shared/browser/index.ts";
 import { t } from "./texts.ts";
 
 /** How a state is shown. */
@@ -36,27 +36,4 @@ export function shownStatus(status: Message["status"]): Shown {
       tone: "neutral",
     }
   );
-}
-
-const units = [
-  { unit: "day", ms: 86_400_000 },
-  { unit: "hour", ms: 3_600_000 },
-  { unit: "minute", ms: 60_000 },
-  { unit: "second", ms: 1000 },
-  { unit: "millisecond", ms: 1 },
-] as const;
-
-/** A time span in its two largest units: `340ms`, `2.4s`, `3m 20s`. */
-export function span(ms: number): string {
-  const shown = (value: number, unit: string, digits = 0): string =>
-    number(value, { style: "unit", unit, unitDisplay: "narrow", maximumFractionDigits: digits });
-  const size = Math.max(0, Math.round(ms));
-  if (size < 1000) return shown(size, "millisecond");
-  if (size < 60_000) return shown(size / 1000, "second", 1);
-  const at = units.findIndex((each) => size >= each.ms);
-  const [first, second] = [units[at], units[at + 1]];
-  if (first === undefined || second === undefined) return shown(size, "millisecond");
-  const rest = Math.floor((size % first.ms) / second.ms);
-  const whole = shown(Math.floor(size / first.ms), first.unit);
-  return rest === 0 ? whole : `${whole} ${shown(rest, second.unit)}`;
 }

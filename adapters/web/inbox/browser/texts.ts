@@ -187,6 +187,7 @@ export const t = defineTexts({
   senderDefault: "The usual sender",
   senderUsual: "{address} (usual)",
   segments: { one: "{count} part", other: "{count} parts" },
+  remainingShort: "{count} left",
   remaining: { one: "{count} character left", other: "{count} characters left" },
   overLimit: { one: "{count} character too long", other: "{count} characters too long" },
   encodingGsm: "GSM-7",
@@ -248,7 +249,6 @@ export const t = defineTexts({
   whyOutput: "Output",
   whyUsage: "{input} input tokens, {output} output tokens",
   whyResult: "Result",
-  milliseconds: "{count} ms",
 
   contact: "Contact",
   contactName: "Name",

@@ -48,7 +48,7 @@ export function shortTime(at: string | number | Date, now: number = timeNow()): 
     : dateFormat("shortDate", { dateStyle: "short" }).format(date);
 }
 
-/** `Today 14:05`, or a date with its time. For a time that people chose, such as a snooze. */
+/** `Mon, Mar 2, 14:05`, for a time that people chose, such as a snooze. */
 export const dayAndTime = (at: string | number | Date): string =>
   dateFormat("dayAndTime", {
     weekday: "short",
@@ -58,21 +58,36 @@ export const dayAndTime = (at: string | number | Date): string =>
     minute: "2-digit",
   }).format(new Date(at));
 
+const units = [
+  { unit: "day", ms: 86_400_000 },
+  { unit: "hour", ms: 3_600_000 },
+  { unit: "minute", ms: 60_000 },
+  { unit: "second", ms: 1000 },
+] as const;
+
+const inUnit = (value: number, unit: string, maximumFractionDigits = 0): string =>
+  number(value, { style: "unit", unit, unitDisplay: "narrow", maximumFractionDigits });
+
 /** A duration in its largest unit: `45s`, `12m`, `3h`, `2d`. */
 export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const units = [
-    ["day", 86_400],
-    ["hour", 3600],
-    ["minute", 60],
-    ["second", 1],
-  ] as const;
-  const [unit, size] = units.find(([, size]) => seconds >= size) ?? (["second", 1] as const);
-  return new Intl.NumberFormat(currentLocale(), {
-    style: "unit",
-    unit,
-    unitDisplay: "narrow",
-  }).format(Math.floor(seconds / size));
+  const size = Math.max(0, Math.round(ms / 1000) * 1000);
+  const largest = units.find((each) => size >= each.ms);
+  return largest === undefined
+    ? inUnit(0, "second")
+    : inUnit(Math.floor(size / largest.ms), largest.unit);
+}
+
+/** A duration in its two largest units: `340ms`, `2.4s`, `3m 20s`. */
+export function exactDuration(ms: number): string {
+  const size = Math.max(0, Math.round(ms));
+  if (size < 1000) return inUnit(size, "millisecond");
+  if (size < 60_000) return inUnit(size / 1000, "second", 1);
+  const at = units.findIndex((each) => size >= each.ms);
+  const [first, second] = [units[at], units[at + 1]];
+  if (first === undefined || second === undefined) return inUnit(size, "millisecond");
+  const rest = Math.floor((size % first.ms) / second.ms);
+  const whole = inUnit(Math.floor(size / first.ms), first.unit);
+  return rest === 0 ? whole : `${whole} ${inUnit(rest, second.unit)}`;
 }
 
 export const number = (value: number, options?: Intl.NumberFormatOptions): string =>

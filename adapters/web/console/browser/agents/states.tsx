@@ -6,6 +6,7 @@ import {
   api,
   Badge,
   Button,
+  exactDuration,
   go,
   IconButton,
   linkTo,
@@ -20,7 +21,6 @@ import {
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
 
 const tones: { readonly [status in Run["status"]]: Tone } = {
   running: "accent",
@@ -52,7 +52,7 @@ export const triggerName = (type: Run["trigger"]["type"]): string =>
 
 /** How long a run took. Null while it is under way. */
 export const runTime = ({ created_at, finished_at }: Run): string | null =>
-  finished_at === null ? null : span(Date.parse(finished_at) - Date.parse(created_at));
+  finished_at === null ? null : exactDuration(Date.parse(finished_at) - Date.parse(created_at));
 
 export function RunTable({ rows }: { readonly rows: readonly Run[] }): JSX.Element {
   return (

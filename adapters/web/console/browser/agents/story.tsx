@@ -5,6 +5,7 @@ import type { Message, Run, RunStep } from "../../../../../src/index.ts";
 import {
   api,
   dateTime,
+  exactDuration,
   Icon,
   type IconName,
   linkTo,
@@ -14,7 +15,6 @@ import {
 } from "../../../shared/browser/index.ts";
 import { Json } from "../parts/json.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
 
 /** More messages are links beside the story. */
 const maxMessages = 5;
@@ -77,7 +77,7 @@ function MessageRow({ of: { id, direction, body, created_at } }: { readonly of: 
 
 const When = ({ at, ms }: { readonly at: string; readonly ms?: number }): JSX.Element => (
   <span class="muted nowrap" data-tooltip={dateTime(at)}>
-    {ms === undefined || ms === 0 ? "" : span(ms)}
+    {ms === undefined || ms === 0 ? "" : exactDuration(ms)}
   </span>
 );
 

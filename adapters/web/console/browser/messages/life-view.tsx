@@ -1,9 +1,15 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { TimelineEntry } from "../../../../../src/index.ts";
-import { Badge, dateTime, Icon, type IconName } from "../../../shared/browser/index.ts";
+import {
+  Badge,
+  dateTime,
+  exactDuration,
+  Icon,
+  type IconName,
+} from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { shownStatus, span } from "../words.ts";
+import { shownStatus } from "../words.ts";
 import { type Lane, type Life, type Mark, type PlannedEntry } from "./life.ts";
 
 const lanes: readonly Lane[] = ["status", "attempt", "receipt", "other"];
@@ -51,7 +57,7 @@ export function LifeDiagram({ life }: { readonly life: Life }): JSX.Element {
                   class={`life-tick ${place(at) > 0.95 ? "is-last" : ""}`}
                   style={{ insetInlineStart: percent(at) }}
                 >
-                  {at === start ? "0" : `+${span(at - start)}`}
+                  {at === start ? "0" : `+${exactDuration(at - start)}`}
                 </span>
               ))}
             </div>
@@ -140,7 +146,7 @@ export function LifeList({ life }: { readonly life: Life }): JSX.Element {
               ))}
             </div>
             <time class="life-row-time muted" dateTime={entry.at} data-tooltip={dateTime(entry.at)}>
-              {at === life.start ? dateTime(entry.at) : `+${span(at - life.start)}`}
+              {at === life.start ? dateTime(entry.at) : `+${exactDuration(at - life.start)}`}
             </time>
           </li>
         );
@@ -219,7 +225,8 @@ function describeAttempt(entry: TimelineEntry & { readonly type: "attempt" }): D
     rejected: "close",
     ambiguous: "alert",
   };
-  const took = answered_at === null ? null : span(Date.parse(answered_at) - Date.parse(at));
+  const took =
+    answered_at === null ? null : exactDuration(Date.parse(answered_at) - Date.parse(at));
   const code = error?.provider_code ?? null;
   return {
     title: t("lifeAttempt", { number, transport, outcome: outcomeName(outcome) }),

@@ -6,6 +6,7 @@ import {
   Button,
   channelName,
   dateTime,
+  exactDuration,
   Icon,
   linkTo,
   may,
@@ -22,7 +23,6 @@ import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
 import { hasEnded, lifeOf } from "./life.ts";
 import { LifeDiagram, LifeList } from "./life-view.tsx";
 
@@ -158,7 +158,9 @@ function Fields({ message }: { readonly message: Message }): JSX.Element {
   const { id, from, to, channel, author, transport, segments, category, conversation_id } = message;
   const { contact_id, provider_message_id, created_at, sent_at, delivered_at, read_at } = message;
   const after = (at: string | null): string | null =>
-    at === null ? null : `${dateTime(at)} (+${span(Date.parse(at) - Date.parse(created_at))})`;
+    at === null
+      ? null
+      : `${dateTime(at)} (+${exactDuration(Date.parse(at) - Date.parse(created_at))})`;
   return (
     <Facts
       of={[

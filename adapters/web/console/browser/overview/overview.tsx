@@ -5,6 +5,7 @@ import {
   api,
   channelName,
   ErrorState,
+  exactDuration,
   go,
   linkTo,
   number,
@@ -18,7 +19,6 @@ import { useCoalesced, useLive } from "../live.ts";
 import { Card, PageView } from "../parts/layout.tsx";
 import { Figure } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
 import { Waiting, Errors } from "./backlog.tsx";
 import { Chart } from "./chart.tsx";
 import { type Measure, measures, type Series, seriesOf } from "./counts.ts";
@@ -173,7 +173,7 @@ function Figures({ of: { totals, totalMedian } }: { readonly of: Series }): JSX.
       <Figure name={t("statusReceived")} value={number(totals.received)} />
       <Figure
         name={t("deliveryMedian")}
-        value={totalMedian === null ? "–" : span(totalMedian * 1000)}
+        value={totalMedian === null ? "–" : exactDuration(totalMedian * 1000)}
       />
     </dl>
   );
@@ -200,7 +200,7 @@ function Charts({ of }: { readonly of: Series }): JSX.Element {
         <Chart
           label={t("deliveryTime")}
           times={times}
-          format={(value) => span(value * 1000)}
+          format={(value) => exactDuration(value * 1000)}
           lines={[
             { name: t("median"), color: "--color-accent", values: median, total: totalMedian },
             { name: t("percentile95"), color: "--color-warn", values: slow, total: totalSlow },

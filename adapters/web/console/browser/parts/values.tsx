@@ -4,11 +4,12 @@ import {
   Badge,
   CopyButton,
   dateTime,
+  exactDuration,
   shortTime,
   timeNow,
   type Tone,
 } from "../../../shared/browser/index.ts";
-import { shownStatus, span } from "../words.ts";
+import { shownStatus } from "../words.ts";
 
 /** The status of a message. */
 export function StatusBadge({ of }: { readonly of: Message["status"] }): JSX.Element {
@@ -45,7 +46,7 @@ export const Age = ({ of }: { readonly of: string | null }): JSX.Element =>
     <span class="muted">–</span>
   ) : (
     <time class="nowrap" dateTime={of} data-tooltip={dateTime(of)}>
-      {span(Math.max(0, timeNow() - Date.parse(of)))}
+      {exactDuration(Math.max(0, timeNow() - Date.parse(of)))}
     </time>
   );
 

@@ -6,6 +6,7 @@ import {
   Badge,
   Button,
   CopyButton,
+  exactDuration,
   explain,
   Icon,
   linkTo,
@@ -18,7 +19,6 @@ import { Code, Json } from "../parts/json.tsx";
 import { Method, statusTone } from "../parts/requests.tsx";
 import { withCode } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
 import type { ApiDocument, Operation, Parameter } from "./document.ts";
 import { exampleOf, obstacleOf, parametersOf } from "./example.ts";
 
@@ -204,7 +204,7 @@ function Call({ method, target, body, canCall }: CallProps): JSX.Element {
             {answer.status !== null && (
               <Badge tone={statusTone(answer.status)}>{String(answer.status)}</Badge>
             )}{" "}
-            <span class="muted">{span(answer.took)}</span>
+            <span class="muted">{exactDuration(answer.took)}</span>
           </h3>
           {answer.problem !== undefined && <p class="field-problem">{answer.problem}</p>}
           {answer.body !== null && <Json value={answer.body} label={t("response")} />}

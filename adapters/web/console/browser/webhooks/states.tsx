@@ -1,10 +1,9 @@
 /** How the states of endpoints, deliveries and attempts are shown. */
 import type { JSX } from "preact";
 import type { DeliveryAttempt, Delivery, Webhook } from "../../../../../src/index.ts";
-import { Badge, type Tone } from "../../../shared/browser/index.ts";
+import { Badge, exactDuration, type Tone } from "../../../shared/browser/index.ts";
 import { statusTone } from "../parts/requests.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
 
 const webhookTones: { readonly [status in Webhook["status"]]: Tone } = {
   enabled: "good",
@@ -72,7 +71,7 @@ export function Response({ of }: { readonly of: DeliveryAttempt | undefined }): 
     <span class="nowrap">
       {status_code !== null && <Badge tone={statusTone(status_code)}>{status_code}</Badge>}{" "}
       {status_code === null && error !== null && <code>{error}</code>}{" "}
-      <span class="muted">{span(duration_ms)}</span>
+      <span class="muted">{exactDuration(duration_ms)}</span>
     </span>
   );
 }

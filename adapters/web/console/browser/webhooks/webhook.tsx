@@ -7,6 +7,7 @@ import {
   dateTime,
   dayAndTime,
   EmptyState,
+  exactDuration,
   linkTo,
   number,
   place,
@@ -19,7 +20,6 @@ import { PagedList } from "../paged.ts";
 import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
 import { useDeliveries } from "./follow.ts";
 import { WebhookActions } from "./webhook-actions.tsx";
 import { deliveryName, DeliveryStatus, Response, WebhookStatus } from "./states.tsx";
@@ -132,7 +132,7 @@ function Health({ rows }: { readonly rows: readonly DeliveryWithAttempts[] }): J
         tone={rate === undefined || rate >= 0.99 ? "neutral" : rate >= 0.9 ? "warn" : "bad"}
       />
       <Figure name={t("healthPending")} value={number(pending)} />
-      <Figure name={t("healthMedian")} value={median === undefined ? "–" : span(median)} />
+      <Figure name={t("healthMedian")} value={median === undefined ? "–" : exactDuration(median)} />
       <Figure
         name={t("healthLast")}
         value={last === undefined ? "–" : dayAndTime(last)}

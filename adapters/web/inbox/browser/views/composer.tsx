@@ -9,7 +9,6 @@ import {
   IconButton,
   Keys,
   may,
-  number,
   Tabs,
   useShortcuts,
 } from "../../../shared/browser/index.ts";
@@ -267,7 +266,7 @@ function Size({ row, draft, characters, limit }: SizeProps): JSX.Element {
   return (
     <p class="size muted grow">
       <span data-tooltip={t("remaining", { count: remaining })}>
-        <span aria-hidden="true">{number(remaining)}</span>
+        <span aria-hidden="true">{t("remainingShort", { count: remaining })}</span>
         <span class="visually-hidden">{t("remaining", { count: remaining })}</span>
       </span>
       <span>{t("segments", { count: parts })}</span>

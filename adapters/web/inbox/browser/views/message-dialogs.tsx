@@ -9,6 +9,7 @@ import {
   dateTime,
   Dialog,
   ErrorState,
+  exactDuration,
   list as listed,
   Resource,
   shownAddress,
@@ -48,8 +49,11 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
       t("detailSegments"),
       message.segments && `${message.segments.count} · ${message.segments.encoding}`,
     ],
-    [t("detailProviderId"), message.provider_message_id],
   ];
+  const ids = [
+    [t("detailProviderId"), message.provider_message_id],
+    [t("detailId"), message.id],
+  ] as const;
   return (
     <Dialog title={t("messageDetails")} onClose={onClose}>
       <p>
@@ -69,12 +73,18 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
               </div>
             ),
         )}
-        <div class="fact">
-          <dt>{t("detailId")}</dt>
-          <dd class="mono fact-id">
-            {message.id} <CopyButton value={message.id} />
-          </dd>
-        </div>
+        {ids.map(
+          ([name, id]) =>
+            id !== null && (
+              <div key={name} class="fact">
+                <dt>{name}</dt>
+                <dd>
+                  <bdi class="grow mono">{id}</bdi>
+                  <CopyButton value={id} />
+                </dd>
+              </div>
+            ),
+        )}
       </dl>
       <h3>{t("timeline")}</h3>
       {error !== undefined && <ErrorState error={error} onRetry={() => void timeline.reload()} />}
@@ -237,7 +247,7 @@ function RunView({ run }: { readonly run: Run }): JSX.Element {
             <span class="timeline-dot" />
             <div class="grow">
               <bdi>{stepTitle(step)}</bdi>{" "}
-              <span class="muted">{t("milliseconds", { count: step.duration_ms })}</span>
+              <span class="muted">{exactDuration(step.duration_ms)}</span>
               {step.error !== null && <p class="message-problem">{step.error}</p>}
               <Json label={t("whyInput")} value={step.input} />
               <Json label={t("whyOutput")} value={step.output} />
