@@ -39,7 +39,6 @@ export const t = defineTexts({
     "The latest requests of this page to /v1. Copy one as a curl command, and put an API key " +
     "into TIDINGS_KEY. Change the address if your API is mounted elsewhere.",
   requestsEmpty: "No requests yet",
-  copyCurl: "Copy as curl",
   curlLabel: "curl command of {method} {path}",
 
   statusAmbiguous: "Ambiguous",

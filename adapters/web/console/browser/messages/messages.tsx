@@ -161,7 +161,7 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
           id: "contact",
           label: t("columnContact"),
           cell: ({ direction, from, to }) => (
-            <bdi class="mono nowrap">{shownAddress(direction === "inbound" ? from : to)}</bdi>
+            <bdi class="nowrap">{shownAddress(direction === "inbound" ? from : to)}</bdi>
           ),
         },
         {

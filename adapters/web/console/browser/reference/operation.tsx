@@ -5,7 +5,6 @@ import {
   ApiError,
   Badge,
   Button,
-  CopyButton,
   exactDuration,
   explain,
   Icon,
@@ -194,7 +193,6 @@ function Call({ method, target, body, canCall }: CallProps): JSX.Element {
         >
           {t("send")}
         </Button>
-        <CopyButton value={command} label={t("copyCurl")} />
       </div>
       <Code text={command} label={t("curlLabel", { method, path: target })} />
       {answer && (

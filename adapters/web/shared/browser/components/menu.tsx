@@ -111,7 +111,7 @@ function MenuItems({ label, items, onDone }: MenuItemsProps): JSX.Element {
           {icon && <Icon name={icon} />}
           <span class="grow">{label}</span>
           {isChosen === true && <Icon name="check" />}
-          {shortcut !== undefined && <kbd>{shortcut}</kbd>}
+          {shortcut !== undefined && <kbd class="hide-on-touch">{shortcut}</kbd>}
         </button>
       ))}
     </div>
