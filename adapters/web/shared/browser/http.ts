@@ -25,8 +25,8 @@ export interface RecordedRequest {
   readonly path: string;
   /** The JSON body. Null for none. */
   readonly body: unknown;
-  /** The status of the response. Null without one. */
-  readonly status: number | null;
+  /** The status of the response. A request without a response is not recorded. */
+  readonly status: number;
   readonly at: number;
 }
 
@@ -55,26 +55,40 @@ export const addressOf = (path: string, query: Query = {}): URL => {
   return address;
 };
 
-/** Requests to `/v1` and the session. Each rejects with `ApiError` or `OfflineError`. */
+/**
+ * Requests to `/v1` and the session. Each rejects with `ApiError`, `OfflineError`, or the reason of
+ * its own signal.
+ */
 export const api = {
   get: <Result>(path: string, query?: Query, options?: RequestOptions): Promise<Result> =>
-    send<Result>("GET", path, undefined, { ...options, ...(query && { query }) }),
+    bodyOf<Result>("GET", path, undefined, { ...options, ...(query && { query }) }),
   post: <Result>(path: string, body: unknown = {}, options?: RequestOptions): Promise<Result> =>
-    send<Result>("POST", path, body, options),
+    bodyOf<Result>("POST", path, body, options),
   put: <Result>(path: string, body: unknown, options?: RequestOptions): Promise<Result> =>
-    send<Result>("PUT", path, body, options),
+    bodyOf<Result>("PUT", path, body, options),
   patch: <Result>(path: string, body: unknown, options?: RequestOptions): Promise<Result> =>
-    send<Result>("PATCH", path, body, options),
+    bodyOf<Result>("PATCH", path, body, options),
   delete: <Result>(path: string, options?: RequestOptions): Promise<Result> =>
-    send<Result>("DELETE", path, undefined, options),
+    bodyOf<Result>("DELETE", path, undefined, options),
 };
 
-async function send<Result>(
+const bodyOf = async <Result>(...of: Parameters<typeof request>): Promise<Result> =>
+  (await request(...of)).body as Result;
+
+/** A 2xx response. */
+export interface Received {
+  readonly status: number;
+  /** The parsed JSON. Undefined without a body. */
+  readonly body: unknown;
+}
+
+/** Sends one request, as `api` does, and returns also the status of the response. */
+export async function request(
   method: string,
   path: string,
   body: unknown,
   { key = newKey(), signal: given, query }: RequestOptions & { readonly query?: Query } = {},
-): Promise<Result> {
+): Promise<Received> {
   const address = addressOf(path, query);
   const headers = new Headers(pageHeaders);
   if (method !== "GET") headers.set("Idempotency-Key", key);
@@ -89,7 +103,7 @@ async function send<Result>(
     });
     noteServerTime(response.headers.get("Date"));
     record(method, address, body, response.status);
-    if (response.ok) return (await readJson(response)) as Result;
+    if (response.ok) return { status: response.status, body: await readJson(response) };
     const error = await errorOf(response);
     const wait = error.retryAfterMs ?? Infinity;
     if (response.status !== 429 || repetition >= maxRepetitions || wait > maxPatienceMs) {
@@ -161,7 +175,7 @@ function signedOut({ code, detail }: Partial<Problem>): void {
   };
 }
 
-function record(method: string, address: URL, body: unknown, status: number | null): void {
+function record(method: string, address: URL, body: unknown, status: number): void {
   const base = new URL(".", document.baseURI).pathname;
   const path = `/${address.pathname.slice(base.length)}${address.search}`;
   const entry = { method, path, body: body ?? null, status, at: Date.now() };

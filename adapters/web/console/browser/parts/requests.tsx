@@ -45,7 +45,7 @@ function RequestRow({ request }: { readonly request: RecordedRequest }): JSX.Ele
           <Icon name="chevron-right" />
           <Method name={method} />
           <code class="grow truncate">{path}</code>
-          {status !== null && <Badge tone={statusTone(status)}>{String(status)}</Badge>}
+          <Badge tone={statusTone(status)}>{String(status)}</Badge>
           <time class="muted">{time(at)}</time>
         </summary>
         <Code text={command} label={t("curlLabel", { method, path })} />

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import {
-  api,
   ApiError,
   Badge,
   Button,
@@ -9,7 +8,7 @@ import {
   explain,
   Icon,
   linkTo,
-  recentRequests,
+  request,
   TextArea,
   TextField,
 } from "../../../shared/browser/index.ts";
@@ -165,10 +164,14 @@ function Call({ method, target, body, canCall }: CallProps): JSX.Element {
     const start = performance.now();
     const took = (): number => performance.now() - start;
     try {
-      const received = await request(method, target.slice(1), body);
-      const [last] = recentRequests.peek();
-      const status = last?.status ?? null;
-      setAnswer({ status, body: received ?? null, problem: undefined, took: took() });
+      const hasBody = method !== "GET" && method !== "DELETE";
+      const received = await request(method, target, hasBody ? (body ?? {}) : undefined);
+      setAnswer({
+        status: received.status,
+        body: received.body ?? null,
+        problem: undefined,
+        took: took(),
+      });
     } catch (error) {
       const isAnswer = error instanceof ApiError;
       setAnswer({
@@ -210,19 +213,4 @@ function Call({ method, target, body, canCall }: CallProps): JSX.Element {
       )}
     </>
   );
-}
-
-function request(method: string, path: string, body: unknown): Promise<unknown> {
-  switch (method) {
-    case "POST":
-      return api.post(path, body ?? {});
-    case "PUT":
-      return api.put(path, body ?? {});
-    case "PATCH":
-      return api.patch(path, body ?? {});
-    case "DELETE":
-      return api.delete(path);
-    default:
-      return api.get(path);
-  }
 }
