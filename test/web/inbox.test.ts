@@ -341,6 +341,22 @@ test("what could not be loaded is loaded when the server answers again", async (
   await expect.poll(() => retry.count()).toBe(0);
 });
 
+test("what broke off while it was loaded is told as an outage, and loaded again", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await shop.conversations.addNote(id, { body: "Regular customer" });
+  server.breakOff(/\/notes$/);
+  await page.goto(`${server.url}#/all/${id}`);
+  await page.locator(".thread").getByText("The server does not respond.").waitFor();
+  server.breakOff(undefined);
+  await page.locator(".note", { hasText: "Regular customer" }).waitFor();
+});
+
 test("on a developer's machine, the printed token opens the page and a wrong one does not", async ({
   skip,
 }) => {

@@ -59,12 +59,18 @@ export async function newShop(options: Partial<EngineOptions> = {}) {
 export async function servePage(mounted: PageMount) {
   let handle = nodeHandler(mounted, { basePath: "/desk" });
   let refused: RegExp | undefined;
+  let broken: RegExp | undefined;
   let streams = 0;
   const server = createServer((request, response) => {
     const path = (request.url ?? "").replace(/[?].*/, "");
     if (request.method !== "GET" && refused?.test(path) === true) {
       response.writeHead(503, { "Content-Type": "application/problem+json" });
       response.end(JSON.stringify({ status: 503, detail: "The engine is stopping." }));
+      return;
+    }
+    if (broken?.test(path) === true) {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.write('{"data":', () => response.destroy());
       return;
     }
     if (path.endsWith("/events/stream")) {
@@ -95,6 +101,8 @@ export async function servePage(mounted: PageMount) {
     streams: () => streams,
     /** Answers writes to these paths with 503, as a server that is about to stop. */
     refuse: (path: RegExp | undefined) => void (refused = path),
+    /** Closes the connection within the responses to requests of these paths. */
+    breakOff: (path: RegExp | undefined) => void (broken = path),
     stop: close,
     /** Listens on the same port again, for the same page or another one. */
     restart: (page = mounted) => {

@@ -130,11 +130,16 @@ async function reach(address: URL, init: RequestInit): Promise<Response> {
     if (!isGateway(response)) noteReached();
     return response;
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
-    noteUnreached();
-    throw new OfflineError(text(isTimeout ? "errorTimeout" : "errorOffline"), { cause: error });
+    throw brokenOff(error);
   }
+}
+
+/** Returns the error of a request whose response did not come, or not completely. */
+function brokenOff(cause: unknown): unknown {
+  if (cause instanceof DOMException && cause.name === "AbortError") return cause;
+  const isTimeout = cause instanceof DOMException && cause.name === "TimeoutError";
+  noteUnreached();
+  return new OfflineError(text(isTimeout ? "errorTimeout" : "errorOffline"), { cause });
 }
 
 /** A proxy answers so when the server behind it is gone. The server itself sends problems. */
@@ -143,7 +148,9 @@ const isGateway = ({ status, headers }: Response): boolean =>
   headers.get("Content-Type")?.startsWith("application/problem+json") !== true;
 
 async function readJson(response: Response): Promise<unknown> {
-  const body = await response.text();
+  const body = await response.text().catch((error: unknown) => {
+    throw brokenOff(error);
+  });
   return body === "" ? undefined : (JSON.parse(body) as unknown);
 }
 
