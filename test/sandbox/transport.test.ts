@@ -351,12 +351,14 @@ describe("the simulated carrier", () => {
     expect(receipts.map(({ status }) => status)).toEqual(["sent", "delivered"]);
   });
 
-  it("continues if a receipt is not accepted", async () => {
+  it("continues if a receipt is not accepted, and logs the error like every other", async () => {
     const { clock, context, receipts, begin } = await started();
     let first = true;
+    const warnings: object[] = [];
     const transport = sandbox();
     await transport.start?.({
       ...context,
+      logger: { ...silent, warn: (facts) => void warnings.push(facts) },
       sink: {
         ...context.sink,
         async receipt(subject, receipt) {
@@ -371,6 +373,7 @@ describe("the simulated carrier", () => {
     await transport.send(messageTo(number(1)), { ...begin(1), signal: never });
     await clock.advance(1_000);
     expect(receipts.map(({ status }) => status)).toEqual(["delivered"]);
+    expect(warnings).toEqual([{ transport: "sandbox", err: new Error("The storage is away.") }]);
   });
 
   it("lists its twenty numbers", () => {

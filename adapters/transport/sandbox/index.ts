@@ -197,7 +197,7 @@ async function logFailure(act: () => Promise<void>, { logger }: TransportContext
     await act();
   } catch (error) {
     logger.warn(
-      { transport: "sandbox", error },
+      { transport: "sandbox", err: error },
       "the sandbox could not deliver a receipt or reply",
     );
   }
