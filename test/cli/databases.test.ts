@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
 import { database } from "../support/postgres.ts";
+import { Frames } from "../support/postgres-frames.ts";
+import { connectTo } from "../support/postgres-proxy.ts";
 import { dev, finished, scratch } from "./tidings.ts";
 
 /** Runs statements on a SQLite file. */
@@ -147,4 +151,59 @@ test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", a
   const why = await finished(folder, "doctor", ...nowhere);
   expect(why.status).toBe(1);
   expect(why.output).toContain("postgres://kim@127.0.0.1:1/x cannot be reached: connect ECONNREF");
+});
+
+/** A server that writes its errors in German, as one does whose `lc_messages` says so. */
+async function germanServer(url: string): Promise<string> {
+  const german = new Map([
+    ["S", "FEHLER"],
+    ["M", "Relation existiert nicht"],
+  ]);
+  const server = createServer((client) => {
+    const real = connectTo(new URL(url));
+    const frames = new Frames({ startup: false });
+    client.pipe(real).on("error", () => client.destroy());
+    real.on("close", () => client.destroy());
+    real.on("data", (chunk) => {
+      for (const { type, bytes } of frames.push(chunk)) {
+        client.write(type === "E" ? withFields(bytes, german) : bytes);
+      }
+    });
+    client.on("error", () => real.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const own = new URL(url);
+  own.searchParams.delete("host");
+  own.hostname = "127.0.0.1";
+  own.port = String((server.address() as AddressInfo).port);
+  return own.href;
+}
+
+/** Replaces fields of an ErrorResponse: each is a letter and a text that ends with NUL. */
+function withFields(error: Buffer, texts: ReadonlyMap<string, string>): Buffer {
+  const fields = error
+    .subarray(5)
+    .toString()
+    .split("\0")
+    .filter((field) => field !== "");
+  const replaced = fields.map((field) => {
+    const [kind = ""] = field;
+    return `${kind}${texts.get(kind) ?? field.slice(1)}\0`;
+  });
+  const body = Buffer.from(`${replaced.join("")}\0`);
+  const head = Buffer.from("E....");
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+test("on PostgreSQL, migrate also works if the server's errors are not in English", async () => {
+  const folder = await scratch();
+  const { url } = await database();
+  const on = ["--database", await germanServer(url), "--schema", "messaging"];
+  expect(await finished(folder, "migrate", ...on)).toMatchObject({
+    status: 0,
+    errors: expect.stringMatching(/from schema version 0 to /),
+  });
 });

@@ -190,7 +190,8 @@ class Connection {
   }
 }
 
-function connectTo(url: URL): Socket {
+/** Connects to the server of a URL, which may name a socket of this machine. */
+export function connectTo(url: URL): Socket {
   const host = url.searchParams.get("host") ?? url.hostname;
   const port = url.port === "" ? 5432 : Number(url.port);
   return host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);

@@ -1,5 +1,6 @@
 /** The database that a command works on: a SQLite file, or a PostgreSQL database. */
 import type { StoragePort } from "../../../src/ports/index.ts";
+import { systemCode } from "../failures.ts";
 
 /** A database that a command works on. */
 export interface Database {
@@ -17,16 +18,17 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/**
- * Returns the schema version of a database. 0 if the engine has no tables there.
- */
+/** Returns the schema version of a database. 0 if the engine has no tables there. */
 export async function schemaVersion(database: Database): Promise<number> {
   try {
     const [row] = await database.query(`SELECT version FROM ${database.table("schema")}`);
     return Number(row?.[0] ?? 0);
   } catch (error) {
-    const message = error instanceof Error ? error.message : "";
-    if (/no such table|relation .* does not exist/.test(message)) return 0;
+    if (isMissingTable(error)) return 0;
     throw error;
   }
 }
+
+/** PostgreSQL has a code for it, because its messages are in the language of the server. */
+const isMissingTable = (error: unknown): boolean =>
+  systemCode(error) === "42P01" || (error instanceof Error && /no such table/.test(error.message));
