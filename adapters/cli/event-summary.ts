@@ -17,7 +17,6 @@ function factsOf({ type, data }: Event): string {
       return `${data.message_id} ${data.status}`;
     case "contact.created":
     case "contact.updated":
-      return nameOf(data.contact);
     case "contact.opted_out":
     case "contact.opted_in":
       return nameOf(data.contact);

@@ -59,6 +59,13 @@ export interface CarrierSettings {
   readonly onCall: ((call: CarrierCall) => void) | undefined;
 }
 
+const verbs: Readonly<Record<CarrierOutcome["outcome"], string>> = {
+  accepted: "accepts",
+  answer_lost: "accepts",
+  refused: "refuses",
+  throttled: "throttles",
+};
+
 type WithWritableReceipts = CarrierCall & { readonly receipts: IssuedReceipt[] };
 
 /**
@@ -130,12 +137,11 @@ export class CarrierCore {
       receipts: [],
       wasDenied: this.denied.has(attempt_id),
     };
-    const verb = { accepted: "accepts", answer_lost: "accepts", refused: "refuses" };
     const from = call.engine === "" ? "" : ` from ${call.engine}`;
     this.#note(
       [call.engine, message.message_id, attempt_id],
-      `the carrier ${outcome.outcome === "throttled" ? "throttles" : verb[outcome.outcome]} ` +
-        `${shortId(message.message_id)}, attempt ${number},${from} over its ${call.transport}: ` +
+      `the carrier ${verbs[outcome.outcome]} ${shortId(message.message_id)}, ` +
+        `attempt ${number},${from} over its ${call.transport}: ` +
         `"${message.body.slice(0, 40)}" to ${message.to}`,
     );
     this.#settings.onCall?.(call);
