@@ -6,8 +6,9 @@ const oldest = "22.16";
 /** Checks the settings of Node. Every command has refused an older Node before. */
 export function checkNode(version: string): Finding {
   const isUnverified = process.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0";
-  if (!isUnverified)
+  if (!isUnverified) {
     return { level: "good", topic: "Node", text: `${version} (${oldest} or later)` };
+  }
   return {
     level: "doubtful",
     topic: "Node",
