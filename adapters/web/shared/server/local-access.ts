@@ -6,6 +6,7 @@ import { type ApiRequest, headerOf, type RequestHandler } from "../../../../src/
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { keyScopes, type RateLimiter, rateLimiter } from "../../../../src/operations/index.ts";
 import type { CheckedAccess } from "./options.ts";
+import { cookiesOf, portOf } from "./requests.ts";
 
 /** The person who works on this machine. */
 const localOperator: CheckedAccess = {
@@ -48,6 +49,7 @@ export class LocalAccess {
 
   /** Returns the access of a request with the cookie, or null. */
   accessOf({ headers }: ApiRequest): CheckedAccess | null {
+    // A server on another port can set one with a longer path, which comes first.
     const given = cookiesOf(headers, cookieName(headers));
     return given.some((each) => isSame(each, this.#session)) ? localOperator : null;
   }
@@ -79,22 +81,9 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** Browsers share cookies between the ports of a host. The name keeps the servers apart. */
-function cookieName(headers: readonly string[]): string {
-  const port = /:(\d{1,5})$/.exec(headerOf(headers, "host") ?? "")?.[1] ?? "80";
-  return `tidings_session_${port}`;
-}
-
-/**
- * The values of all cookies with the name. A server on another port can set one with a longer path,
- * which comes first.
- */
-function cookiesOf(headers: readonly string[], name: string): readonly string[] {
-  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/).map((pair) => pair.trim());
-  return pairs
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1));
-}
+/** The name keeps servers on other ports of the host apart. */
+const cookieName = (headers: readonly string[]): string =>
+  `tidings_session_${portOf(headers) ?? "80"}`;
 
 /**
  * Headers that proxies and tunnels add. Behind a proxy on this machine, every client seems to be

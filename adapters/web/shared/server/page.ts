@@ -8,19 +8,12 @@ import {
   type Mountable,
   type OperatorAccess,
   readJson,
-  RequestHandler,
+  type RequestHandler,
   respondWithShared,
   type SharedBody,
   sharedBody,
 } from "../../../../src/api/index.ts";
-import {
-  memberOf,
-  option,
-  optionsObject,
-  parseOptions,
-  TidingsError,
-  withDeadline,
-} from "../../../../src/kernel/index.ts";
+import { TidingsError, withDeadline } from "../../../../src/kernel/index.ts";
 import { Assets, builtPage, packageVersion } from "./assets.ts";
 import { dataHeaders, pageHeaders, refuseForeign } from "./headers.ts";
 import { documentOf, refusalDocument } from "./html.ts";
@@ -36,6 +29,7 @@ import {
   parseAccess,
   parsePageOptions,
 } from "./options.ts";
+import { allowOnly, apiOf } from "./requests.ts";
 
 /** A page to mount in an application, with a handler such as `expressHandler(page)`. */
 export interface PageMount extends Mountable {
@@ -62,16 +56,9 @@ export interface PageKind {
   readonly folder?: URL;
 }
 
-const engineSchema = optionsObject({
-  engine: option<{ readonly api: RequestHandler }>(
-    "a MessagingEngine",
-    (engine) => memberOf(engine, "api") instanceof RequestHandler,
-  ),
-});
-
 /** @throws TidingsError `invalid_option`, or `not_configured` when the page has not been built */
 export function mountPage(engine: Mountable, options: PageOptions, kind: PageKind): PageMount {
-  const { api } = parseOptions(`${kind.subject}: `, engineSchema, { engine }).engine;
+  const api = apiOf(kind.subject, engine);
   const handler = new PageHandler(api, parsePageOptions(kind.subject, options), kind);
   return { api: handler, paths: "all", token: handler.token };
 }
@@ -132,7 +119,7 @@ class PageHandler implements ApiHandler {
     const [asked = "", ...query] = request.url.split("?");
     // A handler that gets every request passes one outside its mount point with an empty path.
     if (request.path === "" && asked !== (request.basePath ?? asked)) throw noSuchPath(request);
-    allowOnly(["GET", "HEAD"], request, headers);
+    allowOnly(["GET", "HEAD"], exchange);
     Object.assign(headers, this.#pageHeaders, { "Cache-Control": "no-cache" });
     if (!asked.endsWith("/")) {
       // A relative reference, because a proxy may have changed the path.
@@ -153,24 +140,22 @@ class PageHandler implements ApiHandler {
     return respondWithShared(exchange, this.#document, html);
   }
 
-  async #respondWithAsset({ request, headers }: Exchange): Promise<ApiResponse> {
-    allowOnly(["GET", "HEAD"], request, headers);
+  async #respondWithAsset(exchange: Exchange): Promise<ApiResponse> {
+    const { request, headers } = exchange;
+    allowOnly(["GET", "HEAD"], exchange);
     const found = await this.#assets.respond(request, request.path.slice(1), headers);
     if (found === undefined) throw noSuchPath(request);
     return found;
   }
 
-  async #respondWithSession({ request, headers }: Exchange): Promise<ApiResponse> {
+  async #respondWithSession(exchange: Exchange): Promise<ApiResponse> {
+    const { request, headers } = exchange;
     if (this.#local !== undefined && request.method === "POST") {
       const { token } = await readJson(request, maxSignInBytes, 1);
       headers["Set-Cookie"] = await this.#local.signIn(request, token);
       return { status: 204, headers, body: null };
     }
-    allowOnly(
-      this.#local === undefined ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"],
-      request,
-      headers,
-    );
+    allowOnly(this.#local === undefined ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"], exchange);
     const { scope, operator, may } = await this.#access(request);
     const { avatarOrigins, texts, locale } = this.#settings;
     const session = {
@@ -192,7 +177,7 @@ class PageHandler implements ApiHandler {
     [, id = "", index]: RegExpExecArray,
   ): Promise<ApiResponse> {
     const { request, headers } = exchange;
-    allowOnly(["GET", "HEAD"], request, headers);
+    allowOnly(["GET", "HEAD"], exchange);
     const access = await this.#access(request);
     const message: ApiRequest = {
       ...withoutBody(request),
@@ -284,15 +269,4 @@ function noSuchPath({ url }: ApiRequest): TidingsError {
   const quoted = asked.slice(0, maxQuotedPath);
   const text = `This page has no path ${quoted}. The address of the page itself ends with a slash.`;
   return new TidingsError("not_found", text);
-}
-
-/** @throws TidingsError `method_not_allowed` */
-function allowOnly(
-  methods: readonly string[],
-  { method }: ApiRequest,
-  headers: Exchange["headers"],
-): void {
-  if (methods.includes(method)) return;
-  headers["Allow"] = methods.join(", ");
-  throw new TidingsError("method_not_allowed", `This path accepts only ${headers["Allow"]}.`);
 }

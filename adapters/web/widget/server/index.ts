@@ -5,15 +5,10 @@ import {
   type ApiResponse,
   type Exchange,
   type Mountable,
-  RequestHandler,
+  type RequestHandler,
 } from "../../../../src/api/index.ts";
-import {
-  memberOf,
-  option,
-  optionsObject,
-  parseOptions,
-  TidingsError,
-} from "../../../../src/kernel/index.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import { allowOnly, apiOf } from "../../shared/server/requests.ts";
 import {
   parseWidgetOptions,
   type WidgetEngine,
@@ -34,13 +29,6 @@ export interface WidgetMount extends Mountable {
 
 const subject = "widgetHandler";
 
-const engineSchema = optionsObject({
-  engine: option<{ readonly api: RequestHandler }>(
-    "a MessagingEngine",
-    (engine) => memberOf(engine, "api") instanceof RequestHandler,
-  ),
-});
-
 /**
  * Returns the chat widget. Mount it like an engine: `app.use("/chat", expressHandler(widgetHandler(
  * engine)))`. A page then includes `/chat/widget.js` with `data-session-url="/chat/session"`.
@@ -48,7 +36,7 @@ const engineSchema = optionsObject({
  *   `not_configured` when the widget has not been built
  */
 export function widgetHandler(engine: WidgetEngine, options: WidgetOptions = {}): WidgetMount {
-  const { api } = parseOptions(`${subject}: `, engineSchema, { engine }).engine;
+  const api = apiOf(subject, engine);
   const settings = parseWidgetOptions(subject, options);
   return { api: new WidgetHandler(engine, api, settings), paths: "all" };
 }
@@ -118,11 +106,4 @@ function noSuchPath({ url }: ApiRequest): TidingsError {
     `The chat widget has no path ${asked.slice(0, maxQuotedPath)}. It has /widget.js, /session ` +
       "and the visitor's endpoints below /v1/webchat/sessions.",
   );
-}
-
-/** @throws TidingsError `method_not_allowed` */
-function allowOnly(methods: readonly string[], { request, headers }: Exchange): void {
-  if (methods.includes(request.method)) return;
-  headers["Allow"] = methods.join(", ");
-  throw new TidingsError("method_not_allowed", `This path accepts only ${headers["Allow"]}.`);
 }

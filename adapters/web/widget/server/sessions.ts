@@ -1,11 +1,12 @@
 /** Sessions for visitors whom the host application does not know. A cookie brings them back. */
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import { type ApiRequest, headerOf, headersByName } from "../../../../src/api/index.ts";
+import { type ApiRequest, headersByName } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { admit, slidingLog } from "../../../../src/operations/index.ts";
 import type { Clock } from "../../../../src/ports/index.ts";
 import type { WebchatSession } from "../../../../src/index.ts";
+import { cookiesOf, portOf } from "../../shared/server/requests.ts";
 import type { WidgetEngine, WidgetSettings } from "./options.ts";
 import { type PageOrigin, pageOrigin } from "./origins.ts";
 
@@ -46,7 +47,7 @@ export class VisitorSessions {
     this.#count(request);
     const { webchat } = this.#engine.account(account_id, mode === undefined ? {} : { mode });
     const name = cookieName(request);
-    const known = cookieOf(request, name);
+    const [known] = cookiesOf(request.headers, name);
     const opened =
       known === undefined
         ? await webchat.open()
@@ -93,15 +94,10 @@ function networkOf(given: string | undefined): string | undefined {
   return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString();
 }
 
-/** Browsers share cookies between the ports of a host. The name keeps the servers apart. */
+/** The name keeps servers on other ports of the host apart. */
 function cookieName({ headers }: ApiRequest): string {
-  const port = /:(\d{1,5})$/.exec(headerOf(headers, "host") ?? "")?.[1];
+  const port = portOf(headers);
   return port === undefined ? "tidings_visitor" : `tidings_visitor_${port}`;
-}
-
-function cookieOf({ headers }: ApiRequest, name: string): string | undefined {
-  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/).map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 function cookieWith(name: string, value: string, { isOwn, isSecure }: PageOrigin): string {
