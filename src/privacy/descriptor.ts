@@ -38,8 +38,8 @@ const privacyRoutes: readonly ApiRoute[] = [
     summary: "Merge another contact into this one",
     description:
       "The other contact's history and addresses move to this one. Its fields fill those that " +
-      "are empty here. Its id still works as a recipient and for reading history. The response is " +
-      "sent when everything has moved.",
+      "are empty here. Its id still works as a recipient and for reading history. The response " +
+      "is sent when everything has moved.",
   },
   {
     tag: "Contacts",

@@ -81,7 +81,8 @@ export function addStatement({ pendingCounts }: Names, table: Table): Statement 
     `ORDER BY counter, id LIMIT ${maxBatch} FOR UPDATE) AS found ` +
     `WHERE p.ctid = found.place RETURNING p.added), ` +
     `counted AS (INSERT INTO ${table.name} AS t (${columns.map(quoted).join(", ")}) ` +
-    `SELECT ${sums.join(", ")} FROM taken, jsonb_to_record(taken.added) AS given(${given.join(", ")}) ` +
+    `SELECT ${sums.join(", ")} FROM taken, ` +
+    `jsonb_to_record(taken.added) AS given(${given.join(", ")}) ` +
     `GROUP BY ${key.map(quoted).join(", ")} ` +
     `ORDER BY ${key.map((column) => `${quoted(column)}::text COLLATE "C"`).join(", ")} ` +
     `${onConflictAdd(table)}) SELECT count(*) FROM taken`;

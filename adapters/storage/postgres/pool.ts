@@ -160,7 +160,9 @@ function connectingClients(pool: PostgresPool): readonly unknown[] {
 
 const isConnecting = (client: unknown): boolean => memberOf(client, "_connecting") === true;
 
-/** Ends the attempt to connect as `connectionTimeoutMillis` does. The pool then makes another one. */
+/**
+ * Ends the attempt to connect as `connectionTimeoutMillis` does. The pool then makes another one.
+ */
 function endIfConnecting(client: unknown): void {
   const socket = memberOf(memberOf(client, "connection"), "stream");
   if (isConnecting(client) && hasMethods(socket, "destroy")) (socket as Destroyable).destroy();
