@@ -242,11 +242,10 @@ class Touched {
   #indexes: Map<Index, PlacesByLength> | undefined;
 
   find(key: readonly KeyValue[]): Entry | undefined {
-    return this.#find(key)?.entry;
+    return (this.#byKey === undefined ? this.#search(key) : this.#byKey.get(key))?.entry;
   }
 
-  #find(key: readonly KeyValue[]): TouchedRow | undefined {
-    if (this.#byKey !== undefined) return this.#byKey.get(key);
+  #search(key: readonly KeyValue[]): TouchedRow | undefined {
     for (const row of this.rows) {
       if (row.entry !== undefined && isSameKey(row.entry.key, key)) return row;
     }
@@ -264,10 +263,14 @@ class Touched {
 
   /** Replaces the entry of a row. */
   put(entry: Entry): Change {
-    const row = this.#find(entry.key) ?? { entry: undefined };
+    const { key } = entry;
+    const row =
+      this.#byKey === undefined
+        ? (this.#search(key) ?? newRow())
+        : this.#byKey.getOrInsert(key, newRow);
     const before = row.entry;
     this.#fill(row, entry);
-    if (before === undefined) this.#list(row, entry);
+    if (before === undefined) this.#list(row);
     return { rows: this, row, before };
   }
 
@@ -281,14 +284,12 @@ class Touched {
     }
   }
 
-  #list(row: TouchedRow, { key }: Entry): void {
+  #list(row: TouchedRow): void {
     this.rows.push(row);
-    if (this.#byKey !== undefined) this.#byKey.set(key, row);
-    else if (this.rows.length > fewRows) {
-      this.#byKey = new KeyMap();
-      for (const each of this.rows) {
-        if (each.entry !== undefined) this.#byKey.set(each.entry.key, each);
-      }
+    if (this.#byKey !== undefined || this.rows.length <= fewRows) return;
+    this.#byKey = new KeyMap();
+    for (const each of this.rows) {
+      if (each.entry !== undefined) this.#byKey.set(each.entry.key, each);
     }
   }
 
@@ -355,6 +356,7 @@ function addPlace(
 }
 
 const newTouched = (): Touched => new Touched();
+const newRow = (): TouchedRow => ({ entry: undefined });
 
 const noRows: readonly TouchedRow[] = [];
 
