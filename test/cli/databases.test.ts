@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
 import { database } from "../support/postgres.ts";
@@ -151,6 +152,32 @@ test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", a
   const why = await finished(folder, "doctor", ...nowhere);
   expect(why.status).toBe(1);
   expect(why.output).toContain("postgres://kim@127.0.0.1:1/x cannot be reached: connect ECONNREF");
+});
+
+test("on PostgreSQL, a role that may not connect and a statement that fails are told apart", async () => {
+  const folder = await scratch();
+  const { url } = await database();
+  expect((await finished(folder, "migrate", "--database", url)).status).toBe(0);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  onTestFinished(() => admin.end());
+  const slow = new URL(url);
+  slow.searchParams.set("options", "-c statement_timeout=200");
+  await admin.query("BEGIN; LOCK TABLE tidings_schema");
+  const late = await finished(folder, "migrate", "--database", slow.href);
+  await admin.query("ROLLBACK");
+  expect(late.errors).toContain("statement timeout");
+  expect(late.errors).not.toContain("cannot be reached");
+
+  const { rows } = await admin.query("SELECT current_database() AS name");
+  const role = `stranger_${process.pid}_${Date.now()}`;
+  await admin.query(`CREATE ROLE ${role} LOGIN`);
+  onTestFinished(() => admin.query(`DROP ROLE ${role}`));
+  await admin.query(`REVOKE CONNECT ON DATABASE "${rows[0].name}" FROM PUBLIC`);
+  const own = new URL(url);
+  own.username = role;
+  const refused = await finished(folder, "doctor", "--database", own.href);
+  expect(refused.output).toMatch(/cannot be reached: permission denied for database/);
 });
 
 /** A server that writes its errors in German, as one does whose `lc_messages` says so. */

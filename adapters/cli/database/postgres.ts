@@ -53,24 +53,22 @@ export function postgresDatabase(url: string, schema: string | undefined, usage:
     table: (table) => `${schema ?? "public"}.tidings_${table}`,
     async query(text) {
       try {
+        (await pool.connect()).release();
+      } catch (error) {
+        throw unreachable(name, error);
+      }
+      try {
         return (await pool.query({ text, rowMode: "array" })).rows;
       } catch (error) {
-        throw isOfStatement(error) ? error : unreachable(name, error);
+        throw isFromServer(error) ? error : unreachable(name, error);
       }
     },
     close: () => pool.end(),
   };
 }
 
-/**
- * The SQLSTATE classes of a server that takes no connection: wrong credentials, no such database,
- * too many connections, shutting down.
- */
-const refusedConnection = /^(?:28|3D|53|57)/;
-
 /** PostgreSQL's own errors have a severity, in the language of the server. */
-const isOfStatement = (error: unknown): boolean =>
-  memberOf(error, "severity") !== undefined && !refusedConnection.test(systemCode(error) ?? "");
+const isFromServer = (error: unknown): boolean => memberOf(error, "severity") !== undefined;
 
 function unreachable(name: string, error: unknown): Failure {
   const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : [error];
