@@ -24,8 +24,9 @@ export async function openInbox(
   skip: TestContext["skip"],
 ) {
   const { engine, shop, authorize } = await newShop({ policies: [houseRules] });
-  const { url, refuse, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
-  return { shop, url, refuse, stop, restart, ...(await newTab(await chromium(skip))) };
+  const server = await servePage(inboxHandler(engine, { authorize }));
+  const { url, refuse, breakOff, stop, restart } = server;
+  return { shop, url, refuse, breakOff, stop, restart, ...(await newTab(await chromium(skip))) };
 }
 
 /** A conversation with everything in it: both directions, a note, an attachment, an agent's reply. */

@@ -1,4 +1,4 @@
-/** The messages of an open conversation after an outage. */
+/** The messages of an open conversation during and after an outage. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { openInbox } from "./inbox-shop.ts";
@@ -90,4 +90,18 @@ test("a thread has no gap if a reader scrolled back while the missed messages we
   ] as const) {
     for (let i = 0; i < count; i++) expect(await shown()).toContain(`${name} ${i}`);
   }
+});
+
+test("a file that breaks off while it is loaded is told as an outage", async ({ skip }) => {
+  const { shop, url, breakOff, page } = await openInbox(chromium, skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "My plant",
+    media: [{ url: "https://example.com/plant.jpg" }],
+  });
+  breakOff(/\/media\//);
+  await page.goto(`${url}#/all/${id}`);
+  const file = page.locator(".attachment-box");
+  await file.getByRole("button", { name: "Show" }).click();
+  await expect.poll(() => file.getByRole("alert").textContent()).toMatch(/does not respond/);
 });

@@ -118,7 +118,7 @@ export async function loadFile(path: string, signal: AbortSignal): Promise<Blob>
   const init = { headers: pageHeaders, credentials: "same-origin", signal } as const;
   const response = await reach(addressOf(path), init);
   if (!response.ok) throw await errorOf(response);
-  return response.blob();
+  return complete(response.blob());
 }
 
 /** What every request of a page carries, so that other sites cannot make it. */
@@ -147,10 +147,14 @@ const isGateway = ({ status, headers }: Response): boolean =>
   (status === 502 || status === 504) &&
   headers.get("Content-Type")?.startsWith("application/problem+json") !== true;
 
-async function readJson(response: Response): Promise<unknown> {
-  const body = await response.text().catch((error: unknown) => {
+/** Returns the body of a response, which may break off. */
+const complete = <Body>(body: Promise<Body>): Promise<Body> =>
+  body.catch((error: unknown) => {
     throw brokenOff(error);
   });
+
+async function readJson(response: Response): Promise<unknown> {
+  const body = await complete(response.text());
   return body === "" ? undefined : (JSON.parse(body) as unknown);
 }
 
