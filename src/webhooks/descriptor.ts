@@ -130,9 +130,10 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: redeliver,
     summary: "Redeliver a delivery",
     description:
-      "Makes one attempt in addition to the retry schedule, whatever the delivery's status. With " +
-      "`fifo` ordering, it waits until the deliveries that are pending now have ended, unless " +
-      "they wait for this one.",
+      "Makes one attempt in addition to the retry schedule, whatever the delivery's status. A " +
+      "second request before that attempt has ended changes nothing. With `fifo` ordering, the " +
+      "attempt waits until the deliveries that are pending now have ended, unless they wait for " +
+      "this one.",
     response: deliverySchema,
   },
   {

@@ -15,7 +15,8 @@ import type { Tx } from "../store/index.ts";
 
 /**
  * Requests a manual attempt of a delivery, whatever its status. With `fifo` ordering, the attempt
- * waits for pending deliveries before it. A second request while one is pending changes nothing.
+ * waits for pending deliveries before it. A second request before the attempt of the first one is
+ * recorded changes nothing.
  */
 export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
   kind: "command",
