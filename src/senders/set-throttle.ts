@@ -22,8 +22,11 @@ export async function setThrottle(tx: Tx, sender: SenderRow): Promise<void> {
   }
 }
 
-/** The maximum number of jobs of each class that are moved. Others run when a message expires. */
-const maxMoved = 1_000;
+/**
+ * The maximum number of jobs of each class that are moved. Others run only when a message expires,
+ * so this is more than wait for a sender. One transaction writes so many in about a second.
+ */
+const maxMoved = 50_000;
 
 /**
  * Makes the jobs in a sender's waiting lanes due now. Jobs that must still wait then move to the

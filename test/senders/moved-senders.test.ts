@@ -47,3 +47,22 @@ it("messages that wait for a sender are handed over at its rate after it moved t
     if (i > 0) expect(at - (times[i - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
   }
 });
+
+it("a sender that moved hands over a backlog of thousands of conversations", async () => {
+  const { clock, engine } = world();
+  const acme = carrier({ name: "acme" });
+  const one = engine(memory(), { transports: [acme, carrier({ name: "zenith" })] });
+  await one.start();
+  const { id } = await one.senders.create({ ...sender, transport: "acme" });
+  const count = 2_000;
+  await Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      one.messages.send({ ...send, to: `+1500556${1000 + i}` }),
+    ),
+  );
+  await clock.settle();
+  await one.senders.remove(id);
+  await one.senders.create({ address, channels: ["sms"], transport: "zenith" });
+  await clock.advance(120_000);
+  expect(acme.calls).toHaveLength(count);
+});
