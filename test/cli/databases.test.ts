@@ -169,11 +169,11 @@ test("on PostgreSQL, a role that may not connect and a statement that fails are 
   expect(late.errors).toContain("statement timeout");
   expect(late.errors).not.toContain("cannot be reached");
 
-  const { rows } = await admin.query("SELECT current_database() AS name");
+  const named = await admin.query<{ name: string }>("SELECT current_database() AS name");
   const role = `stranger_${process.pid}_${Date.now()}`;
   await admin.query(`CREATE ROLE ${role} LOGIN`);
-  onTestFinished(() => admin.query(`DROP ROLE ${role}`));
-  await admin.query(`REVOKE CONNECT ON DATABASE "${rows[0].name}" FROM PUBLIC`);
+  onTestFinished(async () => void (await admin.query(`DROP ROLE ${role}`)));
+  await admin.query(`REVOKE CONNECT ON DATABASE "${named.rows[0]?.name}" FROM PUBLIC`);
   const own = new URL(url);
   own.username = role;
   const refused = await finished(folder, "doctor", "--database", own.href);
