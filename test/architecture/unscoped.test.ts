@@ -34,7 +34,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/lane-ring.ts": "the same",
   "src/queue/engine-register.ts": "ends leases of the jobs of all",
   "src/queue/count-waiting.ts": "counts the jobs of lanes that belong to one account",
-  "src/senders/release-throttled.ts": "reads the jobs of a lane",
+  "src/senders/release-throttled.ts": "reads the jobs that wait for a sender",
   "src/senders/set-throttle.ts": "the same",
   "src/host/background-work.ts": "arms the engine's own job",
   "src/host/start-reminder.ts": "looks for jobs of all that no engine runs",
