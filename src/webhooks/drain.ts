@@ -38,7 +38,7 @@ const maxUnfinished = 64;
 /** When this many attempts have ended, they are recorded without waiting for others. */
 const fullBatch = 32;
 /**
- * How often a transaction that records attempts is tried. Each round is a call of `retry`; all
+ * The maximum number of rounds in which attempts are recorded. Each round is a call of `retry`; all
  * together take about a minute, the length of a lease.
  */
 const maxRecordRounds = 10;

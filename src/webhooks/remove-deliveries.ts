@@ -90,8 +90,8 @@ interface DeliveriesOfEvent {
 
 /**
  * Returns all deliveries of the first event, and those of as many further events as probably have
- * `room` deliveries together. The events of a contact mostly go to the same webhooks. If an event
- * has more, some of its deliveries are returned, and no further events.
+ * `room` deliveries together. The events of a contact mostly go to the same webhooks. Of a further
+ * event that has more deliveries than the first one, only some are returned.
  */
 async function deliveriesOfEvents(
   tx: Tx,
@@ -100,7 +100,7 @@ async function deliveriesOfEvents(
 ): Promise<readonly DeliveriesOfEvent[]> {
   if (first === undefined) return [];
   const found = await tx.list(deliveriesOfEvent, [first], maxWebhooks);
-  // One more than the first event has shows that there are no others.
+  // A list that is shorter than this has all deliveries of its event.
   const limit = found.length + 1;
   const next = others.slice(0, Math.floor(room / limit));
   const ofNext = await Promise.all(next.map((id) => tx.list(deliveriesOfEvent, [id], limit)));

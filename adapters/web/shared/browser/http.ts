@@ -82,7 +82,7 @@ export interface Received {
   readonly body: unknown;
 }
 
-/** Sends one request, as `api` does, and returns also the status of the response. */
+/** Sends one request as `api` does. Also returns the status of the response. */
 export async function request(
   method: string,
   path: string,

@@ -49,7 +49,7 @@ export class LocalAccess {
 
   /** Returns the access of a request with the cookie, or null. */
   accessOf({ headers }: ApiRequest): CheckedAccess | null {
-    // A server on another port can set one with a longer path, which comes first.
+    // A server on another port can set a cookie of this name with a longer path, which comes first.
     const given = cookiesOf(headers, cookieName(headers));
     return given.some((each) => isSame(each, this.#session)) ? localOperator : null;
   }
