@@ -30,7 +30,7 @@ export class Pipeline {
       onFailure: (error) => {
         onFailure(error);
         this.#failure = error;
-        this.#rejectLongWaiting();
+        this.#rejectLongWaiting(error);
       },
     });
     this.#yieldToEventLoop = () => port.yieldToEventLoop();
@@ -57,13 +57,14 @@ export class Pipeline {
 
   #requeue(members: readonly Member[]): void {
     this.#queue.addAgain(members);
+    // The commands of a group wait again if the commit before it has failed.
+    if (this.#failure !== undefined) this.#rejectLongWaiting(this.#failure);
     this.#startDraining();
   }
 
-  #rejectLongWaiting(): void {
-    if (this.#failure === undefined) return;
+  #rejectLongWaiting(failure: TidingsError): void {
     const since = this.#clock.monotonic() - maxWaitMs;
-    for (const { reject } of this.#queue.takeArrivedBefore(since)) reject(this.#failure);
+    for (const { reject } of this.#queue.takeArrivedBefore(since)) reject(failure);
   }
 
   #startDraining(): void {
@@ -74,10 +75,9 @@ export class Pipeline {
     // Yields first, so that commands which arrive together share the first commit.
     await this.#yieldToEventLoop();
     while (this.#queue.size > 0) {
-      await this.#committer.runGroup(this.#queue);
-      // The group's own commands wait again if the commit before it has failed.
-      this.#rejectLongWaiting();
+      // The last commit may have failed when no group waited for it, long ago.
       this.#failure = undefined;
+      await this.#committer.runGroup(this.#queue);
       await this.#yieldToEventLoop();
     }
     this.#draining = undefined;

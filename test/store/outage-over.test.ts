@@ -1,0 +1,53 @@
+/** Commands that wait while the storage is slow, after an outage that is over. */
+import { expect, it, onTestFinished } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { simulated } from "../../adapters/testing/index.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
+import { silent } from "../../src/ports/environment.ts";
+import { Store } from "../../src/store/store.ts";
+import { over } from "../support/over.ts";
+import { itemById, items, schema } from "./commands.ts";
+
+it("a command that waits for a slow storage does not fail because of an earlier outage", async () => {
+  const { clock, random } = simulated();
+  const storage = memory();
+  let state: "down" | "slow" = "down";
+  const port = over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return over(group, {
+        async read(lookups) {
+          if (state === "slow") await clock.sleep(6_000);
+          return group.read(lookups);
+        },
+        async commit(writes) {
+          if (state !== "down") return group.commit(writes);
+          await clock.sleep(1_000);
+          await group.abort();
+          throw new TidingsError("storage_unavailable", "no response");
+        },
+      });
+    },
+  });
+  const store = new Store({ port, schema, clock, random, logger: silent });
+  await store.open();
+  onTestFinished(() => store.close());
+  const insert = (id: string): Promise<unknown> =>
+    store
+      .commitUnscoped(async (tx) => {
+        await tx.get(itemById, [id]);
+        tx.insert(items, { id, owner: "own", label: null, token: id });
+      })
+      .then(
+        () => "stored",
+        (error: unknown) => (error as TidingsError).code,
+      );
+  const during = insert("during");
+  await clock.advance(2_000);
+  expect(await during).toBe("storage_unavailable");
+  state = "slow";
+  await clock.advance(3_600_000);
+  const after = [insert("a"), insert("b")];
+  await clock.advance(60_000);
+  expect(await Promise.all(after)).toEqual(["stored", "stored"]);
+});
