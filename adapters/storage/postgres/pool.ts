@@ -131,6 +131,9 @@ export class ConnectionPool {
       );
       for (const client of connecting) endIfConnecting(client);
       connecting = connectingClients(this.#pool);
+      // When a pool has ended, `pg` never answers those who still wait. The timer would keep the
+      // process running.
+      if (memberOf(this.#pool, "ended") === true) clearInterval(timer);
     }, maxWaitMs);
     const settled = (): void => clearInterval(timer);
     taking.then(settled, settled);

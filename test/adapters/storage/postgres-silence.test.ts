@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { ConnectionPool } from "../../../adapters/storage/postgres/pool.ts";
 import { database } from "../../support/postgres.ts";
 import { notes, says, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote } from "./sqlite-schemas.ts";
@@ -35,4 +36,20 @@ it("a server that accepted connections and did not respond for a while can be us
   expect(await notes(port)).toEqual(["after", "before"]);
   await port.close();
   await pool.end();
+});
+
+it("a pool that ends while somebody waits for it leaves no timer, which would keep the process running", async () => {
+  const where = await database();
+  const pool = where.pool({ max: 1 });
+  const client = await pool.connect();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const taking = new ConnectionPool(pool).take().catch((error: unknown) => error);
+  vi.advanceTimersByTime(10_000);
+  expect(await taking).toMatchObject({ code: "storage_unavailable" });
+  const ended = pool.end();
+  client.release();
+  await ended;
+  vi.advanceTimersByTime(10_000);
+  expect(vi.getTimerCount()).toBe(0);
 });
