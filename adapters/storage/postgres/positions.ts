@@ -15,8 +15,12 @@ import type { ConnectionPool } from "./pool.ts";
 import { planSettings, positionSettings } from "./settings.ts";
 import { nextPosition } from "./writes.ts";
 
-/** How many rows get their positions in one transaction, which has to be short. */
-const maxBatch = 1_000;
+/**
+ * How many rows get their positions in one transaction. It has to be short, since everyone who
+ * commits waits for it. It also has to be enough for all rows of a large transaction, such as a
+ * batch of 1,000 messages, or the rows of the next group would come before the last of these.
+ */
+const maxBatch = 10_000;
 
 /**
  * The SQL expression for the negative number of a row that a transaction of the host application

@@ -265,6 +265,19 @@ describe("positions in a log", () => {
     expect(ids(all).slice(0, seen.length)).toEqual(ids(seen));
   });
 
+  it("of a large host transaction precede those of the next group", async () => {
+    const where = await database();
+    const port = await opened(where);
+    const host = await client(where);
+    await host.query("BEGIN");
+    await port.host(host).commit(Array.from({ length: 3_000 }, (_, i) => log(`${i}`)));
+    await host.query("COMMIT");
+    await write(port, log("next"));
+    const index = entriesByPosition;
+    const last = { index, prefix: [], order: "descending", limit: 2 } as const;
+    expect(ids(await port.reader.range(last))).toEqual(["next", "2999"]);
+  });
+
   it("of a slow commit precede those of a fast one, and neither is visible before both can be", async () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
