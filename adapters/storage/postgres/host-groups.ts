@@ -124,7 +124,12 @@ export class HostGroups {
         return (await connection.run([savepoint, ...statements, release])).slice(1, -1);
       } catch (error) {
         // Without an open transaction there was no savepoint, and nothing has to be undone.
-        if (!connection.lost) await connection.run(undo).catch(() => {});
+        if (!connection.lost) {
+          await connection.run(undo).catch((failure: unknown) => {
+            // The transaction is lost with its connection, so the command cannot run again in it.
+            if (connection.lost) throw failure;
+          });
+        }
         throw error;
       }
     };

@@ -168,6 +168,23 @@ describe("a transaction of engine.transaction", () => {
   });
 
   // PostgreSQL refuses this after a SAVEPOINT and after a query.
+  it("whose connection is cut while a command with a conflict is undone reports the outage", async () => {
+    const where = await database();
+    const proxy = await where.proxy();
+    const port = await opened(where, { connectionString: proxy.url });
+    await write(port, insert("a"));
+    const transaction = port.transaction(async (handle) => {
+      void proxy.cutAt(({ sql }) => sql.startsWith("ROLLBACK TO"), "before");
+      // The store runs a command again after a conflict, but not after an outage.
+      await port.host(handle).commit([insert("a")]);
+    });
+    await expect(transaction).rejects.toMatchObject({
+      code: "storage_unavailable",
+      retryable: true,
+    });
+    await write(port, insert("b"));
+  });
+
   it("lets its first statement choose the isolation level", async () => {
     const where = await database();
     const port = await opened(where);
