@@ -47,8 +47,9 @@ export class Writer {
     return {
       read: (lookups) =>
         whenUnlocked(this.#files.path, () => {
-          // A transaction that an earlier group began does not see later commits.
-          if (!hasRead) this.#endReadingOf(reading);
+          // A transaction that an earlier group began does not see later commits. One that a shared
+          // group began, also while this group waited for the file's lock, does not hold that lock.
+          if (!hasRead || how === "exclusive") this.#endReadingOf("any");
           hasRead = true;
           return this.#read(lookups, reading);
         }),

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
@@ -242,6 +243,26 @@ describe("several processes on one SQLite file", () => {
     ]);
     expect(first).toMatchObject({ status: "fulfilled" });
     expect(late).toMatchObject({ reason: expect.any(StorageConflict) as unknown });
+  });
+
+  it("wait for an exclusive group that had to wait for the file while another engine of its process read", async () => {
+    const { port, file } = await opened();
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    const lookup = { index: noteById, key: ["a"], limit: 1 };
+    const [exclusive, shared] = [port.begin("exclusive"), port.begin()];
+    onTestFinished(async () => {
+      await exclusive.abort();
+      await shared.abort();
+    });
+    other.exec("BEGIN IMMEDIATE");
+    const reading = exclusive.read([lookup]);
+    // It has tried and failed once.
+    await setImmediate();
+    await shared.read([lookup]);
+    other.exec("COMMIT");
+    await reading;
+    expect(() => other.exec("BEGIN IMMEDIATE")).toThrow("locked");
   });
 
   it("do not use a log's positions again after its last rows were deleted", async () => {
