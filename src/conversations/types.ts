@@ -94,8 +94,8 @@ export const lastMessageSchema = z
       .enum(["outbound", "inbound"])
       .describe("`outbound`: to the contact. `inbound`: from the contact."),
     status: messageStatusSchema.describe(
-      "The current status. An inbound message is always `received`. In an event, it is the status " +
-        "when the event was written; `message.updated` reports each change.",
+      "The current status. An inbound message is always `received`. In an event, it is the " +
+        "status when the event was written; `message.updated` reports each change.",
     ),
     preview: z.string().describe("The first 140 characters of the text. Empty in events."),
     created_at: timestamp.describe("When the message was created."),
