@@ -102,10 +102,15 @@ function checkDelivery(
   if (made.some(({ status_code: code }) => isGood(code))) {
     expect(status, "A delivery with a successful attempt has succeeded.").toBe("succeeded");
   }
-  for (const [i, { started_at }] of automatic.entries()) {
-    const [before, now] = [automatic[i - 1]?.started_at, started_at].map((at) =>
-      seen.findLast((each) => each.at === at),
-    );
+  // A manual attempt may have started in the same millisecond as an automatic one. The last requests
+  // of that time are those of the recorded attempts.
+  const requestOf = (attempt: DeliveryAttemptRow): ReceivedRequest | undefined => {
+    const requests = seen.filter(({ at }) => at === attempt.started_at);
+    const others = made.filter(({ started_at }) => started_at === attempt.started_at);
+    return requests.at(others.indexOf(attempt) - others.length);
+  };
+  for (const [i, attempt] of automatic.entries()) {
+    const [before, now] = [automatic[i - 1], attempt].map((each) => each && requestOf(each));
     if (before === undefined || now === undefined) continue;
     const ended = before.elapsed + before.after;
     const setOn = steps

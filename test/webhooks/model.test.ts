@@ -10,6 +10,8 @@ import { type WebhookWorld, webhookWorld } from "./world.ts";
 
 const url = "https://a.example/hook";
 const hourMs = 3_600_000;
+/** The longest time from a request until its response is recorded: the deadline and some tries. */
+const responseMs = 60_000;
 
 interface Secret {
   readonly text: string;
@@ -22,7 +24,9 @@ interface Secret {
 class Model {
   id = "";
   status: "enabled" | "paused" = "enabled";
-  /** The receiver has answered 410 since the webhook was enabled. */
+  /** When the last response 410 has been recorded for sure. */
+  goneUntil = -Infinity;
+  /** The receiver has answered 410 since the status was set, or was about to answer it. */
   saidGone = false;
   answers: readonly Answer[] = [];
   told: string[] = [];
@@ -32,6 +36,11 @@ class Model {
   requestsGone = 0;
   deletedAt = 0;
   cutOff = 0;
+
+  setStatus(status: Model["status"], now: number): void {
+    this.status = status;
+    this.saidGone = now < this.goneUntil;
+  }
 
   secretsAt(at: number): string[] {
     return this.secrets
@@ -78,7 +87,10 @@ async function toFreshTime({ clock, receivers }: WebhookWorld): Promise<void> {
 async function create(model: Model, { world }: Real): Promise<void> {
   const made = await world.hook("a", (_, n) => {
     const answer = model.answers[n % Math.max(1, model.answers.length)] ?? {};
-    if (answer.status === 410) model.saidGone = true;
+    if (answer.status === 410) {
+      model.saidGone = true;
+      model.goneUntil = world.clock.now() + responseMs;
+    }
     return answer;
   });
   model.id = made.id;
@@ -97,8 +109,7 @@ const answer: fc.Arbitrary<Answer> = fc.record({
 
 const enable = command("enable", async (model, { world }) => {
   await world.desk.webhooks.update(model.id, { status: "enabled" });
-  model.status = "enabled";
-  model.saidGone = false;
+  model.setStatus("enabled", world.clock.now());
 });
 
 const commands: fc.Arbitrary<Command>[] = [
@@ -120,8 +131,7 @@ const commands: fc.Arbitrary<Command>[] = [
   fc.constant(
     command("pause", async (model, { world }) => {
       await world.desk.webhooks.update(model.id, { status: "paused" });
-      model.status = "paused";
-      model.saidGone = false;
+      model.setStatus("paused", world.clock.now());
     }),
   ),
   fc.constant(enable),
@@ -161,7 +171,7 @@ const commands: fc.Arbitrary<Command>[] = [
       model.requestsGone = world.receivers.seen.length;
       model.deletedAt = world.clock.now();
       for (const each of model.secrets) each.until = Math.min(each.until, model.deletedAt);
-      Object.assign(model, { status: "enabled", saidGone: false });
+      Object.assign(model, { status: "enabled", saidGone: false, goneUntil: -Infinity });
       await create(model, real);
     }),
   ),
