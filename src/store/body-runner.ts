@@ -8,25 +8,20 @@ export class BodyReads implements Snapshot {
   /** How many reads of the storage the body waits for. */
   waits = 0;
   readonly #snapshot: Snapshot;
-  /** Called when a read that the body waits for has settled, before the body continues. */
-  readonly #settled: () => void;
+  readonly #onSettled: () => void;
+  /** Ends a wait, before the body continues. Made for the first one. On a synchronous storage there is none. */
+  #endWait: (() => void) | undefined;
 
   /** `onSettled` is called when a read that the body waited for has settled. */
   constructor(snapshot: Snapshot, onSettled: () => void) {
     this.#snapshot = snapshot;
-    this.#settled = () => {
-      this.waits--;
-      onSettled();
-    };
+    this.#onSettled = onSettled;
   }
 
   read(lookup: Lookup): Rows | Promise<Rows> {
     this.lookups.push(lookup);
     const rows = this.#snapshot.read(lookup);
-    if (rows instanceof Promise) {
-      this.waits++;
-      void rows.then(this.#settled, this.#settled);
-    }
+    if (rows instanceof Promise) this.#waitFor(rows);
     return rows;
   }
 
@@ -38,6 +33,15 @@ export class BodyReads implements Snapshot {
   /** The body's result depends on what it reads, not on what it plans to read. */
   prefetch(plan: () => readonly Lookup[]): void {
     this.#snapshot.prefetch(plan);
+  }
+
+  #waitFor(rows: Promise<Rows>): void {
+    this.#endWait ??= () => {
+      this.waits--;
+      this.#onSettled();
+    };
+    this.waits++;
+    void rows.then(this.#endWait, this.#endWait);
   }
 }
 
