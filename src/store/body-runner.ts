@@ -9,7 +9,10 @@ export class BodyReads implements Snapshot {
   waits = 0;
   readonly #snapshot: Snapshot;
   readonly #onSettled: () => void;
-  /** Ends a wait, before the body continues. Made for the first one. On a synchronous storage there is none. */
+  /**
+   * Ends a wait, before the body continues. It is made for the first wait, since there is none if
+   * the storage is synchronous.
+   */
   #endWait: (() => void) | undefined;
 
   /** `onSettled` is called when a read that the body waited for has settled. */

@@ -1,7 +1,7 @@
 /** What the list of conversations says about a last message that waits or did not arrive. */
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
-import type { EngineOptions, Policy } from "../../adapters/entry.ts";
+import type { Policy } from "../../adapters/entry.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { accepted, busy, carrier, lost, refused } from "../support/carrier.ts";
 import { sharedChromium } from "../support/chromium.ts";
@@ -23,7 +23,7 @@ const notToday: Policy = {
 };
 
 /** The inbox of a shop whose carrier answers as the text of a message says. */
-async function inbox(skip: TestContext["skip"], options: Partial<EngineOptions> = {}) {
+async function inbox(skip: TestContext["skip"]) {
   const taken = Promise.withResolvers<void>();
   const take = (): void => taken.resolve();
   const line = carrier({
@@ -35,11 +35,11 @@ async function inbox(skip: TestContext["skip"], options: Partial<EngineOptions> 
       return accepted(attempt);
     },
   });
-  const settings = { transports: [line], policies: [notToday], ...options };
+  const settings = { transports: [line], policies: [notToday] };
   const { engine, shop, authorize } = await newShop(settings);
   onTestFinished(take);
   const { url } = await servePage(inboxHandler(engine, { authorize }));
-  /** The carrier reports what became of the message with this text. */
+  /** The carrier reports the status of the message with this text. */
   const report = (text: string, status: "delivered" | "undelivered"): Promise<void> => {
     const call = line.calls.findLast(({ message }) => message.body === text);
     const { attempt_id } = call?.attempt ?? expect.fail(`${text} was not sent`);
