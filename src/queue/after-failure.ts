@@ -14,15 +14,15 @@ interface Options {
 }
 
 /**
- * The longest pause of a job that the storage failed, in milliseconds. The storage may fail some
- * jobs for hours and still lease them, for example if it can open no more connections. When it is
- * well again, they must not wait for long.
+ * The longest pause of a job after a failure of the storage, in milliseconds. The storage may lease
+ * jobs for hours in which they fail, for example because it can open no more connections. When it
+ * works again, they must not wait for long.
  */
 const maxOutagePauseMs = 5_000;
 
 /**
- * Schedules a failed job again after a pause. Never rejects. An outage can fail every job, so one
- * line a minute logs what it failed. `outages` counts that.
+ * Schedules a failed job again after a pause. Never rejects. In an outage every job can fail, so
+ * failures of the storage are logged once a minute. `outages` counts them.
  */
 export async function reschedule(
   { store, clock, logger, outages }: Options & { readonly outages: ProblemLimit },

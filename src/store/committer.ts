@@ -325,7 +325,7 @@ export class Committer {
   #runAgain(members: readonly Member[], error: unknown, failed: OpenGroup | undefined): void {
     const { requeue, onFailure } = this.#options;
     if (isStorageFailure(error)) {
-      leaveBegun(members);
+      checkBegun(members);
       onFailure(error);
     } else undoBegun(members);
     if (error instanceof StorageConflict) {
@@ -360,8 +360,8 @@ function undoBegun(members: readonly Member[]): void {
   }
 }
 
-/** Lets the work that began in runs go on, if it turns out that they were committed. */
-function leaveBegun(members: readonly Member[]): void {
+/** Continues the work that began in runs if it turns out that they were committed. */
+function checkBegun(members: readonly Member[]): void {
   for (const member of members) {
     member.begun?.onUnknown();
     member.begun = undefined;

@@ -30,7 +30,7 @@ export interface Entry {
   readonly changed: readonly string[];
 }
 
-/** How many writes there were at a time. Later ones can be rolled back. */
+/** The numbers of writes so far. Later writes can be rolled back. */
 export interface Mark {
   readonly changes: number;
   readonly added: number;

@@ -87,8 +87,8 @@ export class GroupSnapshot implements Snapshot {
 
   #knownRows({ index, limit, lock }: Lookup): KnownRows {
     const indexes = lock === true ? this.#locked : this.#known;
-    const limits = getOrInsert(indexes, index, noLimits);
-    return getOrInsert(limits, limit, noRows);
+    const limits = getOrInsert(indexes, index, newLimits);
+    return getOrInsert(limits, limit, newRows);
   }
 
   recent(collection: Collection, key: readonly KeyValue[]): VersionedRow | undefined {
@@ -153,6 +153,6 @@ export class GroupSnapshot implements Snapshot {
   }
 }
 
-const noLimits = (): Map<number, KnownRows> => new Map();
-const noRows = (): KnownRows => new KeyMap();
+const newLimits = (): Map<number, KnownRows> => new Map();
+const newRows = (): KnownRows => new KeyMap();
 const first = ([rows = []]: readonly (readonly Row[])[]): Rows => rows as Rows;

@@ -21,7 +21,10 @@ export class Writer {
   readonly #table: (name: string) => Table;
   readonly #background: BackgroundWriter;
   readonly #files: OpenFiles;
-  /** Who reads in the open transaction: one exclusive group, or any. Undefined if none is open. */
+  /**
+   * The groups that read in the open transaction: one exclusive group, or any shared ones.
+   * Undefined if no transaction is open.
+   */
   #reading: symbol | "any" | undefined;
   readonly #open = new OpenGroups();
 
@@ -47,8 +50,8 @@ export class Writer {
     return {
       read: (lookups) =>
         whenUnlocked(this.#files.path, () => {
-          // A transaction that an earlier group began does not see later commits. One that a shared
-          // group began, also while this group waited for the file's lock, does not hold that lock.
+          // A transaction that an earlier group began does not see later commits. And one that a
+          // shared group began does not hold the file's lock, which an exclusive group needs.
           if (!hasRead || how === "exclusive") this.#endReadingOf("any");
           hasRead = true;
           return this.#read(lookups, reading);

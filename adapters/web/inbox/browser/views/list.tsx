@@ -218,7 +218,7 @@ function Row({ id, tabIndex, isActive, query, placeQuery }: RowProps): JSX.Eleme
 interface PreviewProps {
   /** The message that is shown. Null if there is none. */
   readonly message: Pick<Message, "direction"> | null;
-  /** Its status. Undefined for another than the last one, which no event keeps up to date. */
+  /** Its status. Undefined unless it is the last message: no event keeps others up to date. */
   readonly status: Message["status"] | undefined;
   /** Its text, or the part that a search has found. */
   readonly children: ComponentChildren;
@@ -247,7 +247,7 @@ function Outbound({ status }: Pick<PreviewProps, "status">): JSX.Element {
       </>
     );
   }
-  // Every message is being sent for a moment, in which a word would flicker.
+  // Every message has the status `sending` for a moment. A word would flicker.
   const isBrief = status === "sending";
   return (
     <span class={`row-status tone-${shown.tone}`}>
