@@ -225,7 +225,7 @@ export class MessagingEngine<
 
   /**
    * Removes a consumer that no engine runs any more. Until then its unread events are kept past the
-   * retention time.
+   * retention time. If the process dies meanwhile, a started engine completes the removal.
    * @throws TidingsError `not_found`; `invalid_option` while this engine runs the consumer
    */
   async removeConsumer(name: string): Promise<void> {
@@ -280,6 +280,7 @@ export class MessagingEngine<
   /**
    * Opens the storage and the transports and starts processing queued work. Repeated calls have no
    * effect. Fails after `stop()`.
+   * @throws TidingsError `conflict` when a new consumer exceeds the limit of 1,000
    */
   async start(): Promise<void> {
     await this.#lifecycle.start();

@@ -1,6 +1,5 @@
 import { consumeJob, retryDelay } from "./consume-job.ts";
 import {
-  consumerByName,
   consumerEventOf,
   type ConsumerEventRow,
   consumerEvents,
@@ -9,9 +8,9 @@ import {
   maxConsumers,
 } from "./consumer-rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
-import { arm, type Claim, disarm, finish, leaseMs, renew } from "../queue/index.ts";
+import { arm, type Claim, finish, leaseMs, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { reread, type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
+import { type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { notFound } from "../kernel/index.ts";
 
 export interface NextConsumerEvent {
@@ -175,36 +174,4 @@ async function getParkedRow(
   const row = await tx.get(consumerEventOf, [consumer, event_id]);
   if (row === undefined || row.parked_at === null) throw notFound("parked event");
   return row;
-}
-
-/** Rows per transaction. */
-const removeChunk = 200;
-
-/**
- * Removes a consumer: its position in the log and its queued events. The position is removed first,
- * so that no engine queues more events. After an interruption, call it again to continue.
- */
-export async function removeConsumer(store: Store, name: string): Promise<void> {
-  let found = await store.commitUnscoped(async (tx) => {
-    const consumer = await tx.get(consumerByName, [name]);
-    if (consumer !== undefined) tx.remove(consumers, consumer);
-    return consumer !== undefined;
-  });
-  for (;;) {
-    const range = {
-      index: consumerEventsOfKey,
-      prefix: [name],
-      order: "ascending",
-      limit: removeChunk,
-    } as const;
-    const rows = await store.unscopedReads.range(range);
-    found ||= rows.length > 0;
-    await store.commitUnscoped(async (tx) => {
-      for (const row of await reread(tx, consumerEventsOfKey, rows)) tx.remove(consumerEvents, row);
-      const keys = [...new Set(rows.map((row) => row.key))];
-      await Promise.all(keys.map((key) => disarm(tx, consumeJob({ consumer: name, key }, tx.now))));
-    });
-    if (rows.length < removeChunk) break;
-  }
-  if (!found) throw notFound("consumer");
 }

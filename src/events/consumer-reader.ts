@@ -1,11 +1,19 @@
 import type { Clock, Logger, Seen } from "../ports/index.ts";
 import { arm, encodeLane, FailureLog, jobsByLane } from "../queue/index.ts";
 import { consumeJob, consumerLane } from "./consume-job.ts";
-import { consumerByName, type ConsumerRow, consumerEvents, consumers } from "./consumer-rows.ts";
+import {
+  consumerByName,
+  consumerEvents,
+  type ConsumerRow,
+  consumers,
+  maxConsumers,
+} from "./consumer-rows.ts";
+import { completeRemoval, isBeingRemoved } from "./remove-consumer.ts";
 import { type EventRow, eventsByPosition } from "./rows.ts";
 import type { EventType } from "./types.ts";
 import { Follower, type Step } from "./follower.ts";
 import { background, scan, type Store, type UnscopedTx } from "../store/index.ts";
+import { TidingsError } from "../kernel/index.ts";
 
 interface ConsumerReaderOptions {
   readonly store: Store;
@@ -66,7 +74,10 @@ export class ConsumerReader {
     const { store, name, from } = this.#options;
     const last = { index: eventsByPosition, prefix: [], order: "descending", limit: 1 } as const;
     const [newest] = from === "now" ? await store.unscopedReads.range(last) : [];
-    await store.commitUnscoped((tx) => openConsumer(tx, name, newest?.position ?? 0), background);
+    const open = (tx: UnscopedTx) => openConsumer(tx, name, newest?.position ?? 0);
+    while ((await store.commitUnscoped(open, background)) === "being removed") {
+      await completeRemoval(store, name);
+    }
     this.#opened = true;
   }
 
@@ -147,10 +158,30 @@ export class ConsumerReader {
   }
 }
 
-/** Creates the position of the consumer unless it exists. */
-async function openConsumer(tx: UnscopedTx, name: string, position: number): Promise<void> {
+/**
+ * Creates the position of the consumer unless it exists.
+ * @throws TidingsError `conflict` when there are too many consumers
+ */
+async function openConsumer(
+  tx: UnscopedTx,
+  name: string,
+  position: number,
+): Promise<"open" | "being removed"> {
   const known = await tx.get(consumerByName, [name]);
-  if (known === undefined) tx.insert(consumers, { name, position, moved_at: tx.now });
+  if (known !== undefined) return (await isBeingRemoved(tx, known)) ? "being removed" : "open";
+  const others = await tx.list(consumers.primary, [], maxConsumers);
+  if (others.length === maxConsumers) {
+    throw new TidingsError(
+      "conflict",
+      `consume: name: there are ${maxConsumers} consumers, and no more are possible, so ${name} ` +
+        "cannot be created. Remove one with removeConsumer.",
+    );
+  }
+  // Written, so that of two transactions that create consumers, the later one counts again.
+  const [first] = others;
+  if (first !== undefined) tx.touch(consumers, first);
+  tx.insert(consumers, { name, position, moved_at: tx.now });
+  return "open";
 }
 
 interface ConsumerMove {
@@ -171,7 +202,7 @@ async function moveConsumer(
   { name, from, to, events }: ConsumerMove,
 ): Promise<void> {
   const consumer = await tx.get(consumerByName, [name]);
-  if (consumer?.position !== from) return;
+  if (consumer?.position !== from || (await isBeingRemoved(tx, consumer))) return;
   tx.update(consumers, consumer, { position: to, moved_at: tx.now });
   const keys = new Set<string>();
   for (const { id: event_id, position, account_id, mode, conversation_id, contact_id } of events) {

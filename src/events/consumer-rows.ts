@@ -15,7 +15,7 @@ export const consumers = collection("consumers", {
 export interface ConsumerRow extends RowOf<typeof consumers> {}
 
 export const consumerByName = consumers.key("name");
-/** A bound above any real number of consumers. */
+/** The maximum number of consumers. Erasures and removals of old events read all of them. */
 export const maxConsumers = 1_000;
 
 export const consumerEvents = collection("consumer_events", {

@@ -1,4 +1,5 @@
-import { removeConsumer, resumeConsumerEvent, skipConsumerEvent } from "./consumer-events.ts";
+import { resumeConsumerEvent, skipConsumerEvent } from "./consumer-events.ts";
+import { removeConsumer } from "./remove-consumer.ts";
 import { parkedEvents } from "./consumer-rows.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import type {

@@ -7,6 +7,7 @@ import type { ApiRoute, Module } from "../operations/index.ts";
 import { callConsumer } from "./call-consumer.ts";
 import { consumerEvents, consumers } from "./consumer-rows.ts";
 import type { ConsumerRuntime } from "./consumer-types.ts";
+import { continueRemoval } from "./remove-consumer.ts";
 import { events } from "./rows.ts";
 import type { JobTable } from "../queue/index.ts";
 
@@ -43,7 +44,10 @@ export const eventRoutes = (event: z.ZodType<EventEnvelope>): readonly ApiRoute[
   },
 ];
 
-const jobs: Pick<JobTable<ConsumerRuntime>, "consume"> = { consume: callConsumer };
+const jobs: Pick<JobTable<ConsumerRuntime>, "consume" | "remove-consumer"> = {
+  consume: callConsumer,
+  "remove-consumer": continueRemoval,
+};
 
 export const eventsModule: Module<typeof jobs> = {
   collections: [events, consumers, consumerEvents],

@@ -156,6 +156,7 @@ const jobKinds: Readonly<Record<JobKind, true>> = {
   "follow-up": true,
   "early-receipt": true,
   consume: true,
+  "remove-consumer": true,
   deliver: true,
   recover: true,
   discard: true,
@@ -205,6 +206,7 @@ const noCells: Readonly<Record<string, string>> = {
   ...reason("The scripted carrier delivers its reports without HTTP.", [
     "operation|transports.callback",
   ]),
+  ...reason("No history removes a consumer.", ["job|remove-consumer"]),
   ...reason("It changes nothing, and clients wait for it only over HTTP.", [
     "operation|health.get",
     "operation|health.live",

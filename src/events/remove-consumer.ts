@@ -1,0 +1,99 @@
+import { consumeJob } from "./consume-job.ts";
+import {
+  consumerByName,
+  consumerEvents,
+  consumerEventsOfKey,
+  type ConsumerRow,
+  consumers,
+} from "./consumer-rows.ts";
+import type { ConsumerRuntime } from "./consumer-types.ts";
+import {
+  arm,
+  disarm,
+  findJob,
+  finish,
+  type JobHandler,
+  type JobOrder,
+  leaseMs,
+  renew,
+} from "../queue/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { background, type Store, type UnscopedTx } from "../store/index.ts";
+import { notFound } from "../kernel/index.ts";
+
+/** Queued events that one transaction removes. */
+const chunk = 200;
+/** Chunks per run of the job. Then other jobs can run. */
+const maxChunks = 100;
+/**
+ * The delay of the job, in milliseconds. `removeConsumer` removes the rows at once. If its process
+ * ends early, the job continues.
+ */
+const laterMs = 60_000;
+
+/**
+ * Removes a consumer: its queued events in chunks, and then its position in the log. The job is
+ * armed as long as the removal goes on. Meanwhile no engine queues events for the consumer, and a
+ * consumer of the same name begins only when the removal is done.
+ * @throws TidingsError `not_found`
+ */
+export async function removeConsumer(store: Store, name: string): Promise<void> {
+  await store.commitUnscoped(async (tx) => {
+    const consumer = await tx.get(consumerByName, [name]);
+    if (consumer === undefined) throw notFound("consumer");
+    // Written, so that an engine that queues events at the same time finds the job.
+    tx.touch(consumers, consumer);
+    await arm(tx, removalJob(name, tx.now + laterMs));
+  });
+  await completeRemoval(store, name);
+}
+
+/** Removes what is left of a consumer that is being removed. */
+export async function completeRemoval(store: Store, name: string): Promise<void> {
+  while ((await store.commitUnscoped((tx) => removeChunk(tx, name))) === "more");
+}
+
+/** Whether a consumer is being removed. */
+export async function isBeingRemoved(tx: UnscopedTx, { name }: ConsumerRow): Promise<boolean> {
+  return (await findJob(tx, removalJob(name, tx.now))) !== undefined;
+}
+
+/** Continues the removal of a consumer whose process ended early. */
+export function continueRemoval({ store }: ConsumerRuntime): JobHandler<"remove-consumer"> {
+  return async (claim, { stopping }) => {
+    const { consumer } = claim.key;
+    for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
+      const progress = await store.commitUnscoped(
+        async (tx) => ((await renew(tx, claim, leaseMs)) ? removeChunk(tx, consumer) : "done"),
+        background,
+      );
+      if (progress === "done") return;
+    }
+    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), background);
+  };
+}
+
+/** Removes one chunk. The last one also removes the consumer and the job. */
+async function removeChunk(tx: UnscopedTx, name: string): Promise<"more" | "done"> {
+  const consumer = await tx.get(consumerByName, [name]);
+  // Another process has completed the removal, and the name may be in use again.
+  if (consumer === undefined || !(await isBeingRemoved(tx, consumer))) return "done";
+  const rows = await tx.list(consumerEventsOfKey, [name], chunk);
+  for (const row of rows) tx.remove(consumerEvents, row);
+  const keys = [...new Set(rows.map(({ key }) => key))];
+  await Promise.all(keys.map((key) => disarm(tx, consumeJob({ consumer: name, key }, tx.now))));
+  if (rows.length === chunk) return "more";
+  await remove(tx, consumer);
+  return "done";
+}
+
+async function remove(tx: UnscopedTx, consumer: Seen<ConsumerRow>): Promise<void> {
+  tx.remove(consumers, consumer);
+  await disarm(tx, removalJob(consumer.name, tx.now));
+}
+
+function removalJob(consumer: string, due_at: number): JobOrder<"remove-consumer"> {
+  const lane = { kind: "remove-consumer", slow: false } as const;
+  const owner = { account_id: null, mode: null };
+  return { kind: "remove-consumer", key: { consumer }, ...owner, lane, due_at };
+}
