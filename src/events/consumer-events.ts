@@ -7,7 +7,7 @@ import {
   consumers,
   maxConsumers,
 } from "./consumer-rows.ts";
-import { type EventRow, events, eventsByPosition } from "./rows.ts";
+import { type EventRow, events, eventsByPosition, rewriteEvent } from "./rows.ts";
 import { arm, type Claim, finish, leaseMs, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
@@ -136,6 +136,28 @@ export async function eraseConsumerErrors(
     // A row without an error is skipped: a handler's transaction may have locked it.
     if (row !== undefined && row.error !== null) all.update(consumerEvents, row, { error: null });
   }
+}
+
+/**
+ * Erases the errors that consumers' handlers threw at events with these keys, because they may
+ * quote a message that is redacted: a handler of any event can read the message. Of the events with
+ * a key, only the first one can have an error, or be handled now. A call under way stores no error,
+ * because its event is rewritten.
+ */
+export async function eraseConsumerErrorsOf(tx: Tx, keys: readonly string[]): Promise<void> {
+  const all = unscoped(tx);
+  const reading = await all.list(consumers.primary, [], maxConsumers);
+  const first = await Promise.all(
+    reading.flatMap(({ name }) => keys.map((key) => all.list(consumerEventsOfKey, [name, key], 1))),
+  );
+  const rows = first.flat();
+  for (const row of rows) {
+    // A row without an error is skipped: a handler's transaction may have locked it.
+    if (row.error !== null) all.update(consumerEvents, row, { error: null });
+  }
+  const positions = [...new Set(rows.map(({ position }) => position))];
+  const read = await Promise.all(positions.map((each) => all.get(eventsByPosition, [each])));
+  for (const event of read) if (event !== undefined) rewriteEvent(tx, event, {});
 }
 
 /**

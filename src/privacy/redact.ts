@@ -1,6 +1,6 @@
 import {
   completedEventId,
-  eraseConsumerErrors,
+  eraseConsumerErrorsOf,
   eventById,
   type EventRow,
   handoffEventId,
@@ -97,6 +97,7 @@ export const redactMessage: Command<ById, Message> = {
     ]);
     const withoutText = { event: received, data: { ...received?.data, body: "", media: [] } };
     await rewrite(tx, [withoutText, ...ofRuns.flat()]);
+    await eraseConsumerErrorsOf(tx, [message.conversation_id, message.contact_id]);
     if (message.idempotency_key !== null) {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
@@ -176,5 +177,5 @@ async function rewrite(tx: Tx, all: readonly Rewrite[]): Promise<void> {
     // An erasure has already rewritten the event.
     event === undefined || event.contact_id === null ? [] : [rewriteEvent(tx, event, { data })],
   );
-  await Promise.all([rewriteDeliveries(tx, rewritten), eraseConsumerErrors(tx, rewritten)]);
+  await rewriteDeliveries(tx, rewritten);
 }

@@ -1,5 +1,5 @@
 /** The errors of consumers whose handlers quote what is erased or redacted meanwhile. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumer-rows.ts";
@@ -100,6 +100,44 @@ it.each(Object.entries(removals))(
     expect(await errorsIn(storage)).toEqual([""]);
   },
 );
+
+describe("a consumer that quotes the text of an outbound message, which its event has not", () => {
+  async function quoting(isRemoved: Promise<unknown>) {
+    const storage = memory();
+    const { clock, engine } = world();
+    const one = engine(storage);
+    const quoted: (string | null)[] = [];
+    one.consume("quoting", ["message.updated"], async ({ data: { message_id } }) => {
+      const { body } = await one.messages.get(message_id);
+      quoted.push(body);
+      await isRemoved;
+      throw new Error(`cannot store ${body}`);
+    });
+    await one.start();
+    const { id } = await one.messages.send({ to: visitor, body: "swordfish" });
+    await eventually(clock, () => quoted.length > 0, 100);
+    return { storage, clock, one, id, quoted };
+  }
+
+  it("leaves no error after a redaction", async () => {
+    const { storage, clock, one, id } = await quoting(Promise.resolve());
+    await eventually(clock, async () => (await errorsIn(storage)).some((error) => error !== null));
+    expect((await errorsIn(storage))[0]).toBe("Error: cannot store swordfish");
+    await one.messages.redact(id);
+    expect((await errorsIn(storage)).join()).not.toContain("swordfish");
+  });
+
+  it("stores no error of a call during which the message is redacted", async () => {
+    const isRemoved = held<undefined>();
+    const { storage, clock, one, id, quoted } = await quoting(isRemoved.promise);
+    await clock.settle();
+    await one.messages.redact(id);
+    isRemoved.answer(undefined);
+    await clock.advance(500);
+    expect(quoted).toEqual(["swordfish"]);
+    expect((await errorsIn(storage))[0]).toBe("");
+  });
+});
 
 // On SQLite, every command waits for the transaction of a handler.
 it.each(storages.filter(({ name }) => name !== "SQLite"))(
