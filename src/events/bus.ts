@@ -1,4 +1,4 @@
-import { eventResource, type EventRow, events } from "./rows.ts";
+import { type EventRow, events, ownEvent } from "./rows.ts";
 import { type EventEnvelope, type EventType, eventTypeOption } from "./types.ts";
 import type { Logger, Write } from "../ports/index.ts";
 import {
@@ -42,11 +42,10 @@ export class EventBus {
       const row = write.row as unknown as EventRow;
       const handlers = this.#handlers.get(row.type);
       if (handlers === undefined || handlers.size === 0) continue;
-      const event = eventResource(row);
       const scope = { account_id: row.account_id, mode: row.mode };
       // Copied, because a handler may add or remove handlers.
       const called = [...handlers];
-      for (const handler of called) void this.#call(handler, event, scope);
+      for (const handler of called) void this.#call(handler, ownEvent(row), scope);
     }
   }
 

@@ -9,7 +9,7 @@ import { storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, encodeJobKey, finish, type JobHandler, type JobRun } from "../queue/index.ts";
 import { errorFacts } from "../ports/index.ts";
 import type { LocalConsumer, ConsumerRuntime } from "./consumer-types.ts";
-import { eventResource } from "./rows.ts";
+import { ownEvent } from "./rows.ts";
 
 /**
  * The deadline of a handler in milliseconds. It is well within a lease, and limits how long other
@@ -126,7 +126,7 @@ class ConsumerCalls {
     const call = async (signal: AbortSignal): Promise<void> => {
       this.#overdue.add(key);
       try {
-        await handler(eventResource(event), { account_id, mode, tx, signal });
+        await handler(ownEvent(event), { account_id, mode, tx, signal });
       } finally {
         this.#overdue.delete(key);
       }

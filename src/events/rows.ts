@@ -96,6 +96,14 @@ export function eventResource({
 }
 
 /**
+ * Returns the public form of an event for code of the host application. That code may change it, so
+ * it gets its own copy of the data.
+ */
+export function ownEvent(row: Parameters<typeof eventResource>[0]): EventEnvelope {
+  return structuredClone(eventResource(row));
+}
+
+/**
  * The subject of an event. Consumers keep the order within a conversation, or within a contact when
  * there is no conversation.
  */

@@ -196,7 +196,8 @@ function joined(input: unknown): unknown {
 async function* eventsOf(
   items: AsyncIterable<StreamItem<Event> | TransientItem>,
 ): AsyncGenerator<Event, void> {
-  for await (const item of items) if ("value" in item) yield item.value;
+  // Copied, because streams share their items.
+  for await (const item of items) if ("value" in item) yield structuredClone(item.value);
 }
 
 export const webhooksModule: Module<typeof webhookJobs, typeof webhookHandles> = {

@@ -1,0 +1,43 @@
+/** An application that changes the events that it gets changes no event of another part of it. */
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
+import { world } from "../support/world.ts";
+
+type Created = Event<"contact.created">;
+
+/** Notes the labels of a new contact, and adds one. */
+const change =
+  (seen: string[][]) =>
+  ({ data: { contact } }: Created): void => {
+    seen.push([...contact.labels]);
+    contact.labels.push("changed");
+  };
+
+it("each handler, consumer and reader of a stream has its own event", async () => {
+  const { clock, engine } = world();
+  const one = engine(memory());
+  const [handled, consumed, streamed]: string[][][] = [[], [], []];
+  for (let i = 0; i < 2; i++) {
+    one.on("contact.created", (event) => change(handled ?? [])(event));
+    one.consume(`consumer-${i}`, ["contact.created"], change(consumed ?? []));
+  }
+  await one.start();
+  const streams = await Promise.all(
+    [1, 2].map(() => one.events.stream({ types: ["contact.created"] })),
+  );
+  await one.contacts.create({ phone: "+15005551001", labels: ["new"] });
+  for (const stream of streams) {
+    for await (const event of stream) {
+      change(streamed ?? [])(event as Created);
+      break;
+    }
+  }
+  await clock.advance(1_000);
+  const each = [["new"], ["new"]];
+  expect({ handled, consumed, streamed }).toEqual({
+    handled: each,
+    consumed: each,
+    streamed: each,
+  });
+});
