@@ -1,4 +1,4 @@
-import { consumeJob } from "./consume-job.ts";
+import { consumerLane } from "./consume-job.ts";
 import {
   consumerByName,
   consumerEvents,
@@ -10,6 +10,7 @@ import type { ConsumerRuntime } from "./consumer-types.ts";
 import {
   arm,
   disarm,
+  disarmLane,
   findJob,
   finish,
   type JobHandler,
@@ -21,7 +22,7 @@ import type { Seen } from "../ports/index.ts";
 import { background, type Store, type UnscopedTx } from "../store/index.ts";
 import { notFound } from "../kernel/index.ts";
 
-/** Queued events that one transaction removes. */
+/** Rows of each kind that one transaction removes. */
 const chunk = 200;
 /** Chunks per run of the job. Then other jobs can run. */
 const maxChunks = 100;
@@ -32,9 +33,9 @@ const maxChunks = 100;
 const laterMs = 60_000;
 
 /**
- * Removes a consumer: its queued events in chunks, and then its position in the log. The job is
- * armed as long as the removal goes on. Meanwhile no engine queues events for the consumer, and a
- * consumer of the same name begins only when the removal is done.
+ * Removes a consumer: its queued events and jobs in chunks, and then its position in the log. A job
+ * is armed as long as the removal goes on. Meanwhile no engine queues events for the consumer, and
+ * a consumer of the same name begins only when the removal is done.
  * @throws TidingsError `not_found`
  */
 export async function removeConsumer(store: Store, name: string): Promise<void> {
@@ -80,9 +81,11 @@ async function removeChunk(tx: UnscopedTx, name: string): Promise<"more" | "done
   if (consumer === undefined || !(await isBeingRemoved(tx, consumer))) return "done";
   const rows = await tx.list(consumerEventsOfKey, [name], chunk);
   for (const row of rows) tx.remove(consumerEvents, row);
-  const keys = [...new Set(rows.map(({ key }) => key))];
-  await Promise.all(keys.map((key) => disarm(tx, consumeJob({ consumer: name, key }, tx.now))));
-  if (rows.length === chunk) return "more";
+  // Found by their lanes: an engine that stopped may have left a job whose events are handled.
+  const lane = consumerLane(name);
+  const lanes = [lane, { ...lane, slow: true }];
+  const disarmed = await Promise.all(lanes.map((each) => disarmLane(tx, each, chunk)));
+  if (Math.max(rows.length, ...disarmed) === chunk) return "more";
   await remove(tx, consumer);
   return "done";
 }

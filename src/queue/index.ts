@@ -24,6 +24,7 @@ export {
   arm,
   armNew,
   disarm,
+  disarmLane,
   findJob,
   isRearmed,
   finish,

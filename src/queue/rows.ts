@@ -186,6 +186,16 @@ export async function disarm(within: AnyTx, name: JobName): Promise<void> {
   if (job !== undefined) tx.remove(jobs, job);
 }
 
+/**
+ * Removes up to `max` jobs of a lane whose work is no longer needed. Returns how many it removed.
+ */
+export async function disarmLane(within: AnyTx, lane: Lane, max: number): Promise<number> {
+  const tx = unscoped(within);
+  const found = await tx.list(jobsByLane, [poolOf(lane), encodeLane(lane)], max);
+  for (const job of found) tx.remove(jobs, job);
+  return found.length;
+}
+
 /** A lease to be taken. */
 interface LeaseOrder {
   readonly leaseMs: number;

@@ -6,6 +6,7 @@ import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import { jobs } from "../../../src/queue/rows.ts";
 import { rowsOf } from "../../contacts/rows.ts";
 import { beforeCommits } from "../../support/before-commits.ts";
+import { held } from "../../support/carrier.ts";
 import { storages } from "../../support/storages.ts";
 import { world, type World } from "../../support/world.ts";
 import { eventually } from "./storages-with-table.ts";
@@ -79,6 +80,28 @@ describe.each(storages)("an interrupted removal of a consumer on $name", ({ open
     await two.start();
     await eventually(there.clock, () => bodies.length === texts.length);
     expect(bodies).toEqual(texts);
+  });
+});
+
+describe.each(storages)("the removal of a consumer on $name", ({ open }) => {
+  it("leaves no job, also if the consumer stopped when it had just handled its last event", async () => {
+    const storage = open().connect();
+    const { clock, engine } = world();
+    const one = engine(storage);
+    const gate = held<undefined>();
+    let calls = 0;
+    const consumer = one.consume("quoting", quoting, async () => {
+      calls++;
+      await gate.promise;
+    });
+    await one.start();
+    await one.sandbox.inbound({ from: anna, body: "swordfish" });
+    await eventually(clock, () => calls === 1, 10);
+    const stopping = consumer.stop();
+    gate.answer(undefined);
+    await stopping;
+    await one.removeConsumer("quoting");
+    expect(await leftIn(storage)).toBe(0);
   });
 });
 
