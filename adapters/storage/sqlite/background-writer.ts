@@ -37,7 +37,10 @@ export interface BackgroundThresholds {
    * writing it.
    */
   readonly minWrites: number;
-  /** How many large groups have to come before the thread starts. With 0 it starts at once. */
+  /**
+   * How many large groups have to come before the thread starts. With 0 it starts at once. Each
+   * start doubles the number for the next one, which comes if the thread has ended.
+   */
   readonly minGroups: number;
 }
 
@@ -46,22 +49,25 @@ export const defaultThresholds: BackgroundThresholds = { minWrites: 64, minGroup
 
 /**
  * Commits large groups in a worker thread. Meanwhile the next group's commands can run, and under
- * load the host application's event loop does not wait for the disk. Where no thread can be
- * started, commits stay on the main thread.
+ * load the host application's event loop does not wait for the disk. While there is no thread,
+ * because none could be started or it ended unexpectedly, the main thread commits.
  */
 export class BackgroundWriter {
   readonly #file: string;
-  readonly #thresholds: BackgroundThresholds;
+  readonly #minWrites: number;
+  #minGroups: number;
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
+  /** How many large groups have come since the thread was last started. */
   #largeGroups = 0;
   /** The commits in progress. The thread answers them in this order. */
   readonly #pending: Pending[] = [];
 
-  constructor(file: string, thresholds: BackgroundThresholds) {
+  constructor(file: string, { minWrites, minGroups }: BackgroundThresholds) {
     this.#file = file;
-    this.#thresholds = thresholds;
+    this.#minWrites = minWrites;
+    this.#minGroups = minGroups;
   }
 
   /**
@@ -69,9 +75,9 @@ export class BackgroundWriter {
    * groups.
    */
   accepts(writeCount: number): boolean {
-    const { minWrites, minGroups } = this.#thresholds;
-    if (writeCount < minWrites || this.#isClosed) return false;
-    if (++this.#largeGroups === minGroups) void this.start();
+    if (writeCount < this.#minWrites || this.#isClosed) return false;
+    this.#largeGroups++;
+    if (this.#worker === undefined && this.#largeGroups >= this.#minGroups) void this.start();
     return this.#isReady;
   }
 
@@ -101,16 +107,21 @@ export class BackgroundWriter {
    * started.
    */
   async start(): Promise<void> {
+    this.#largeGroups = 0;
+    this.#minGroups *= 2;
     const worker = startThread({ file: this.#file });
     if (worker === undefined) return;
     this.#worker = worker;
     worker.on("message", (message: WorkerResponse) => this.#onMessage(message));
     await new Promise<void>((resolve) => {
       worker.once("message", () => resolve());
-      // A thread that cannot open the file ends with an error. Then there is no thread.
-      worker.on("error", (error) => this.#onEnd(error));
+      let cause: unknown;
+      // A thread that cannot open the file ends with an error, too.
+      worker.on("error", (error: unknown) => {
+        cause = error;
+      });
       worker.on("exit", () => {
-        this.#onEnd(undefined);
+        this.#onEnd(cause);
         resolve();
       });
     });

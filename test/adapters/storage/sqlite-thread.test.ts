@@ -84,7 +84,7 @@ describe("commits in the background thread", () => {
     await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
   });
 
-  it("report an unknown outcome when the thread ends unexpectedly, and continue without it", async () => {
+  it("report an unknown outcome when the thread ends unexpectedly, and continue in a new one", async () => {
     const started = threads();
     const file = await temporaryFile();
     const port = closing(threaded(file));
@@ -100,7 +100,45 @@ describe("commits in the background thread", () => {
     });
     other.exec("COMMIT");
     await write(port, insertNote("after"));
-    expect(await notes(port)).toContain("after");
+    await port.yieldToEventLoop();
+    const thread = started[1] ?? expect.fail("no new thread");
+    const responses: unknown[] = [];
+    thread.on("message", (response) => void responses.push(response));
+    let count = 0;
+    const commit = async (): Promise<unknown> => {
+      await write(port, insertNote(`later${count++}`));
+      return responses;
+    };
+    await expect.poll(commit).toContain("committed");
+    const found = await notes(port);
+    expect(found).toContain("after");
+    expect(found).toEqual(
+      expect.arrayContaining(Array.from({ length: count }, (_, i) => `later${i}`)),
+    );
+  });
+
+  it("begin again more rarely, the more often the thread has ended", async () => {
+    const started = threads();
+    const port = closing(
+      new SqliteStorage({
+        file: await temporaryFile(),
+        migrate: true,
+        thresholds: { minWrites: 1, minGroups: 2 },
+      }),
+    );
+    await port.open(firstSchema);
+    const groupsToStart: number[] = [];
+    let groups = 0;
+    for (let starts = 1; starts <= 4; starts++) {
+      for (groups = 0; started.length < starts && groups < 100; groups++) {
+        await write(port, insertNote(`${starts}-${groups}`));
+        await port.yieldToEventLoop();
+      }
+      groupsToStart.push(groups);
+      await started.at(-1)?.terminate();
+    }
+    expect(groupsToStart).toEqual([2, 4, 8, 16]);
+    expect(await notes(port)).toHaveLength(30);
   });
 
   it("happen on the main thread when the thread cannot open the file", async () => {
