@@ -50,6 +50,12 @@ function arrayQuery(handle: DatabaseSync, sql: string): ArrayQuery {
 }
 
 /**
+ * The size to which SQLite shortens a longer write-ahead log when it begins again at the front, in
+ * bytes. The log grows longer only while something reads at each checkpoint.
+ */
+export const maxLogBytes = 33_554_432;
+
+/**
  * Settings of every connection to the file. With `wal_autocheckpoint`, pages are written back to
  * the file once for many commits. 4,000 pages (a log of 16 MB) give most of the gain of a larger
  * log. 16,000 pages blocked the event loop for up to 50 ms, instead of 20 to 30.
@@ -57,6 +63,7 @@ function arrayQuery(handle: DatabaseSync, sql: string): ArrayQuery {
 export const settings = `
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA journal_size_limit = ${maxLogBytes};
   PRAGMA cache_size = -32768;
   PRAGMA temp_store = MEMORY;
 `;

@@ -2,10 +2,10 @@
  * Finds damage to a database: files that are deleted or replaced while it is open, and pages that
  * SQLite cannot read.
  */
-import { statSync } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { type Check, startThread } from "./background-writer.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, maxLogBytes } from "./connection.ts";
 import { type Damage, damaged, whenUnlocked } from "./errors.ts";
 import { findDamage, maxQuickBytes, sizeOf } from "./find-damage.ts";
 
@@ -31,6 +31,8 @@ export class OpenFiles {
   readonly path: string;
   readonly #saveLog: () => boolean;
   readonly #identities = new Map<Suffix, string>();
+  /** Whether the write-ahead log was too long when the files were last checked. */
+  isLogLong = false;
   #checkedAt = 0;
   #damage: Damage | undefined;
   /** Whether all commits were in the database file when the files were last checked. */
@@ -95,7 +97,13 @@ export class OpenFiles {
 
   #changeOf(suffix: Suffix): "deleted" | "replaced" | undefined {
     const known = this.#identities.get(suffix);
-    const identity = identityOf(this.path + suffix, known);
+    const stats = statsOf(this.path + suffix);
+    // The process may not look, for example because it gave up its privileges. The files that it
+    // has open still work.
+    if (stats === "unknown") return undefined;
+    if (suffix === "-wal") this.isLogLong = Number(stats?.size ?? 0) > maxLogBytes;
+    // What distinguishes a file from every other one.
+    const identity = stats && `${stats.dev}:${stats.ino}`;
     if (identity === undefined) return known === undefined ? undefined : "deleted";
     // SQLite creates the log and its index when it first needs them.
     if (known === undefined) this.#identities.set(suffix, identity);
@@ -103,17 +111,12 @@ export class OpenFiles {
   }
 }
 
-/**
- * Returns what distinguishes a file from every other one, or undefined if there is none. Returns
- * `known` if the process may not look, for example because it gave up its privileges: the files
- * that it has open still work.
- */
-function identityOf(path: string, known: string | undefined): string | undefined {
+/** Undefined if there is no file, `unknown` if the process may not look. */
+function statsOf(path: string): BigIntStats | "unknown" | undefined {
   try {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return known;
+    return "unknown";
   }
 }
 

@@ -54,7 +54,11 @@ export class Writer {
           // shared group began does not hold the file's lock, which an exclusive group needs.
           if (!hasRead || how === "exclusive") this.#endReadingOf("any");
           hasRead = true;
-          return this.#read(lookups, reading);
+          const rows = this.#read(lookups, reading);
+          // The log can begin again at the front only if nothing reads during a checkpoint. If each
+          // group read while the thread commits the one before it, that moment would never come.
+          if (this.#files.isLogLong) this.#endReadingOf("any");
+          return rows;
         }),
       commit: (writes) => {
         let pending: Promise<void> | undefined;
