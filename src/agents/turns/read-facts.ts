@@ -5,7 +5,7 @@ import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.
 import type { ConversationRow } from "../../conversations/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../../messages/index.ts";
 import { observations } from "../../observations/index.ts";
-import { callsOf } from "../playbooks/rules.ts";
+import { callsOf, maxPlaybooks } from "../playbooks/rules.ts";
 import { playbookById, playbookVersionOf } from "../playbooks/rows.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { Frame } from "../playbooks/frames.ts";
@@ -27,8 +27,6 @@ const maxCharacters = 12_000;
 const maxObservations = 20;
 /** More are read than shown, because expired observations are removed only from time to time. */
 const maxObservationsRead = 100;
-/** The maximum number of playbooks that are loaded, including those reached through calls. */
-const maxLoaded = 100;
 
 /** Stands in for the session: a single action from a trigger has none. */
 const blank = {
@@ -215,8 +213,11 @@ async function readLibrary(
     pinned.set(`${id} ${revision}`, { id, revision, definition });
   }
   let wanted = [...ids, ...requested, ...versions.flatMap(({ definition }) => callsOf(definition))];
-  for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxLoaded;) {
-    const next = [...new Set(wanted)].filter((id) => !seen.has(id)).slice(0, maxLoaded - seen.size);
+  // Every playbook that can be played is loaded: an account has no more than this.
+  for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxPlaybooks;) {
+    const next = [...new Set(wanted)]
+      .filter((id) => !seen.has(id))
+      .slice(0, maxPlaybooks - seen.size);
     for (const id of next) seen.add(id);
     const rows = await reads.getAll(
       playbookById,
