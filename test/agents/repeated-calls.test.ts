@@ -143,6 +143,24 @@ test("a call for which a turn had no time is made when the turn is taken again",
   expect(keys).toHaveLength(1);
 });
 
+test("a model is told that its run may make no more calls", async () => {
+  const { actions } = shop();
+  const counts = Array.from({ length: 8 }, () => ({ action: "count", input: {} }));
+  const { ask, seen } = await agency(memory(), {
+    model: ({ calls }) =>
+      calls.some(({ outcome }) => outcome.status === "failed")
+        ? { text: "I have counted enough." }
+        : { calls: counts },
+    actions,
+  });
+  expect(await ask("Count!")).toEqual(["I have counted enough."]);
+  const calls = seen.at(-1)?.calls ?? [];
+  expect(calls.slice(0, 20).every(({ outcome }) => outcome.status === "done")).toBe(true);
+  const refused = { status: "failed", error: "too_many_calls" };
+  expect(calls.slice(20).map(({ outcome }) => outcome)).toEqual(counts.slice(4).map(() => refused));
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(calls.length);
+});
+
 test("a run names the call that the next decision is about", async () => {
   const pay = action({
     name: "pay",

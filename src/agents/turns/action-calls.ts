@@ -53,6 +53,8 @@ export class ActionCalls {
    * again.
    */
   readonly #used: Set<string>;
+  /** Calls beyond the maximum, up to as many again. They are not recorded. */
+  readonly #refused: ActionCall[] = [];
   /** Ids of the calls that this turn has recorded as pending. */
   readonly #begun = new Set<string>();
 
@@ -66,6 +68,11 @@ export class ActionCalls {
   /** The run's calls so far. */
   get all(): readonly ActionCall[] {
     return this.#all;
+  }
+
+  /** The calls that the model sees. It must see the refused ones, or it asks for them again. */
+  get shown(): readonly ActionCall[] {
+    return [...this.#all, ...this.#refused];
   }
 
   /** Whether a call of this turn may still be under way. */
@@ -86,9 +93,7 @@ export class ActionCalls {
     const settled = before && !isLate && settledOutcome(before);
     if (before !== undefined) this.#used.add(before.id);
     if (settled) return { outcome: settled, isKnown: true };
-    if (before === undefined && this.#all.length >= maxCalls) {
-      return { outcome: { status: "failed", error: "too_many_calls" }, isKnown: false };
-    }
+    if (before === undefined && this.#all.length >= maxCalls) return this.#refuse(name, input);
     const id = before?.id ?? this.#idFor(name);
     const call: ActionCall = {
       id,
@@ -139,6 +144,15 @@ export class ActionCalls {
       unused[0] ??
       same.find(({ error }) => error === outcomeUnknown || error === timedOut)
     );
+  }
+
+  #refuse(action: string, input: Json): CallResult {
+    const outcome = { status: "failed", error: "too_many_calls" } as const;
+    const id = this.#options.runtime.services.drawId("req");
+    if (this.#refused.length < maxCalls) {
+      this.#refused.push({ id, action, input, output: null, ...outcome });
+    }
+    return { outcome, isKnown: false };
   }
 
   /**

@@ -161,7 +161,7 @@ export class TurnRun {
       task,
       ...permissions,
       actions: begun.agent.actions.flatMap((name) => modelActions.get(name) ?? []),
-      calls: this.#calls.all,
+      calls: this.#calls.shown,
       redact: agents.redact,
     });
     const answered = await withDeadline<ModelAnswer | "late">(
