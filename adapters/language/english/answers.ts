@@ -1,16 +1,31 @@
 /**
  * Answers to questions: yes or no, one of several options, and numbers as people write them: `12`,
- * `1,200.50`, `1.200,50`, `$20`, `for two`.
+ * `1,200.50`, `1.200,50`, `$20`, `for two`, `thirty-two`.
  */
-import { containsPhrase, normalizedWords } from "../../../src/kernel/index.ts";
+import { containsPhrase, foldText, normalizedWords } from "../../../src/kernel/index.ts";
 import { isDenied, phraseSet, withoutCourtesies } from "./terms.ts";
 
-const numerals: ReadonlyMap<string, number> = new Map(
-  `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-  sixteen seventeen eighteen nineteen twenty`
-    .split(/\s+/)
-    .map((word, value) => [word, value]),
+const units =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen " +
+  "sixteen seventeen eighteen nineteen";
+const tens = "twenty thirty forty fifty sixty seventy eighty ninety";
+const numerals: ReadonlyMap<string, number> = new Map([
+  ...units.split(" ").map((word, value) => [word, value] as const),
+  ...tens.split(" ").map((word, place) => [word, 10 * (place + 2)] as const),
+]);
+const oneToNine = units.split(" ").slice(1, 10).join("|");
+/** `twelve`, `thirty`, `thirty-two` and `thirty two`, but not `thirty, two`. */
+const numeral = new RegExp(
+  String.raw`\b(?:(${tens.replaceAll(" ", "|")})(?:[\s-]+(${oneToNine}))?|` +
+    String.raw`(${units.replaceAll(" ", "|")}))\b`,
+  "g",
 );
+
+/** Words that make another number of one beside them, such as `five hundred` or `two and a half`. */
+const multiples = "hundreds?|thousands?|millions?|billions?|dozens?";
+const parts = "hal(?:f|ves)|thirds?|quarters?|point|minus";
+/** A text with these, or with `2 1/2`, has a number that is not read. */
+const unreadNumber = new RegExp(String.raw`\b(?:${multiples}|${parts})\b|\d\s+\d+\/\d`);
 
 /** Figures that stand alone, and are not part of a time, a date, a range or a word. */
 const figures = /(?<![\p{L}\p{N}.,/:-])[-+−]?\d(?:[\d.,]*\d)?(?![\p{L}\p{N}/:]|[-–]\s?\d)/gu;
@@ -19,12 +34,12 @@ const figures = /(?<![\p{L}\p{N}.,/:-])[-+−]?\d(?:[\d.,]*\d)?(?![\p{L}\p{N}/:]
 const pronouns = /\b(?:the|this|that|which|first|last|no|other|another|any|each|either) one\b/g;
 
 export function readNumber(text: string): number | undefined {
-  if (isDenied(text)) return undefined;
+  const plain = foldText(text);
+  if (isDenied(text) || unreadNumber.test(plain)) return undefined;
   const inFigures = (text.match(figures) ?? []).map(valueOf);
-  const inWords = normalizedWords(text)
-    .replace(pronouns, "")
-    .split(" ")
-    .flatMap((word) => numerals.get(word) ?? []);
+  const inWords = [...plain.replaceAll(pronouns, "").matchAll(numeral)].map(([, ...words]) =>
+    words.reduce((sum, word) => sum + (numerals.get(word) ?? 0), 0),
+  );
   const found = [...inFigures, ...inWords];
   return found.length === 1 ? found[0] : undefined;
 }
@@ -69,6 +84,9 @@ function valueOf(written: string): number | undefined {
   return decimal.test(plain) ? sign * Number(plain) + 0 : undefined;
 }
 
+/** Greetings that name a time of day, which may be an option. */
+const greetings = /\bgood (?:morning|afternoon|evening|night|day)\b/g;
+
 interface Choice {
   readonly option: string;
   readonly words: string;
@@ -93,9 +111,10 @@ export function readChoice(text: string, options: readonly string[]): string | u
     return choices.some(({ words }) => /\d/.test(words)) ? undefined : options[Number(place) - 1];
   }
   if (answer === "" || isDenied(text)) return undefined;
+  const wanted = answer.replaceAll(greetings, "");
   return (
     onlyOption(choices, ({ words }) => words.startsWith(answer)) ??
-    onlyOption(choices, ({ words }) => containsPhrase(answer, words))
+    onlyOption(choices, ({ words }) => containsPhrase(wanted, words))
   );
 }
 
@@ -128,13 +147,18 @@ const no = phraseSet(
 const nextWords = "i|we|it|that|the|my|make|lets|im|its|sorry|but|not|on|at|for|id";
 const opening = new RegExp(String.raw`^(yes|yep|yeah|yup|no|nope|nah) (?:(?:${nextWords})\b)`);
 
-/** Only the yes or no is read. What follows it, such as a correction, is ignored. */
+/**
+ * Only the yes or no is read. What follows it, such as a correction, is ignored, unless it takes
+ * the yes back: "Ok, no".
+ */
 export function readBoolean(text: string): boolean | undefined {
   const words = withoutCourtesies(text);
   const whole = lookUp(words);
   if (whole !== undefined) return whole;
-  const [clause = ""] = text.split(/[,.;:!?\n–—]|\bbut\b/);
-  const first = lookUp(withoutCourtesies(clause));
+  const [first, ...others] = text
+    .split(/[,.;:!?\n–—]|\bbut\b/)
+    .map((clause) => lookUp(withoutCourtesies(clause)));
+  if (first === true && others.includes(false)) return undefined;
   if (first !== undefined) return first;
   const [, word] = opening.exec(words) ?? [];
   return word === undefined ? undefined : yes.has(word);

@@ -14,23 +14,32 @@ type NamedDay = Day | null;
 
 /**
  * Reads `2026-12-01`, `1.12.2026`, `12/1/2026`, `Dec 1`, `1st of December`, `today`, `tomorrow`,
- * `in three days`, `in two weeks`, `Friday` (the coming one, never today) and `next Friday` (the
- * one of next week). A day without a year is the next one from today on.
+ * `in three days`, `in two weeks`, `Friday` (the coming one, never today), and `next Friday` or
+ * `Friday next week` (the one of next week). A day without a year is the next one from today on.
  */
 export function readDate(text: string, context: DateContext): string | undefined {
   if (isDenied(text)) return undefined;
   const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(context.now))
     .toZonedDateTimeISO(firstTimeZone(context.timeZone))
     .toPlainDate();
+  const written = text.toLowerCase();
   const words = ` ${normalizedWords(text)} `;
+  const otherWords = words
+    .replaceAll(distance, "  ")
+    .replaceAll(nextWeek, "  ")
+    .replaceAll(dayAfterTomorrow, "  ");
+  if (pointsElsewhere.test(otherWords)) return undefined;
   const weekdays = weekdaysIn(words);
-  const dated = datedDays(text.toLowerCase(), today, context.isMonthFirst);
+  const dated = datedDays(written, today, context.isMonthFirst);
   const relative = [...relativeDays(words, today), ...weekdays.map((each) => dayOn(each, today))];
   const [day, ...others] = distinct(dated.length > 0 ? dated : relative);
   if (day === undefined || day === null || others.length > 0) return undefined;
-  // "Friday, December 5" is a mistake if that day is a Saturday.
+  // "Friday, December 5" is a mistake if that day is a Saturday. "Friday the 5th" is another Friday
+  // than the coming one if that is not a 5th.
   const isContradicted =
-    dated.length > 0 && weekdays.some(({ weekday }) => weekday !== day.dayOfWeek);
+    dated.length > 0
+      ? weekdays.some(({ weekday }) => weekday !== day.dayOfWeek)
+      : bareDays(written).some((date) => date !== day.day) || undatedMonth.test(words);
   return isContradicted ? undefined : day.toString();
 }
 
@@ -38,10 +47,32 @@ function distinct(days: readonly NamedDay[]): NamedDay[] {
   return [...new Map(days.map((day) => [String(day), day])).values()];
 }
 
+const weekdayForms =
+  "sun(?:day)?|mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|" +
+  "thu(?:r?s)?(?:day)?|fri(?:day)?|sat(?:urday)?";
+const monthForms =
+  "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|" +
+  "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
+const nearDays = "today|tomorrow|tmrw|tmr";
+
+/**
+ * Words by which a day is not the one that it names, or only one of several: "Friday next week",
+ * "a week tomorrow", "last Friday", "the day after Friday", "every Friday", "this Friday or next".
+ */
+const pointsElsewhere = new RegExp(
+  [
+    String.raw`(?<! (?:all|this)) (?:weeks?|months?|years?) `,
+    " (?:fortnight|ago|yesterday|every|day (?:before|after)|days (?:after|before|from|later)) ",
+    " (?:after next|or (?:the )?(?:next|following)) ",
+    ` (?:first|second|third|fourth|last|past|previous|following) (?:${weekdayForms}|${monthForms}) `,
+    ` (?:before|after) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
+  ].join("|"),
+);
+/** A month without a day: "Friday in January", "the first week of May". */
+const undatedMonth = new RegExp(` (?:in|of|early|mid|late) (?:${monthForms}) `);
+
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
-const month =
-  String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|` +
-  String.raw`sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?`;
+const month = String.raw`(${monthForms})\b\.?`;
 const dayOfMonth = String.raw`(\d{1,2})(?:st|nd|rd|th)?\b`;
 const year = String.raw`(?:,?\s+(\d{4})\b)?`;
 
@@ -51,29 +82,40 @@ const slashForm = /(?<![\d/])(\d{1,2})\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\d/])/g
 const monthForm = new RegExp(String.raw`\b${month}\s+(?:the\s+)?${dayOfMonth}${year}`, "g");
 const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year}`, "g");
 
+/**
+ * A number beside a date makes it one of several, unless it is a time: "Dec 5 or 6", "5-6 Dec".
+ * "After Dec 5" is another day.
+ */
+const between = String.raw`\s*(?:[-–—&/]|\b(?:or|and|to|till|until|through)\b)\s*(?:the\s+)?`;
+const timeMark = String.raw`\d|[:.]\d|\s?(?:[ap]\.?m|h|uhr|o'?clock)\b`;
+const numberAfter = new RegExp(String.raw`^${between}\d{1,2}(?!${timeMark})`);
+const numberOrShiftBefore = new RegExp(
+  String.raw`\b(?:\d{1,2}(?:st|nd|rd|th)?${between}|(?:before|after)\s+(?:the\s+)?)$`,
+);
+
 /** Days that are written with their month. */
 function datedDays(text: string, today: Day, isMonthFirst: boolean): NamedDay[] {
+  const daysIn = (form: RegExp, toDay: (found: RegExpExecArray) => NamedDay): NamedDay[] =>
+    [...text.matchAll(form)].map((found) => {
+      const [before, after] = [
+        text.slice(0, found.index),
+        text.slice(found.index + found[0].length),
+      ];
+      return numberOrShiftBefore.test(before) || numberAfter.test(after) ? null : toDay(found);
+    });
   const day = (year: string | undefined, month: number, date: string): NamedDay =>
     year === undefined
       ? nextDay(month, Number(date), today)
       : dayOf(Number(year) < 100 ? 2_000 + Number(year) : Number(year), month, Number(date));
   return [
-    ...[...text.matchAll(isoForm)].map(([, year, month, date = ""]) =>
-      day(year, Number(month), date),
-    ),
-    ...[...text.matchAll(dotForm)].map(([, date = "", month, year]) =>
-      day(year, Number(month), date),
-    ),
-    ...[...text.matchAll(slashForm)].map(([, a = "", b = "", year]) => {
+    ...daysIn(isoForm, ([, year, month, date = ""]) => day(year, Number(month), date)),
+    ...daysIn(dotForm, ([, date = "", month, year]) => day(year, Number(month), date)),
+    ...daysIn(slashForm, ([, a = "", b = "", year]) => {
       if (Number(a) > 12) return day(year, Number(b), a);
       return isMonthFirst || Number(b) > 12 || a === b ? day(year, Number(a), b) : null;
     }),
-    ...[...text.matchAll(monthForm)].map(([, name = "", date = "", year]) =>
-      day(year, monthOf(name), date),
-    ),
-    ...[...text.matchAll(dayForm)].map(([, date = "", name = "", year]) =>
-      day(year, monthOf(name), date),
-    ),
+    ...daysIn(monthForm, ([, name = "", date = "", year]) => day(year, monthOf(name), date)),
+    ...daysIn(dayForm, ([, date = "", name = "", year]) => day(year, monthOf(name), date)),
   ];
 }
 
@@ -100,13 +142,16 @@ function dayOf(year: number, month: number, day: number): NamedDay {
 const counts = "zero one two three four five six seven eight nine ten".split(" ");
 const distance = new RegExp(String.raw` in (a|\d{1,3}|${counts.join("|")}) (day|week)s? `, "g");
 
+const nextWeek = /(?<! or) next week /g;
+const dayAfterTomorrow = " day after tomorrow ";
+
 function relativeDays(words: string, today: Day): Day[] {
   const days = [...words.matchAll(distance)].map(([, count = "", unit]) => {
     const amount =
       count === "a" ? 1 : counts.includes(count) ? counts.indexOf(count) : Number(count);
     return today.add(unit === "week" ? { weeks: amount } : { days: amount });
   });
-  const rest = words.replace(" day after tomorrow ", "  ");
+  const rest = words.replace(dayAfterTomorrow, "  ");
   if (rest !== words) days.push(today.add({ days: 2 }));
   if (rest.includes(" today ")) days.push(today);
   if (/ (?:tomorrow|tmrw|tmr) /.test(rest)) days.push(today.add({ days: 1 }));
@@ -120,17 +165,31 @@ interface Weekday {
 }
 
 const weekdayNames = "mon tue wed thu fri sat sun".split(" ");
-const weekdayForms = [
-  "sun(?:day)?|mon(?:day)?|tues?(?:day)?|wed(?:nesday)?",
-  "thu(?:r?s)?(?:day)?|fri(?:day)?|sat(?:urday)?",
-];
-const weekdayForm = new RegExp(`(?<= )(next |this |on )?(${weekdayForms.join("|")})(?= )`, "g");
+const weekdayForm = new RegExp(`(?<= )(next |this |on )?(${weekdayForms})(?= )`, "g");
+/** "I sat there" and "in the sun" name no days. */
+const noWeekdays = / (?:(?:i|we|you|he|she|they|who) sat|the sun)(?= )/g;
 
 function weekdaysIn(words: string): Weekday[] {
-  return [...words.matchAll(weekdayForm)].map(([, which = "", name = ""]) => ({
-    weekday: weekdayNames.indexOf(name.slice(0, 3)) + 1,
-    isNextWeek: which === "next ",
-  }));
+  const isNextWeek = words.search(nextWeek) !== -1;
+  return [...words.replaceAll(noWeekdays, " ").matchAll(weekdayForm)].map(
+    ([, which = "", name = ""]) => ({
+      weekday: weekdayNames.indexOf(name.slice(0, 3)) + 1,
+      isNextWeek: isNextWeek || which === "next ",
+    }),
+  );
+}
+
+/** Numbers of days without their month: "the 5th", "Friday 5". A number before a word is another. */
+const ordinal = /\b(\d{1,2})(?:st|nd|rd|th)\b/g;
+const afterWeekday = new RegExp(
+  String.raw`\b(?:${weekdayForms}),?\s+(\d{1,2})(?=\s*(?:$|[.,;!?\n](?!\d)))`,
+  "g",
+);
+
+function bareDays(text: string): number[] {
+  return [...text.matchAll(ordinal), ...text.matchAll(afterWeekday)].map(([, date]) =>
+    Number(date),
+  );
 }
 
 /** The first such day after today, or the one of the week that begins on the coming Monday. */
