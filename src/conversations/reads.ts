@@ -30,7 +30,7 @@ export const listContactConversations: Query<ContactHistory, Page<Conversation>>
       prefix: [contact.id],
       order: "descending" as const,
       operation: "contacts.conversations",
-      filters: { id: contact.id },
+      filters: { id },
       input,
     };
     const found = await page(reads, walk, call);

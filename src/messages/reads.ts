@@ -201,7 +201,7 @@ export const listContactMessages: Query<ContactHistory, Page<Message>> = {
       prefix: [contact.id],
       order: "descending" as const,
       operation: "contacts.messages",
-      filters: { id: contact.id },
+      filters: { id },
       input,
     };
     return mapPage(await page(reads, list, call), messageResource);

@@ -16,7 +16,7 @@ export const listObservations: Query<ListObservations, Page<Observation>> = {
       prefix: [contact.id],
       order: "descending" as const,
       operation: "contacts.observations",
-      filters: { id: contact.id },
+      filters: { id },
       input,
     };
     const observed = await page(reads, range, call);

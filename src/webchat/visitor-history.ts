@@ -38,7 +38,8 @@ export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
       order: "descending",
       where: { channel: "webchat" },
       operation: "webchat.messages",
-      filters: { contact_id },
+      // Not the contact, which a merge replaces: the visitor goes on with an earlier page's cursor.
+      filters: { address },
       input,
     } as const;
     const found = await page(reads, walk, call);

@@ -183,6 +183,28 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     ]);
   });
 
+  it("does not interrupt a reader who pages through the merged contact's history", async () => {
+    const { one } = opened();
+    await one.start();
+    const { contacts, sandbox } = one;
+    const survivor = await contacts.create({ phone: ann });
+    const other = await contacts.create({ phone: bob });
+    for (const content of ["likes tea", "likes cake"]) {
+      await sandbox.inbound({ from: bob, body: content });
+      await contacts.addObservation(other.id, { content, kind: "taste" });
+    }
+    const messages = await contacts.messages(other.id, { limit: 1 });
+    const observations = await contacts.observations(other.id, { limit: 1 });
+    await contacts.merge(survivor.id, other.id);
+    const after = ({ next_cursor }: { next_cursor: string | null }) => ({
+      cursor: next_cursor ?? expect.fail("there is no second page"),
+    });
+    const { data: said } = await contacts.messages(other.id, after(messages));
+    expect(said.map(({ body }) => body)).toEqual(["likes tea"]);
+    const { data: observed } = await contacts.observations(other.id, after(observations));
+    expect(observed.map(({ content }) => content)).toEqual(["likes tea"]);
+  });
+
   it("leaves no chains of merged contacts", async () => {
     const { contacts } = opened().one;
     const [a, b, c, d] = await Promise.all(

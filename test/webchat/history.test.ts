@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { WebchatSession } from "../../src/webchat/types.ts";
+import type { WebchatMessagePage, WebchatSession } from "../../src/webchat/types.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -112,6 +112,19 @@ describe.each(storages)("a visitor's history on $name", ({ open }) => {
     await one.contacts.erase(session.contact_id);
     await expect(one.webchat.messages(session.id)).rejects.toMatchObject({ code: "not_found" });
     expect((await read(one, other)).status).toBe(404);
+  });
+
+  it("is paged through though the contact is merged into another one meanwhile", async () => {
+    const { one, session, tell } = await begun(open);
+    const said: string[] = [];
+    for (let i = 0; i < 5; i++) said.unshift(await tell(`out ${i}`));
+    const idsOf = (page: WebchatMessagePage): string[] => page.data.map(({ id }) => id);
+    const first = await one.webchat.messages(session.id, { limit: 2 });
+    const { id: survivor } = await one.contacts.create({ name: "Ann Lee" });
+    await one.contacts.merge(survivor, session.contact_id);
+    const cursor = first.next_cursor ?? expect.fail("there is no second page");
+    const rest = await one.webchat.messages(session.id, { cursor });
+    expect([...idsOf(first), ...idsOf(rest)]).toEqual(said);
   });
 
   it("needs the token of its own session, which has not expired", async () => {
