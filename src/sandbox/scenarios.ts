@@ -235,7 +235,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     medium: "webchat",
-    address: "visitor-seed",
+    address: "visitor:00000000000000000000000SAM",
     name: "Sam Rivera",
     email: "sam.rivera@example.com",
     labels: [],

@@ -40,6 +40,19 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     }
   });
 
+  it("lists seeded messages by the address that they went to", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    await one.sandbox.seed();
+    const { data } = await one.messages.list({ direction: "outbound", limit: 100 });
+    const addresses = new Set(data.map(({ to }) => to));
+    expect(addresses.size).toBeGreaterThan(1);
+    for (const to of addresses) {
+      const sent = await one.messages.list({ direction: "outbound", to, limit: 100 });
+      expect(sent.data, to).toEqual(data.filter((each) => each.to === to));
+    }
+  });
+
   it("is emptied by a reset, except keys and senders, only in this account, and works afterwards", async () => {
     const { clock, engine } = world();
     const line = carrier();
