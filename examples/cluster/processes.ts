@@ -8,6 +8,12 @@ import type { Settings } from "./engine.ts";
 const processCount = 3;
 /** A process that does not stop within this time is killed. */
 const stopTimeoutMs = 15_000;
+/**
+ * A process that one of these ends is replaced: the kills, and what a terminal sends to all
+ * processes at Ctrl+C or when it closes. A process ignores the latter once it has loaded its
+ * program, but not before.
+ */
+const expectedSignals: ReadonlySet<string> = new Set(["SIGKILL", "SIGINT", "SIGHUP"]);
 
 export interface ProcessState {
   readonly pid: number | undefined;
@@ -29,7 +35,7 @@ export class Processes {
   #port = 0;
   #isStopping = false;
 
-  /** `onCrash` is called if a process ends that was not killed. */
+  /** `onCrash` is called if a process ends that no expected signal has ended. */
   constructor(settings: Settings, onCrash: (error: Error) => void) {
     this.#env = { CLUSTER: JSON.stringify(settings) };
     this.#onCrash = onCrash;
@@ -100,7 +106,7 @@ export class Processes {
     slot.worker.once("exit", (status: number, signal: string | null) => {
       slot.isServing = false;
       if (this.#isStopping) return;
-      if (signal !== "SIGKILL") {
+      if (signal === null || !expectedSignals.has(signal)) {
         return this.#onCrash(new Error(`a process ended unexpectedly with ${signal ?? status}`));
       }
       slot.worker = this.#fork();
