@@ -29,8 +29,11 @@ const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", (err
   if (error !== undefined) throw error;
   const address = server.address();
   const port = typeof address === "object" ? address?.port : address;
+  const url = `http://127.0.0.1:${port}`;
   console.log(
-    `curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`,
+    `Report an order:   curl -X POST ${url}/orders/17/ready\n` +
+      `See its message:   curl ${url}/messaging/v1/messages -H "Authorization: Bearer ${secret}"\n` +
+      "Press Ctrl+C to stop.",
   );
 });
 

@@ -11,6 +11,7 @@ import { sandbox } from "tidings/sandbox";
 const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
 await engine.start();
 const { secret } = await engine.apiKeys.create({ name: "Example" });
+const message = JSON.stringify({ to: "+15005550001", body: "Hello" });
 
 const app = new Koa();
 app.use(koaHandler(engine, { basePath: "/messaging" }));
@@ -23,8 +24,13 @@ app.use(async (context) => {
 const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" ? address?.port : address;
+  const url = `http://127.0.0.1:${port}`;
+  const api = `${url}/messaging/v1/messages`;
   console.log(
-    `curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`,
+    `Send a message:  curl ${api} -H "Authorization: Bearer ${secret}" \\\n` +
+      `                   -H "Content-Type: application/json" -d '${message}'\n` +
+      `See its status:  curl ${url}/\n` +
+      "Press Ctrl+C to stop.",
   );
 });
 

@@ -8,13 +8,18 @@ import { sandbox } from "tidings/sandbox";
 const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
 await engine.start();
 const { secret } = await engine.apiKeys.create({ name: "Example" });
+const message = JSON.stringify({ to: "+15005550001", body: "Hello" });
 
 const server = createServer(nodeHandler(engine, { basePath: "/messaging" }));
 server.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" ? address?.port : address;
+  const api = `http://127.0.0.1:${port}/messaging/v1/messages`;
   console.log(
-    `curl http://127.0.0.1:${port}/messaging/v1/messages -H "Authorization: Bearer ${secret}"`,
+    `Send a message:  curl ${api} -H "Authorization: Bearer ${secret}" \\\n` +
+      `                   -H "Content-Type: application/json" -d '${message}'\n` +
+      `See its status:  curl ${api} -H "Authorization: Bearer ${secret}"\n` +
+      "Press Ctrl+C to stop.",
   );
 });
 
