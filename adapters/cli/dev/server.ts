@@ -70,6 +70,7 @@ export class DevServer implements AsyncDisposable {
       logger: terminalLogger(),
     });
     if (options.seed) {
+      note(dim("Filling the file with sample data. This can take some seconds."));
       const made = await seed(parts(), url, options.stopped);
       if (!made) note(dim("The file has contacts already, so --seed added nothing."));
     }
