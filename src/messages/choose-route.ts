@@ -41,11 +41,12 @@ export function firstTransport(
   return services.routes.length === 0 ? home : chooseRoute(services, message, home).transports[0];
 }
 
-/** The outcome of an attempt that did not deliver the message. */
+/** The columns of an attempt that say how it failed. */
 export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before">;
 
 /**
- * Decides where to send a message after its last attempt failed at time `at`. Undefined if the
+ * Decides where to send a message after its last attempt has failed. `failed` has the new outcome,
+ * which need not be stored yet. Without a time of its answer, it failed now. Undefined if the
  * message stays with its transport: the engine has no routes or the message's route has no other
  * transport, the route does not fall back after this outcome, or the next attempt of a message that
  * may have been sent would be after its expiry. `changed` is an earlier attempt whose new outcome
@@ -55,25 +56,23 @@ export async function findNextAttempt(
   tx: Tx,
   { routes, transports }: Routing,
   message: MessageRow,
-  attempt: AttemptRow,
-  failure: AttemptFailure,
-  at = tx.now,
+  failed: AttemptRow,
   changed?: AttemptRow,
 ): Promise<NextAttempt | undefined> {
   if (routes.length === 0) return undefined;
-  const route = chooseRoute({ routes, transports }, message, attempt.transport);
+  const { transport, outcome, answered_at } = failed;
+  const route = chooseRoute({ routes, transports }, message, transport);
   const [first, ...others] = route.transports;
-  if (others.length === 0 && first === attempt.transport) return undefined;
-  const { outcome, error, not_before } = failure;
+  if (others.length === 0 && first === transport) return undefined;
   const isRisky = outcome === "ambiguous" || outcome === "undelivered";
   // An earlier failure of the attempt, such as a lost answer, may already have led to another one.
-  const isPlanned = attempt.next_attempt_at !== null;
+  const isPlanned = failed.next_attempt_at !== null;
   if (isRisky && !isPlanned && !route.fallBackAfter.includes(outcome)) return undefined;
   const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
   const earlier = before
-    .filter(({ number }) => number < attempt.number)
+    .filter(({ number }) => number < failed.number)
     .map((each) => (each.number === changed?.number ? changed : each));
-  const tried = [...earlier, { ...attempt, answered_at: at, outcome, error, not_before }];
+  const tried = [...earlier, { ...failed, answered_at: answered_at ?? tx.now }];
   const keeper = tried.findLast(isMessageRefused)?.transport;
   const next = nextAfter(
     keeper === undefined ? route : { transports: [keeper] },

@@ -88,10 +88,9 @@ async function nextAfterFailure(
 ): Promise<PlannedAttempt | undefined> {
   const { body, expires_at } = message;
   if (body === null || expires_at === null) return undefined;
-  const at = failed.answered_at ?? tx.now;
   const next =
-    (await findNextAttempt(tx, services, message, failed, failed, at)) ??
-    retryOver(failed, at, tx.now);
+    (await findNextAttempt(tx, services, message, failed)) ??
+    retryOver(failed, failed.answered_at ?? tx.now, tx.now);
   return next !== undefined && next !== "none" && next.at < expires_at ? next : undefined;
 }
 

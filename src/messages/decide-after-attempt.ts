@@ -47,10 +47,11 @@ export async function decideAfterAnswer(
   if (columns.outcome === "rejected" && attempt.number < message.attempts) {
     return decideAfterNotSent(tx, services, message, { ...attempt, ...columns });
   }
+  const answered = { ...attempt, ...columns, answered_at: tx.now };
   const next =
     answer.outcome === "accepted"
       ? undefined
-      : await findNextAttempt(tx, services, message, attempt, columns);
+      : await findNextAttempt(tx, services, message, answered);
   const after = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
   return decided(await checkLostAttempts(tx, message, after, attempt), next);
 }
@@ -68,23 +69,17 @@ export async function decideAfterNotSent(
   attempt: AttemptRow,
 ): Promise<Decided | undefined> {
   const state = stateOf(message);
-  const findNextAfter = (
-    last: AttemptRow,
-    failure: AttemptFailure,
-  ): Promise<NextAttempt | undefined> =>
-    findNextAttempt(tx, services, message, last, failure, last.answered_at ?? tx.now, attempt);
-  let next: NextAttempt | undefined;
-  let after: AfterAttempt;
   if (attempt.number === message.attempts) {
     // An attempt that was certainly not sent equals a temporary refusal.
-    next = await findNextAfter(attempt, { outcome: "rejected", error: null, not_before: null });
-    after = applyNotSent(state, attempt.number, tx.now, next);
-  } else {
-    const last = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-    if (last?.outcome !== "rejected") return undefined;
-    // The refusal was final, unless the route now has another transport to try.
-    next = (await findNextAfter(last, last)) ?? "none";
-    after = applyNotSent(state, last.number, tx.now, next, last.error);
+    const refused = { ...attempt, outcome: "rejected", error: null, not_before: null } as const;
+    const next = await findNextAttempt(tx, services, message, refused);
+    const after = applyNotSent(state, attempt.number, tx.now, next);
+    return decided(await checkLostAttempts(tx, message, after, attempt), next);
   }
+  const last = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  if (last?.outcome !== "rejected") return undefined;
+  // The refusal was final, unless the route now has another transport to try.
+  const next = (await findNextAttempt(tx, services, message, last, attempt)) ?? "none";
+  const after = applyNotSent(state, last.number, tx.now, next, last.error);
   return decided(await checkLostAttempts(tx, message, after, attempt), next);
 }

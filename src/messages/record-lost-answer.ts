@@ -44,7 +44,7 @@ export async function recordLostAnswer(
     return moveAndRecord(tx, services.drawId, message, state);
   }
   const answer = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
-  const next = await findNextAttempt(tx, services, message, attempt, answer);
+  const next = await findNextAttempt(tx, services, message, { ...attempt, ...answer });
   const retry = next === "none" ? undefined : next;
   const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
   const outcome = { state, answer, next: retry };
