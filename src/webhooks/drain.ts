@@ -2,6 +2,7 @@ import { endWebhookDrain, type NextDelivery, ReadAhead } from "./due-deliveries.
 import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
 import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../kernel/index.ts";
 import { type Claim, type JobRun, leaseMs, renew, retry, Signal } from "../queue/index.ts";
+import { RequestLimit } from "./request-limit.ts";
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
 import {
@@ -21,11 +22,6 @@ interface WebhookDrainOptions {
   readonly leasedAt: number;
 }
 
-/**
- * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new, was
- * just enabled again or just got a new URL.
- */
-const concurrency = { proven: 8, failing: 4, fresh: 1 } as const;
 /**
  * The limits of one drain: the number of attempts, and the time in which attempts begin. Then other
  * jobs can run. While an attempt that began in this time is under way, the drain cannot end, so
@@ -81,10 +77,7 @@ export class WebhookDrain {
   #inFlight = 0;
   /** The attempts under way that began in the drain's time. */
   #inTime = 0;
-  /** The limit of concurrent requests. Infinity until the webhook is read. */
-  #maxInFlight = Infinity;
-  /** The number of attempts that had begun when the limit was last lowered. */
-  #beganBeforeLimit = 0;
+  readonly #requestLimit = new RequestLimit();
   /** The webhook as it was last read. */
   #webhook: WebhookRow | undefined;
   #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
@@ -156,19 +149,13 @@ export class WebhookDrain {
     try {
       const webhook = await this.#ahead.read(this.#unfinished);
       // An unchanged row does not know of successes that are not yet recorded.
-      if (webhook !== undefined && webhook !== this.#webhook) this.#limitConcurrency(webhook);
+      if (webhook !== undefined && webhook !== this.#webhook) {
+        this.#requestLimit.lower(webhook, this.#attemptCount);
+      }
       this.#webhook = webhook;
     } catch (error) {
       this.#failure = { error };
     }
-  }
-
-  /** Lowers the limit of concurrent requests if the webhook now fails or starts anew. */
-  #limitConcurrency(webhook: WebhookRow): void {
-    const limit = concurrencyOf(webhook);
-    if (limit >= this.#maxInFlight) return;
-    this.#maxInFlight = limit;
-    this.#beganBeforeLimit = this.#attemptCount;
   }
 
   /** Begins as many attempts as there is room for, of the deliveries that were read ahead. */
@@ -199,7 +186,7 @@ export class WebhookDrain {
     // A failure may pause or disable the webhook, so it is recorded first.
     if (this.#unrecordedFailures > 0) return false;
     return (
-      this.#inFlight < this.#maxInFlight &&
+      this.#inFlight < this.#requestLimit.max &&
       this.#unfinished.size < (this.#ahead.isInOrder ? 1 : maxUnfinished)
     );
   }
@@ -230,11 +217,8 @@ export class WebhookDrain {
       this.#unfinished.delete(delivery_id);
     } else {
       const succeeded = isSuccess(outcome);
-      if (!succeeded) this.#unrecordedFailures++;
-      // Attempts that began before the limit was lowered do not raise it.
-      else if (number > this.#beganBeforeLimit) {
-        this.#maxInFlight = Math.min(this.#maxInFlight + 1, concurrency.proven);
-      }
+      if (succeeded) this.#requestLimit.raise(number);
+      else this.#unrecordedFailures++;
       const jitter = succeeded ? 0 : this.#drawJitter();
       this.#unrecorded.push({
         id: drawId("att"),
@@ -356,9 +340,4 @@ export class WebhookDrain {
     const { store, clock } = this.#runtime;
     return retry(clock, this.#options.run.abort, () => store.commit(this.#scope, work, background));
   }
-}
-
-function concurrencyOf({ proven, streak }: WebhookRow): number {
-  if (proven) return concurrency.proven;
-  return streak === null ? concurrency.fresh : concurrency.failing;
 }

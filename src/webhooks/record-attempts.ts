@@ -4,7 +4,6 @@ import { deliverJob, webhookAfterAttempt } from "./rules.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,
-  type DeliveryAttemptRow,
   deliveryAttempts,
   deliveryById,
   type DeliveryRow,
@@ -13,12 +12,13 @@ import {
   webhooks,
 } from "./rows.ts";
 import type { AttemptId, DeliveryId, GenerateId } from "../kernel/index.ts";
-import type { HttpOutcome, HttpResponse, Seen } from "../ports/index.ts";
+import type { HttpOutcome, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { nextDeliveryAt, releaseWebhookJob } from "./due-deliveries.ts";
 import { missedDeadline } from "./post-delivery.ts";
-import { isSuccess, maxAttempts, nextAttempt } from "./schedule.ts";
+import { responseColumns } from "./response-columns.ts";
+import { isSuccess, maxAttempts, nextAttempt, type PastAttempt } from "./schedule.ts";
 
 /** An attempt that has ended and whose outcome only this process knows. */
 export interface UnrecordedAttempt {
@@ -154,7 +154,7 @@ function deliveryAfterAttempt(
   attempt: UnrecordedAttempt,
   webhook: WebhookRow | undefined,
 ): Partial<DeliveryRow> {
-  const { url, requested_at, automatic_before, ended_at, duration_ms, outcome, jitter } = attempt;
+  const { requested_at, automatic_before, duration_ms, outcome } = attempt;
   const { status, history, next_attempt_at, wait_ms, manual_at } = delivery;
   if (status === "canceled") return { manual_at: null };
   const isManual = requested_at !== null;
@@ -170,24 +170,29 @@ function deliveryAfterAttempt(
       manual_at: pendingRequest,
     };
   }
+  if (isCounted) return { history: newHistory, ...afterFailure(attempt, newHistory, webhook) };
   // A test delivery has manual attempts only, so no retry follows.
   const isOver = status === "pending" && next_attempt_at === null && pendingRequest === null;
-  if (!isCounted) {
-    return isOver ? { status: "failed", manual_at: null } : { manual_at: pendingRequest };
-  }
+  return isOver ? { status: "failed", manual_at: null } : { manual_at: pendingRequest };
+}
+
+/** Returns when a delivery is sent again after a failed automatic attempt, or that it has failed. */
+function afterFailure(
+  { url, ended_at, outcome, jitter }: UnrecordedAttempt,
+  history: readonly PastAttempt[],
+  webhook: WebhookRow | undefined,
+): Partial<DeliveryRow> {
   // The retry goes to the current URL. A 410 or a `Retry-After` of another URL does not concern it.
   const isOtherUrl = url !== webhook?.url;
-  if (isOtherUrl && webhook?.ordering === "fifo" && newHistory.length <= maxAttempts) {
+  if (isOtherUrl && webhook?.ordering === "fifo" && history.length <= maxAttempts) {
     // All others wait for this delivery, so the current URL gets it at once, also if this attempt
     // was the last one. The schedule gets one attempt more at most.
-    return { history: newHistory, wait_ms: 0, next_attempt_at: ended_at };
+    return { wait_ms: 0, next_attempt_at: ended_at };
   }
   const response = isOtherUrl ? missedDeadline : outcome;
-  const next = nextAttempt(newHistory, response, ended_at, jitter);
-  if (next.status !== "pending") {
-    return { status: next.status, history: newHistory, next_attempt_at: null };
-  }
-  return { history: newHistory, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
+  const next = nextAttempt(history, response, ended_at, jitter);
+  if (next.status !== "pending") return { status: next.status, next_attempt_at: null };
+  return { wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
 }
 
 /**
@@ -213,74 +218,4 @@ function applyToWebhook(
   const { id: webhook_id, url, disabled_reason } = latest;
   appendEvent(tx, drawId, webhookDisabled, { webhook_id, url, reason: disabled_reason ?? "" }, {});
   return latest;
-}
-
-type ResponseColumns = Pick<
-  DeliveryAttemptRow,
-  | "address"
-  | "status_code"
-  | "error"
-  | "response_headers"
-  | "response_body"
-  | "response_is_base64"
-  | "response_truncated"
->;
-
-/**
- * Returns the stored columns of a response. When the sent body was erased or redacted since, the
- * response is not stored, because it may quote that body.
- */
-function responseColumns(
-  outcome: HttpOutcome,
-  { isErased }: { readonly isErased: boolean },
-): ResponseColumns {
-  const response = outcome.outcome === "answered" ? outcome : outcome.partial;
-  return {
-    address: outcome.address,
-    status_code: response?.status ?? null,
-    error: errorOf(outcome),
-    response_headers: isErased ? {} : (response?.headers ?? {}),
-    ...bodyColumns(isErased ? null : response),
-    response_truncated: response?.truncated ?? false,
-  };
-}
-
-/** Returns the error code of a failed attempt, or null after a success. */
-function errorOf(outcome: HttpOutcome): string | null {
-  if (outcome.outcome === "failed") return outcome.code;
-  if (outcome.status >= 200 && outcome.status < 300) return null;
-  return outcome.status >= 300 && outcome.status < 400 ? "redirected" : "status_not_2xx";
-}
-
-function bodyColumns(
-  response: HttpResponse | null,
-): Pick<ResponseColumns, "response_body" | "response_is_base64"> {
-  if (response === null) return { response_body: null, response_is_base64: false };
-  const bytes = Buffer.from(response.body);
-  const text = textOf(bytes, response.truncated);
-  return {
-    response_body: text ?? bytes.toString("base64"),
-    response_is_base64: text === undefined,
-  };
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** The maximum number of bytes of an incomplete UTF-8 character at the end of a truncated body. */
-const maxCutBytes = 3;
-
-/**
- * Decodes UTF-8 text, or returns undefined for other data. An incomplete character at the end of a
- * truncated body is dropped. Text with NUL counts as other data, because PostgreSQL cannot store
- * NUL.
- */
-function textOf(bytes: Uint8Array, truncated: boolean): string | undefined {
-  for (let cut = 0; cut <= (truncated ? maxCutBytes : 0); cut++) {
-    try {
-      const text = utf8.decode(bytes.subarray(0, Math.max(0, bytes.length - cut)));
-      return text.includes("\0") ? undefined : text;
-    } catch {
-      // The loop tries again without the last byte.
-    }
-  }
-  return undefined;
 }
