@@ -54,13 +54,15 @@ export interface ApiBackend extends Service {
   authenticateVisitor(session_id: string, token: string): Promise<Visitor>;
   /**
    * Returns what a stream of the caller needs. `over` aborts when the reader has left. Calls `full`
-   * when the reader is too slow for the events that are committed.
+   * when the reader is too slow for the events that are committed. The stream ends when
+   * `mayContinue` returns false.
    */
   readonly streamSources: (opening: {
     readonly scope: Scope;
     readonly caller: Caller;
     readonly over: AbortSignal;
     readonly full?: () => void;
+    readonly mayContinue?: (() => Promise<boolean>) | undefined;
   }) => OpenSources;
 }
 
@@ -114,12 +116,12 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
       const reads = store.unscopedReads;
       return authenticateVisitor({ reads, secret, now: clock.now() }, session_id, token);
     },
-    streamSources: ({ full = () => {}, ...opening }) => ({
+    streamSources: ({ full = () => {}, mayContinue = async () => true, ...opening }) => ({
       join: (mailbox) => streams.join(opening, mailbox),
       subscribe: (filter, wake) => streams.subscribe(opening, filter, wake, full),
       listen: (filter, wake) => streams.listen(opening, filter, wake),
       watchContact: (contact_id, wake) => streams.watchContact(opening, contact_id, wake),
-      mayContinue: async () => !streams.closed,
+      mayContinue: async () => !streams.closed && mayContinue(),
     }),
     health: () => healthCheck.run(),
   };

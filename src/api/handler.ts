@@ -12,7 +12,7 @@ import {
   type SignalOperation,
   takesKey,
 } from "../operations/index.ts";
-import { inQuery, ProblemLimit, TidingsError } from "../kernel/index.ts";
+import { inQuery, TidingsError } from "../kernel/index.ts";
 import {
   admit,
   type Admitted,
@@ -49,6 +49,7 @@ import {
   noSuchRoute,
   publicError,
 } from "./http.ts";
+import { RequestLog } from "./request-log.ts";
 import { type Match, router } from "./router.ts";
 import { SharedDocuments } from "./shared-body.ts";
 import { isNdjson, ndjsonHeaders, readLines, reportLines } from "./ndjson.ts";
@@ -71,14 +72,14 @@ export class RequestHandler implements ApiHandler {
   readonly ports: Pick<ApiBackend, "clock" | "random" | "httpClient">;
   readonly #backend: ApiBackend;
   readonly #match: (method: string, path: string) => Match;
-  readonly #refusals: ProblemLimit;
+  readonly #log: RequestLog;
   readonly #documents = new SharedDocuments();
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
     this.#backend = backend;
     this.ports = backend;
     this.#match = router(routes);
-    this.#refusals = new ProblemLimit(backend.clock);
+    this.#log = new RequestLog(backend);
   }
 
   /** A property, so that host applications can pass it on as a function. */
@@ -105,7 +106,7 @@ export class RequestHandler implements ApiHandler {
       return await respond(exchange);
     } catch (error) {
       const known = publicError(error);
-      if (known.status >= 500) this.#log(error, exchange);
+      if (known.status >= 500) this.#log.failed(error, exchange);
       return problemResponse(exchange, known);
     }
   }
@@ -239,7 +240,7 @@ export class RequestHandler implements ApiHandler {
 
     const { executor } = await prepared();
     const reports = executor.runRows(procedure, rows, contextOf(exchange));
-    const body = reportLines(reports, request_id, (error) => this.#log(error, exchange));
+    const body = reportLines(reports, request_id, (error) => this.#log.failed(error, exchange));
     return { status: 200, headers: Object.assign(headers, ndjsonHeaders), body };
   }
 
@@ -278,11 +279,8 @@ export class RequestHandler implements ApiHandler {
     const { signal } = request;
     const cutOff = new AbortController();
     const full = (): void => cutOff.abort();
-    const own = this.#backend.streamSources({ scope, caller, over: signal, full });
-    const sources =
-      mayContinue === undefined
-        ? own
-        : { ...own, mayContinue: async () => (await own.mayContinue()) && (await mayContinue()) };
+    const opening = { scope, caller, over: signal, full, mayContinue };
+    const sources = this.#backend.streamSources(opening);
     const events = await executor
       .open(operation, input, contextOf(exchange), sources, signal)
       .catch((error: unknown) => {
@@ -318,38 +316,9 @@ export class RequestHandler implements ApiHandler {
     try {
       yield* chunks;
     } catch (error) {
-      this.#log(error, exchange);
+      this.#log.failed(error, exchange);
       throw error;
     }
-  }
-
-  #log(err: unknown, { request: { method, path }, request_id }: Exchange): void {
-    const { logger } = this.#backend;
-    const facts = { err, request_id, method, path };
-    // A normal stop is not an error of the service. The client repeats the request.
-    if (err instanceof TidingsError && err.code === "shutting_down") {
-      logger.debug(facts, "a request was refused because the engine stops");
-      return;
-    }
-    // Clients cause it, visitors too, who must not be able to fill the log.
-    if (err instanceof TidingsError && err.code === "overloaded") {
-      const refused = this.#refusals.note(err.code, err.message);
-      if (refused === undefined) return;
-      const { count, reasons } = refused;
-      logger.warn({ requests: count, reasons }, "requests were refused, as too much was going on");
-      return;
-    }
-    // The server that a contact named did not send its file. The person who asked for it is told.
-    if (err instanceof TidingsError && err.code === "media_unavailable") {
-      logger.debug({ request_id, method, path, code: err.code }, "a file could not be loaded");
-      return;
-    }
-    // The client is told, and would get the same answer again.
-    if (err instanceof TidingsError && err.code === "not_configured") {
-      logger.debug({ request_id, method, path }, "a request needs an option that the engine lacks");
-      return;
-    }
-    logger.error(facts, "a request failed");
   }
 }
 
