@@ -61,38 +61,52 @@ export class LaneRing {
     const lanesWithMore: Lane[] = [];
     /** How many of the jobs can start. */
     let startable = 0;
+    let group = "";
+    const lanes = this.#lanes();
+    for (;;) {
+      const next = await lanes.next();
+      if (next.done === true) return { found, lanesWithMore, hasReadAllLanes: next.value };
+      const { lane: text, due_at } = next.value;
+      const lane = decodeLane(text);
+      if (startable >= free && groupOf(lane) !== group) {
+        return { found, lanesWithMore, hasReadAllLanes: false };
+      }
+      this.#lastLane = text;
+      group = groupOf(lane);
+      const until = now - waitForOthersMs(lane);
+      if (due_at > until) continue;
+      const room = Math.max(0, Math.min(freeIn(lane), free));
+      const limit = Math.max(room, Math.min(room * spread, maxSpread));
+      const inLane = room > 0 ? await this.#readLane(text, until, limit) : [];
+      found.push(...inLane.map(dueJob));
+      startable += Math.min(inLane.length, room);
+      if (inLane.length === limit) lanesWithMore.push(lane);
+    }
+  }
+
+  /**
+   * Yields each lane once, as its job with the earliest due time: from the lane after the last one
+   * to the end of the ring, then from its beginning. The caller notes each lane that it reads as
+   * the last one. Returns whether these were all lanes.
+   */
+  async *#lanes(): AsyncGenerator<JobRow, boolean> {
     const start = this.#lastLane;
     /** Set in the second half of the round: the lanes from the first to the one at the start. */
     let end: string | undefined;
-    let group = "";
     for (let pages = 0; pages < maxPages; pages++) {
       const rows = await this.#readPage(this.#lastLane, end);
-      for (const { lane: text, due_at } of rows) {
-        // The first row of a lane has its earliest due time. The lane's other rows are skipped.
-        if (text === this.#lastLane) continue;
-        const lane = decodeLane(text);
-        if (startable >= free && groupOf(lane) !== group) {
-          return { found, lanesWithMore, hasReadAllLanes: false };
-        }
-        this.#lastLane = text;
-        group = groupOf(lane);
-        const until = now - waitForOthersMs(lane);
-        if (due_at > until) continue;
-        const room = Math.max(0, Math.min(freeIn(lane), free));
-        const limit = Math.max(room, Math.min(room * spread, maxSpread));
-        const inLane = room > 0 ? await this.#readLane(text, until, limit) : [];
-        found.push(...inLane.map(dueJob));
-        startable += Math.min(inLane.length, room);
-        if (inLane.length === limit) lanesWithMore.push(lane);
+      for (const row of rows) {
+        // The lane's other rows are skipped.
+        if (row.lane !== this.#lastLane) yield row;
       }
       // The last lane of the round may fill the page with its own rows.
       if (rows.length === pageSize && this.#lastLane !== end) continue;
       const isRoundOver = end !== undefined || start === "";
-      if (isRoundOver) return { found, lanesWithMore, hasReadAllLanes: true };
+      if (isRoundOver) return true;
       end = start;
       this.#lastLane = "";
     }
-    return { found, lanesWithMore, hasReadAllLanes: false };
+    return false;
   }
 
   /** Reads the due jobs of a lane, those first that have been due for longest. */
