@@ -86,15 +86,16 @@ export class ActionCalls {
    * the engine stops.
    */
   async make({ action: name, input, by }: Act): Promise<CallResult | undefined> {
-    const before = this.#findEarlier(name, input);
+    const earlier = this.#findEarlier(name, input);
+    if (earlier === undefined && this.#all.length >= maxCalls) return this.#refuse(name, input);
+    const id = earlier?.id ?? this.#idFor(name);
+    this.#used.add(id);
+    const known = earlier && outcomeOf(earlier);
     // A call that was late may be repeated, or was not made at all. Whoever asks for it again wants
     // it to be made, also if the turn is taken again.
-    const isLate = before?.error === timedOut;
-    const settled = before && !isLate && settledOutcome(before);
-    if (before !== undefined) this.#used.add(before.id);
-    if (settled) return { outcome: settled, isKnown: true };
-    if (before === undefined && this.#all.length >= maxCalls) return this.#refuse(name, input);
-    const id = before?.id ?? this.#idFor(name);
+    if (known !== undefined && earlier?.error !== timedOut) {
+      return { outcome: known, isKnown: true };
+    }
     const call: ActionCall = {
       id,
       action: name,
@@ -103,12 +104,11 @@ export class ActionCalls {
       output: null,
       error: null,
     };
-    this.#used.add(id);
-    const after = await this.#settle(call, before, by);
-    if (after === undefined) return undefined;
-    this.#all = withCall(this.#all, after);
+    const made = await this.#makeIfAllowed(call, earlier, by);
+    if (made === undefined) return undefined;
+    this.#all = withCall(this.#all, made);
     return {
-      outcome: settledOutcome(after) ?? { status: "failed", error: "unknown" },
+      outcome: outcomeOf(made) ?? { status: "failed", error: "unknown" },
       isKnown: false,
     };
   }
@@ -121,12 +121,12 @@ export class ActionCalls {
    */
   async settle(): Promise<readonly ActionCall[] | undefined> {
     const settled: ActionCall[] = [];
-    for (const before of this.#all.filter(({ status }) => status === "pending")) {
+    for (const call of this.#all.filter(({ status }) => status === "pending")) {
       // The call was allowed when it was recorded.
-      const after = await this.#settle(before, before, "host");
-      if (after === undefined) return undefined;
-      this.#all = withCall(this.#all, after);
-      settled.push(after);
+      const made = await this.#makeIfAllowed(call, call, "host");
+      if (made === undefined) return undefined;
+      this.#all = withCall(this.#all, made);
+      settled.push(made);
     }
     return settled;
   }
@@ -166,10 +166,13 @@ export class ActionCalls {
     return `${begun.run.id}.${this.#all.length + 1}`;
   }
 
-  /** Makes a call. Undefined in the same cases as for `make`. */
-  async #settle(
+  /**
+   * Makes a call, or refuses it. `earlier` is the recorded call that it continues. Undefined in the
+   * same cases as for `make`.
+   */
+  async #makeIfAllowed(
     call: ActionCall,
-    before: ActionCall | undefined,
+    earlier: ActionCall | undefined,
     by: Act["by"],
   ): Promise<ActionCall | undefined> {
     const { begun, left, runtime } = this.#options;
@@ -177,12 +180,12 @@ export class ActionCalls {
     const fail = (error: string): ActionCall => ({ ...call, status: "failed", error });
     const isOffered = by === "host" || begun.agent.actions.includes(call.action);
     const action = isOffered ? services.actions.get(call.action) : undefined;
-    const isPending = before?.status === "pending";
-    if (isPending && (action === undefined || !mayRepeat(action))) return fail(outcomeUnknown);
+    const mayBeDone = earlier?.status === "pending";
+    if (mayBeDone && (action === undefined || !mayRepeat(action))) return fail(outcomeUnknown);
     if (action === undefined) return fail("unknown_action");
     const checked = await this.#check(action, call.input);
     if (!checked.ok) return fail(checked.error);
-    if (action.risk === "approval" && before === undefined) {
+    if (action.risk === "approval" && earlier === undefined) {
       return { ...call, status: "awaiting_approval" };
     }
     if (left() <= 0) return fail(timedOut);
@@ -279,7 +282,7 @@ function tooLate(action: Action): Pick<ActionCall, "status" | "error"> {
 }
 
 /** Returns the outcome of a call that has ended or waits for approval, otherwise undefined. */
-function settledOutcome({ status, output, error }: ActionCall): Outcome | undefined {
+function outcomeOf({ status, output, error }: ActionCall): Outcome | undefined {
   switch (status) {
     case "done":
       return { status, output };
