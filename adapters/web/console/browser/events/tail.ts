@@ -22,7 +22,10 @@ export class Tail {
 
   private arrived: Event[] = [];
   private isHeld = false;
+  /** Whether events may be missing between the list and what arrived. */
+  private isStale = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private loading: AbortController | undefined;
   private cursor: string | undefined;
   private readonly type: string | undefined;
 
@@ -30,11 +33,10 @@ export class Tail {
     this.type = type;
   }
 
-  /** Reads the latest events again. */
+  /** Reads the latest events again. A list that stands still is read when it moves again. */
   async reload(): Promise<void> {
-    this.arrived = [];
-    this.waiting.value = 0;
-    await this.load(undefined);
+    if (this.isStill() && this.events.peek() !== undefined) this.isStale = true;
+    else await this.loadLatest();
   }
 
   /** Reads older events. */
@@ -42,24 +44,38 @@ export class Tail {
     if (this.hasMore.peek() && !this.isLoading.peek()) await this.load(this.cursor);
   }
 
+  private async loadLatest(): Promise<void> {
+    this.isStale = false;
+    this.arrived = [];
+    this.waiting.value = 0;
+    await this.load(undefined);
+  }
+
+  /** Reads a page. A load that is under way is given up. */
   private async load(cursor: string | undefined): Promise<void> {
+    this.loading?.abort();
+    const own = new AbortController();
+    this.loading = own;
     this.isLoading.value = true;
     try {
-      const page = await api.get<Page<Event>>("v1/events", {
-        limit: pageSize,
-        type: this.type,
-        cursor,
-      });
+      const page = await api.get<Page<Event>>(
+        "v1/events",
+        { limit: pageSize, type: this.type, cursor },
+        { signal: own.signal },
+      );
+      if (own.signal.aborted) return;
       const before = cursor === undefined ? [] : (this.events.peek() ?? []);
       this.events.value = [...before, ...page.data].slice(0, maxEvents);
       this.cursor = page.next_cursor ?? undefined;
       this.hasMore.value = page.has_more && before.length + page.data.length < maxEvents;
       this.error.value = undefined;
     } catch (error) {
+      if (own.signal.aborted) return;
       this.error.value = error;
-    } finally {
-      this.isLoading.value = false;
     }
+    this.loading = undefined;
+    this.isLoading.value = false;
+    this.flush();
   }
 
   /** Takes an event of the stream. */
@@ -83,19 +99,33 @@ export class Tail {
 
   /** Shows what has arrived, also while the list is held. */
   show(): void {
-    const known = new Set(this.events.peek()?.map(({ id }) => id));
-    const added = this.arrived.filter(({ id }) => !known.has(id));
+    if (this.isStale) {
+      void this.loadLatest();
+      return;
+    }
+    const added = this.added();
     this.arrived = [];
     this.waiting.value = 0;
     if (added.length === 0) return;
     this.events.value = [...added, ...(this.events.peek() ?? [])].slice(0, maxEvents);
   }
 
+  private isStill(): boolean {
+    return this.isPaused.peek() || this.isHeld;
+  }
+
+  /** What has arrived and is not in the list. */
+  private added(): readonly Event[] {
+    const known = new Set(this.events.peek()?.map(({ id }) => id));
+    return this.arrived.filter(({ id }) => !known.has(id));
+  }
+
   private flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.isPaused.peek() || this.isHeld) this.waiting.value = this.arrived.length;
-    else this.show();
+    if (this.isStill()) this.waiting.value = this.added().length;
+    // A page that is read now may precede what has arrived, and would replace it.
+    else if (this.loading === undefined && this.events.peek() !== undefined) this.show();
   }
 }
 

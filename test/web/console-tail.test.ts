@@ -1,0 +1,62 @@
+/** The tail of events, while its list is read and after an outage. */
+import { expect, test } from "vitest";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+test("an event that arrives while the list is read stays in the list", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  // The tabs share one stream, so the second one shows what the first one has received.
+  const { page } = await newTab(context);
+  const { page: second } = await newTab(context);
+  for (const each of [page, second]) {
+    await each.goto(`${url}#/events`);
+    await each.getByText("No events").waitFor();
+    await each.getByRole("status").getByText("Live").waitFor();
+  }
+  const isRead = Promise.withResolvers<void>();
+  const isReleased = Promise.withResolvers<void>();
+  await page.route(/\/v1\/events\?/, async (route) => {
+    const response = await route.fetch();
+    isRead.resolve();
+    await isReleased.promise;
+    await route.fulfill({ response });
+  });
+  await page.evaluate("location.hash = '#/events?type=message.received'");
+  await isRead.promise;
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
+  const row = ".event-row:has-text('message.received')";
+  await second.locator(row).waitFor();
+  isReleased.resolve();
+  await page.locator(row, { hasText: "Meanwhile" }).waitFor();
+  await page.unrouteAll({ behavior: "wait" });
+  expect(await page.locator(".event-row").count()).toBe(1);
+});
+
+test("a tail that is paused stands still, also when the server is back, and misses nothing", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const server = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const shown = page.locator(".event-summary");
+  await page.goto(`${server.url}#/events?type=message.received`);
+  await page.getByRole("status").getByText("Live").waitFor();
+  await write("First");
+  await shown.getByText("First").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await server.stop();
+  await write("Second");
+  await server.restart();
+  await page.getByText("Connected again").waitFor();
+  await write("Third");
+  await page.getByRole("button", { name: /2 new events/ }).waitFor();
+  expect(await shown.allTextContents()).toEqual(["First"]);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await expect.poll(() => shown.allTextContents()).toEqual(["Third", "Second", "First"]);
+});
