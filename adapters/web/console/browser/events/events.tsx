@@ -30,7 +30,7 @@ import { apiDocument, eventTypes, loadDocument } from "../reference/document.ts"
 import { t } from "../texts.ts";
 import { matches, maxEvents, Tail } from "./tail.ts";
 
-const rowHeight = 44;
+const rowHeight = 2.75;
 
 /** A live tail of the events, with the payload of one. */
 export function EventsPage(): JSX.Element {

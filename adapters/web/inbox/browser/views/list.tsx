@@ -24,8 +24,8 @@ import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
 import { type TextKey, t } from "../texts.ts";
 import { nameIn, priorityName, priorityTone, notableStatus } from "../words.ts";
 
-const rowHeight = 76;
-const rowHeightTouch = 84;
+const rowHeight = 4.75;
+const rowHeightTouch = 5.25;
 
 interface ListProps {
   readonly query: ListQuery;

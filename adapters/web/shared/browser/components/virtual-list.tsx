@@ -6,7 +6,7 @@ interface VirtualListProps {
   readonly label: string;
   /** The keys of all rows: an array, or anything of which a long list can be read as quickly. */
   readonly items: Pick<readonly string[], "length" | "at" | "indexOf">;
-  /** The height of each row, in pixels. */
+  /** The height of each row, in rem. */
   readonly rowHeight: number;
   /**
    * Draws a row, which is one link. The link takes `tabIndex`: the list is one stop of the Tab key,
@@ -24,6 +24,10 @@ interface VirtualListProps {
 /** How many rows are ready above and below those in sight. */
 const overscan = 8;
 const nearEnd = 20;
+
+/** How many pixels some rem are. People can change the size of text in the browser. */
+const pixels = (rem: number): number =>
+  rem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 /**
  * A list of any length, of which only the rows in sight are in the document. All rows have the same
@@ -49,7 +53,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const activeIndex = active === undefined ? -1 : items.indexOf(active);
   useEffect(() => {
     if (scroller.current !== null && activeIndex !== -1) {
-      reveal(scroller.current, activeIndex * rowHeight, rowHeight);
+      reveal(scroller.current, activeIndex, pixels(rowHeight));
     }
   }, [active, activeIndex === -1]);
 
@@ -66,13 +70,13 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     const box = scroller.current;
     const index = current === undefined ? -1 : items.indexOf(current);
     if (box === null || index === -1 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(box.clientHeight / rowHeight) - 1);
+    const page = Math.max(1, Math.floor(box.clientHeight / pixels(rowHeight)) - 1);
     const target = targetOf(event.key, index, page, length);
     if (target === undefined) return;
     event.preventDefault();
     wanted.current = items.at(Math.max(0, Math.min(length - 1, target)));
     setCurrent(wanted.current);
-    reveal(box, Math.max(0, Math.min(length - 1, target)) * rowHeight, rowHeight);
+    reveal(box, Math.max(0, Math.min(length - 1, target)), pixels(rowHeight));
   };
   const isThere = (index: number): boolean => index >= first && index < end;
   const currentIndex = current === undefined ? -1 : items.indexOf(current);
@@ -94,7 +98,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
           setCurrent(key);
         }}
         class="virtual-row"
-        style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
+        style={{ height: `${rowHeight}rem`, transform: `translateY(${index * rowHeight}rem)` }}
       >
         {renderRow(key, index === stop ? 0 : -1)}
       </div>,
@@ -106,7 +110,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         role="list"
         aria-label={label}
         class="virtual-rows"
-        style={{ height: `${length * rowHeight}px` }}
+        style={{ height: `${length * rowHeight}rem` }}
       >
         {rows}
       </div>
@@ -150,8 +154,9 @@ function watch(
   if (scroller === null) return () => {};
   const measure = (): void => {
     const { scrollTop, clientHeight } = scroller;
-    const first = Math.max(0, Math.floor(scrollTop / rowHeight));
-    const end = Math.ceil((scrollTop + clientHeight) / rowHeight);
+    const height = pixels(rowHeight);
+    const first = Math.max(0, Math.floor(scrollTop / height));
+    const end = Math.ceil((scrollTop + clientHeight) / height);
     onChange((before) => (before.first === first && before.end === end ? before : { first, end }));
   };
   measure();
@@ -164,9 +169,10 @@ function watch(
   };
 }
 
-/** Scrolls as little as shows a row. */
-function reveal(scroller: HTMLElement, top: number, height: number): void {
+/** Scrolls as little as shows a row. `height` is in pixels. */
+function reveal(scroller: HTMLElement, index: number, height: number): void {
   const { scrollTop, clientHeight } = scroller;
+  const top = index * height;
   if (top < scrollTop) scroller.scrollTop = top;
   else if (top + height > scrollTop + clientHeight) {
     scroller.scrollTop = top + height - clientHeight;
