@@ -10,6 +10,7 @@ import {
   type IconName,
   IconButton,
   linkTo,
+  may,
   Menu,
   openShortcutHelp,
   place,
@@ -80,6 +81,13 @@ const parts: readonly Part[] = [
   { id: "api", name: () => t("reference"), icon: "code", scopes: [], view: ReferencePage },
 ];
 
+/** The first thing that a new user of the sandbox sees are phones. */
+function firstPart(): string {
+  const phones = parts.find(({ id }) => id === "phones");
+  const isUsable = current.value?.mode === "sandbox" && phones?.scopes.every(may) === true;
+  return isUsable ? "phones" : "overview";
+}
+
 /** The console. Its place is `#/<part>/…`. */
 export function Console(): JSX.Element {
   const [hasRequests, showRequests] = useState(false);
@@ -92,10 +100,8 @@ export function Console(): JSX.Element {
       run: () => go(linkTo([id])),
     })),
   );
-  // The first thing that a new user of the sandbox sees are phones.
-  const first = current.value?.mode === "sandbox" ? "phones" : "overview";
   const asked = parts.find(({ id }) => id === place.value.path[0]);
-  const part = asked ?? parts.find(({ id }) => id === first);
+  const part = asked ?? parts.find(({ id }) => id === firstPart());
   if (part === undefined) return <></>;
   const { view: View } = part;
   return (

@@ -1,6 +1,6 @@
 /** The steps of a playbook as a list. One of them is open. */
-import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { PlaybookStep } from "../../../../../../src/index.ts";
 import { Icon, Menu, type MenuItem, Select, TextField } from "../../../../shared/browser/index.ts";
 import { stepIcons, stepName, textOf } from "../step-graph.tsx";
@@ -22,6 +22,9 @@ interface StepListProps {
 
 export function StepList(props: StepListProps): JSX.Element {
   const { steps, shown, context, open, onOpen, onChange } = props;
+  /** The form begins at its top, and scrolls only to a step that is opened later. */
+  const follows = useRef(false);
+  useEffect(() => void (follows.current = true), []);
   const add = (type: StepType): void => {
     const at = open === undefined ? steps.length : open + 1;
     onChange(steps.toSpliced(at, 0, newStep(type, steps)));
@@ -67,6 +70,7 @@ export function StepList(props: StepListProps): JSX.Element {
             summary={shown[place] === undefined ? "" : textOf(shown[place])}
             place={place}
             isOpen={open === place}
+            follows={follows}
             items={itemsOf(place)}
             context={context}
             onToggle={() => onOpen(open === place ? undefined : place)}
@@ -96,6 +100,8 @@ interface StepCardProps {
   readonly summary: string;
   readonly place: number;
   readonly isOpen: boolean;
+  /** Whether the page scrolls to the step when it opens. */
+  readonly follows: RefObject<boolean>;
   readonly items: readonly MenuItem[];
   readonly context: StepContext;
   readonly onToggle: () => void;
@@ -104,12 +110,13 @@ interface StepCardProps {
 }
 
 function StepCard(props: StepCardProps): JSX.Element {
-  const { step, summary, place, isOpen, items, context, onToggle, onSet, onRename } = props;
+  const { step, summary, place, isOpen, follows, items, context } = props;
+  const { onToggle, onSet, onRename } = props;
   const at = `/steps/${place}`;
   const problem = context.problems.in(at);
   const card = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => {
-    if (isOpen) card.current?.scrollIntoView({ block: "nearest" });
+    if (isOpen && follows.current) card.current?.scrollIntoView({ block: "nearest" });
   }, [isOpen]);
   return (
     <li ref={card} class={`step-card ${problem === undefined ? "" : "is-faulty"}`}>
