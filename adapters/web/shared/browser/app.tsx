@@ -14,11 +14,11 @@ import { current, offlineUntil, onReconnect, session } from "./connection.ts";
 import { streamState } from "./events.ts";
 import { duration } from "./formats.ts";
 import { loadSession, probe, signIn } from "./http.ts";
+import { setLanguage } from "./language.ts";
 import { explain } from "./problem.ts";
 import { text } from "./shared-texts.ts";
 import { setSingleKeys, shortcuts, singleKeys, useShortcuts } from "./shortcuts.ts";
 import { applyTheme, setTheme, theme } from "./theme.ts";
-import { configureTexts } from "./texts.ts";
 
 interface ShellProps {
   readonly page: ComponentType;
@@ -31,7 +31,7 @@ export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   const root = document.getElementById("app");
   if (root === null) throw new Error('The page has no element with the id "app".');
   applyTheme();
-  configureTexts({});
+  setLanguage({});
   installTooltips();
   await loadSession();
   onReconnect((reason) => {

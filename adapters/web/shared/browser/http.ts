@@ -3,9 +3,9 @@ import { signal } from "@preact/signals";
 import type { Problem } from "../../../../src/index.ts";
 import { noteServerTime } from "./clock.ts";
 import { announceReconnect, current, offlineUntil, type Session, session } from "./connection.ts";
+import { setLanguage } from "./language.ts";
 import { ApiError, OfflineError } from "./problem.ts";
 import { text } from "./shared-texts.ts";
-import { configureTexts } from "./texts.ts";
 
 /** A part of a request's query. Undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -234,7 +234,7 @@ export async function loadSession(): Promise<void> {
       return;
     }
     const isSignedInAgain = known !== undefined && session.peek().status === "signed_out";
-    configureTexts(found);
+    setLanguage(found);
     session.value = { status: "ready", session: found };
     if (isSignedInAgain) announceReconnect("session");
   } catch (error) {

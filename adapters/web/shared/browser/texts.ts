@@ -17,11 +17,15 @@ export type Translate<Key extends string> = (key: Key, values?: TextValues) => s
 
 let overrides: Texts = {};
 let locale = "en";
+let direction: "ltr" | "rtl" = "ltr";
 let plurals = new Intl.PluralRules(locale);
 let numbers = new Intl.NumberFormat(locale);
 
 /** The language that texts and formats use, as a BCP 47 tag. */
 export const currentLocale = (): string => locale;
+
+/** The direction of writing of that language. */
+export const currentDirection = (): "ltr" | "rtl" => direction;
 
 /** Sets the language and the host application's texts. What is rendered later has them. */
 export function configureTexts(options: { locale?: string | undefined; texts?: Texts }): void {
@@ -31,8 +35,7 @@ export function configureTexts(options: { locale?: string | undefined; texts?: T
   locale = supported(options.locale) ?? supported(browsers) ?? "en";
   plurals = new Intl.PluralRules(locale);
   numbers = new Intl.NumberFormat(locale);
-  document.documentElement.lang = locale;
-  document.documentElement.dir = isRightToLeft(locale) ? "rtl" : "ltr";
+  direction = isRightToLeft(locale) ? "rtl" : "ltr";
 }
 
 /** Declares texts. The result returns each, with its places filled. */
@@ -45,9 +48,19 @@ export function defineTexts<Defaults extends Texts>(
     return form.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
       const value = values[name];
       if (value === undefined) return place;
-      return typeof value === "number" ? numbers.format(value) : value;
+      return typeof value === "number" ? numbers.format(value) : isolated(value);
     });
   };
+}
+
+const rightToLeftText =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const directionControls = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Encloses a value of another direction than its sentence, so that it reorders no other words. */
+function isolated(value: string): string {
+  const plain = value.replaceAll(directionControls, "");
+  return direction === "rtl" || rightToLeftText.test(plain) ? `\u2068${plain}\u2069` : plain;
 }
 
 function pluralForm(text: Exclude<Text, string>, count: number): string {

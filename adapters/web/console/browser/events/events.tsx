@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Event } from "../../../../../src/index.ts";
 import {
@@ -192,9 +192,7 @@ function EventRow({ event, tabIndex, isOpen, type }: EventRowProps): JSX.Element
     >
       <span class={`event-dot is-${event.type.split(".")[0] ?? ""}`} />
       <code class="event-type truncate">{event.type}</code>
-      <span class="event-summary truncate muted">
-        <bdi>{summaryOf(event)}</bdi>
-      </span>
+      <Summary event={event} />
       <time
         class="muted nowrap"
         dateTime={event.created_at}
@@ -206,26 +204,41 @@ function EventRow({ event, tabIndex, isOpen, type }: EventRowProps): JSX.Element
   );
 }
 
+function Summary({ event }: { readonly event: Event }): JSX.Element {
+  const [first, ...others] = summaryOf(event);
+  return (
+    <span class="event-summary truncate muted" dir="auto">
+      {others.length === 0 ? first : <bdi>{first}</bdi>}
+      {others.map((each, index) => (
+        <Fragment key={index}>
+          {" · "}
+          <bdi>{each}</bdi>
+        </Fragment>
+      ))}
+    </span>
+  );
+}
+
 /** The time of day with seconds. */
 const clock = (at: string): string =>
   new Date(at).toLocaleTimeString(currentLocale(), { hour12: false });
 
 /** What the event is about, in a few words. */
-function summaryOf({ type, data }: Event): string {
+function summaryOf({ type, data }: Event): readonly string[] {
   switch (type) {
     case "message.received":
-      return data.body;
+      return [data.body];
     case "message.updated":
-      return `${data.previous_status} → ${data.status} · ${shownAddress(data.to)}`;
+      return [`${data.previous_status} → ${data.status}`, shownAddress(data.to)];
     case "message.sent":
     case "message.failed":
-      return `${data.status} · ${shownAddress(data.to)}`;
+      return [data.status, shownAddress(data.to)];
     case "contact.created":
     case "contact.updated":
-      return data.contact.name ?? data.contact.phone ?? data.contact.id;
+      return [data.contact.name ?? data.contact.phone ?? data.contact.id];
     case "contact.opted_in":
     case "contact.opted_out":
-      return shownAddress(data.address);
+      return [shownAddress(data.address)];
     case "conversation.created":
     case "conversation.updated":
     case "conversation.closed":
@@ -233,17 +246,17 @@ function summaryOf({ type, data }: Event): string {
         shownAddress(data.conversation.contact.name),
         data.conversation.status,
         data.conversation.handler,
-      ].join(" · ");
+      ];
     case "conversation.handoff":
-      return `${shownAddress(data.contact.name)} · ${data.reason}`;
+      return [shownAddress(data.contact.name), data.reason];
     case "sentiment.changed":
-      return `${shownAddress(data.contact.name)} · ${data.from?.label ?? "–"} → ${data.to.label}`;
+      return [shownAddress(data.contact.name), `${data.from?.label ?? "–"} → ${data.to.label}`];
     case "agent.run.completed":
-      return data.run.status;
+      return [data.run.status];
     case "webhook.disabled":
-      return data.url;
+      return [data.url];
     default:
-      return "";
+      return [];
   }
 }
 

@@ -171,7 +171,9 @@ function TestNumber({ of: { number, behavior }, isShown }: TestNumberProps): JSX
       onClick={() => (isShown ? close(number) : open(number))}
     >
       <span class="grow">
-        <span class="mono">{shownAddress(number)}</span>
+        <span class="mono">
+          <bdi>{shownAddress(number)}</bdi>
+        </span>
         <span class="test-number-outcome">{behavior}</span>
       </span>
       <Icon name={isShown ? "check" : "plus"} />

@@ -197,7 +197,7 @@ function Policies({ row, preview }: PoliciesProps): JSX.Element | null {
       {notes.map(({ text, isBad }) => (
         <p key={text} class={`notice is-slim tone-${isBad ? "bad" : "warn"}`}>
           <Icon name="alert" />
-          <bdi class="grow">{text}</bdi>
+          <span class="grow">{text}</span>
         </p>
       ))}
     </div>

@@ -67,8 +67,8 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
         </a>
         <Avatar name={nameIn(row)} seed={row.contact.id} />
         <div class="grow">
-          <h2 class="truncate">
-            <bdi>{nameIn(row)}</bdi>
+          <h2 class="truncate" dir="auto">
+            {nameIn(row)}
           </h2>
           <p class="conversation-sub muted truncate">
             {mediumName(row.medium)}

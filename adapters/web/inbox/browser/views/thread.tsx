@@ -80,7 +80,7 @@ function Typists({ row }: { readonly row: Conversation }): JSX.Element {
   return (
     <p class="thread-typing muted truncate" role="status">
       {names.length > 0 && (
-        <bdi>{t("typing", { count: names.length, name: names.join(", ") })}</bdi>
+        <span>{t("typing", { count: names.length, name: names.join(", ") })}</span>
       )}
     </p>
   );
