@@ -77,17 +77,27 @@ export function duration(ms: number): string {
     : inUnit(Math.floor(size / largest.ms), largest.unit);
 }
 
-/** A duration in its two largest units: `340ms`, `2.4s`, `3m 20s`. */
+/** A duration in its two largest units, rounded: `340ms`, `2.4s`, `3m 20s`. */
 export function exactDuration(ms: number): string {
   const size = Math.max(0, Math.round(ms));
   if (size < 1000) return inUnit(size, "millisecond");
-  if (size < 60_000) return inUnit(size / 1000, "second", 1);
-  const at = units.findIndex((each) => size >= each.ms);
-  const [first, second] = [units[at], units[at + 1]];
-  if (first === undefined || second === undefined) return inUnit(size, "millisecond");
-  const rest = Math.floor((size % first.ms) / second.ms);
-  const whole = inUnit(Math.floor(size / first.ms), first.unit);
-  return rest === 0 ? whole : `${whole} ${inUnit(rest, second.unit)}`;
+  const tenths = Math.round(size / 100);
+  if (tenths < 600) return inUnit(tenths / 10, "second", 1);
+  const [day, hour, minute, second] = units;
+  // 59.99 minutes are an hour, so the size is rounded before its largest unit is chosen.
+  if (rounded(size, second) < hour.ms) return inTwoUnits(rounded(size, second), minute, second);
+  if (rounded(size, minute) < day.ms) return inTwoUnits(rounded(size, minute), hour, minute);
+  return inTwoUnits(rounded(size, hour), day, hour);
+}
+
+type Unit = (typeof units)[number];
+
+const rounded = (size: number, { ms }: Unit): number => Math.round(size / ms) * ms;
+
+function inTwoUnits(size: number, large: Unit, small: Unit): string {
+  const whole = inUnit(Math.floor(size / large.ms), large.unit);
+  const rest = (size % large.ms) / small.ms;
+  return rest === 0 ? whole : `${whole} ${inUnit(rest, small.unit)}`;
 }
 
 export const number = (value: number, options?: Intl.NumberFormatOptions): string =>

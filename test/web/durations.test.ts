@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { exactDuration } from "../../adapters/web/shared/browser/formats.ts";
+
+const [s, m, h, d] = [1000, 60_000, 3_600_000, 86_400_000];
+
+test("a duration is rounded, and no unit of it is full", () => {
+  const shown: readonly (readonly [number, string])[] = [
+    [0, "0ms"],
+    [999.4, "999ms"],
+    [999.6, "1s"],
+    [2_449, "2.4s"],
+    [59_949, "59.9s"],
+    [59_950, "1m"],
+    [3 * m + 20.4 * s, "3m 20s"],
+    [h - 501, "59m 59s"],
+    [h - 500, "1h"],
+    [2 * h + 29.6 * m, "2h 30m"],
+    [d - 30_001, "23h 59m"],
+    // A day from now, some milliseconds later.
+    [d - 20, "1d"],
+    [3 * d + 23.6 * h, "4d"],
+    [400 * d, "400d"],
+  ];
+  for (const [ms, text] of shown) expect([ms, exactDuration(ms)]).toEqual([ms, text]);
+});
