@@ -20,19 +20,21 @@ if (check === undefined) {
   commitGroups();
 } else {
   parentPort?.postMessage(findDamage(connection, check));
-  handle.close();
+  end();
 }
 
 function commitGroups(): void {
   parentPort?.on("message", (message: WorkerRequest) => {
-    if (message === "close") {
-      handle.close();
-      parentPort?.close();
-    } else {
-      parentPort?.postMessage(commit(message));
-    }
+    if (message === "close") end();
+    else parentPort?.postMessage(commit(message));
   });
   parentPort?.postMessage("ready" satisfies WorkerResponse);
+}
+
+/** Ends the thread, even if a module that the application preloads in each thread goes on. */
+function end(): void {
+  handle.close();
+  process.exit();
 }
 
 function commit(steps: Exclude<WorkerRequest, "close">): WorkerResponse {

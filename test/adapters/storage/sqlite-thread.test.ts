@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -25,6 +26,25 @@ storageConformance({ describe, it }, "sqlite that commits in a thread", async ()
     remove: () => rm(directory, { recursive: true }),
   };
 });
+
+/** Runs a program with a storage whose first commit starts the thread. Returns its output. */
+async function runProgram(use: string, ...options: readonly string[]): Promise<string> {
+  const storage = import.meta.resolve("../../../adapters/storage/sqlite/storage.ts");
+  const schemas = import.meta.resolve("./sqlite-schemas.ts");
+  const script = `
+    import { SqliteStorage } from "${storage}";
+    import { firstSchema, insertNote } from "${schemas}";
+    const thresholds = { minWrites: 1, minGroups: 1 };
+    const port = new SqliteStorage({ file: process.argv[2], migrate: true, thresholds });
+    await port.open(firstSchema);
+    ${use}
+  `;
+  const program = join(await temporaryDirectory(), "program.mjs");
+  await writeFile(program, script);
+  const args = [...options, program, await temporaryFile()];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
+  return stdout;
+}
 
 /** Records the threads that are started during the test. */
 function threads(): Worker[] {
@@ -68,20 +88,19 @@ describe("commits in the background thread", () => {
   });
 
   it("leave the process free to end while none is in progress, though the storage stays open", async () => {
-    const storage = import.meta.resolve("../../../adapters/storage/sqlite/storage.ts");
-    const schemas = import.meta.resolve("./sqlite-schemas.ts");
-    const script = `
-      import { SqliteStorage } from "${storage}";
-      import { firstSchema, insertNote } from "${schemas}";
-      const thresholds = { minWrites: 1, minGroups: 1 };
-      const port = new SqliteStorage({ file: process.argv[2], migrate: true, thresholds });
-      await port.open(firstSchema);
+    await runProgram(`await port.begin().commit([insertNote("a")]);`);
+  });
+
+  it("end with the storage, even if a module that is preloaded in each thread goes on", async () => {
+    const preloaded = join(await temporaryDirectory(), "preloaded.mjs");
+    await writeFile(preloaded, "setInterval(() => {}, 1_000);");
+    const use = `
       await port.begin().commit([insertNote("a")]);
+      await port.close();
+      console.log("closed");
+      process.exit();
     `;
-    const program = join(await temporaryDirectory(), "program.mjs");
-    await writeFile(program, script);
-    const args = [program, await temporaryFile()];
-    await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
+    expect(await runProgram(use, "--import", pathToFileURL(preloaded).href)).toBe("closed\n");
   });
 
   it("report an unknown outcome when the thread ends unexpectedly, and continue in a new one", async () => {
