@@ -63,7 +63,7 @@ const pointsElsewhere = new RegExp(
   [
     String.raw`(?<! (?:all|this)) (?:weeks?|months?|years?) `,
     " (?:fortnight|ago|yesterday|every|day (?:before|after)|days (?:after|before|from|later)) ",
-    " (?:after next|or (?:the )?(?:next|following)) ",
+    " (?:after next|or (?:the )?(?:next|following)) | next $",
     ` (?:first|second|third|fourth|last|past|previous|following) (?:${weekdayForms}|${monthForms}) `,
     ` (?:before|after) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
   ].join("|"),
@@ -86,7 +86,7 @@ const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year
  * A number beside a date makes it one of several, unless it is a time: "Dec 5 or 6", "5-6 Dec".
  * "After Dec 5" is another day.
  */
-const between = String.raw`\s*(?:[-–—&/]|\b(?:or|and|to|till|until|through)\b)\s*(?:the\s+)?`;
+const between = String.raw`\s*,?\s*(?:[-–—&/]|\b(?:or|and|to|till|until|through)\b)\s*(?:the\s+)?`;
 const timeMark = String.raw`\d|[:.]\d|\s?(?:[ap]\.?m|h|uhr|o'?clock)\b`;
 const numberAfter = new RegExp(String.raw`^${between}\d{1,2}(?!${timeMark})`);
 const numberOrShiftBefore = new RegExp(

@@ -1,7 +1,7 @@
 import { readAnswer } from "../../../src/agents/index.ts";
 import type { Json, ModelSlot } from "../../../src/ports/index.ts";
 import { english } from "../../language/index.ts";
-import { similarity, termsOf } from "../../language/english/terms.ts";
+import { isDenied, similarity, termsOf } from "../../language/english/terms.ts";
 
 const maxClauses = 20;
 /**
@@ -29,25 +29,32 @@ export function slotValue(slot: ModelSlot, text: string, writtenAt: number): Jso
     required: true,
     ...(options === undefined ? {} : { enum: [...options] }),
   };
-  const read = clausesOf(text)
-    .map((words) => ({
-      words,
-      value: readAnswer(question, words, {
-        language,
-        now: writtenAt,
-        contact: unknownContact,
-      }),
-    }))
+  const valueOf = (words: string) =>
+    readAnswer(question, words, { language, now: writtenAt, contact: unknownContact });
+  const clauses = clausesOf(text);
+  const read = clauses
+    .map(withoutConjunction)
+    .map((words) => ({ words, value: valueOf(words) }))
     .filter(({ value }) => value !== undefined);
-  return new Set(read.map(({ value }) => value)).size === 1 ? (read[0]?.words ?? null) : null;
+  const values = new Set(read.map(({ value }) => value));
+  if (type === "date") {
+    // One clause may say which of several days another one means: "Friday, the 11th". So all but
+    // those that exclude something must together name the day.
+    values.add(valueOf(clauses.filter((clause) => !isDenied(clause)).join(", ")));
+  }
+  return values.size === 1 ? (read[0]?.words ?? null) : null;
 }
 
 function clausesOf(text: string): string[] {
   return text
     .split(/[,;.!?\n–—]+(?:\s+|$)|\s+(?:but|instead of|rather than|aber|mais|pero)\s+/i)
-    .map((clause) => clause.trim().replace(/^(?:but|and|or|so|aber|oder|mais|pero)\s+/i, ""))
+    .map((clause) => clause.trim())
     .filter((clause) => clause !== "")
     .slice(0, maxClauses);
+}
+
+function withoutConjunction(clause: string): string {
+  return clause.replace(/^(?:but|and|or|so|aber|oder|mais|pero)\s+/i, "");
 }
 
 /**

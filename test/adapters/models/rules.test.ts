@@ -214,6 +214,10 @@ describe("rules find in a sentence", () => {
     ["Monday or Tuesday, no idea", slot("date"), undefined],
     ["Monday, or maybe Tuesday", slot("date"), undefined],
     ["2 adults and 3 children", slot("number", "How many dogs?"), undefined],
+    ["Friday, the 11th", slot("date"), undefined],
+    ["Friday, the week after next", slot("date"), undefined],
+    ["Friday, but not this week, next", slot("date"), undefined],
+    ["December 5, or 6", slot("date"), undefined],
     ["whenever", slot("date"), undefined],
     ["2 children, or maybe 3 children", slot("number", "How many children?"), undefined],
   ])("%j: %j gives %j", async (text, wanted, value) => {

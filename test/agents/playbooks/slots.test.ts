@@ -106,6 +106,7 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [day, "Friday, 11", undefined],
   [day, "Friday at 11", "2026-11-27"],
   [day, "December 5 or 6", undefined],
+  [day, "December 5, or 6", undefined],
   [day, "5-6 December", undefined],
   [day, "between Dec 5 and the 7th", undefined],
   [day, "12/5-7", undefined],
