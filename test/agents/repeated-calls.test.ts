@@ -50,8 +50,8 @@ async function playing(steps: CreatePlaybook["steps"], more: readonly Action[] =
 }
 
 async function decide({ engine, agent, runs, pass }: Agency, decision: "approve" | "deny") {
-  const [first] = await runs();
-  await engine.agents.approve(agent.id, first?.id ?? "", { decision });
+  const waiting = (await runs()).find(({ status }) => status === "awaiting_approval");
+  await engine.agents.approve(agent.id, waiting?.id ?? "", { decision });
   await pass();
 }
 
@@ -141,6 +141,64 @@ test("a call for which a turn had no time is made when the turn is taken again",
   // The first try waits for the model until its time is up. Then it finds this message.
   expect(await ask("Anybody there?")).toEqual(["Hello.\n\nIt is yours."]);
   expect(keys).toHaveLength(1);
+});
+
+describe("a playbook whose reply is refused, because the contact opts out", () => {
+  const book = (risk: "write" | "approval", execute: () => Promise<void> | void): Action =>
+    action({
+      name: "book",
+      description: "Books a table.",
+      input: z.strictObject({ guests: z.number() }),
+      risk,
+      idempotent: false,
+      execute,
+    });
+  const booking: CreatePlaybook = {
+    name: "Booking",
+    trigger: { keywords: ["table"] },
+    slots: [{ name: "guests", type: "number", required: true, prompt: "How many?" }],
+    steps: [
+      { id: "ask", type: "ask", slot: "guests" },
+      { id: "book", type: "run", action: "book", args: { guests: "{{guests}}" } },
+      { id: "done", type: "send", text: "Booked." },
+    ],
+  };
+
+  test("during a call, makes the call once", async () => {
+    let booked = 0;
+    const optOut = async (): Promise<void> => {
+      booked++;
+      await say("STOP");
+    };
+    const made = await agency(memory(), {
+      actions: [book("write", optOut)],
+      playbooks: [booking],
+    });
+    const { ask, say, replies } = made;
+    await ask("a table");
+    await ask("5");
+    await say("START");
+    expect(await ask("5 people")).toEqual(["You said: 5 people"]);
+    expect([booked, await replies()]).toEqual([1, ["How many?", "You said: 5 people"]]);
+  });
+
+  test("before the approval of a call, makes the call once", async () => {
+    let booked = 0;
+    const made = await agency(memory(), {
+      actions: [book("approval", () => void booked++)],
+      playbooks: [booking],
+    });
+    const { ask, say, pass, runs } = made;
+    await ask("a table");
+    await ask("5");
+    await say("STOP");
+    await decide(made, "approve");
+    await pass();
+    await say("START");
+    expect(await ask("Hello?")).toEqual(["You said: Hello?"]);
+    const waiting = (await runs()).filter(({ status }) => status === "awaiting_approval");
+    expect([booked, waiting]).toEqual([1, []]);
+  });
 });
 
 test("a model is told that its run may make no more calls", async () => {

@@ -125,11 +125,9 @@ function remember(
   { message_id, error }: SendResult,
 ): void {
   const isSaid = message_id !== null;
-  const { frames, playbook_id, isWaiting, isStuck, usage } = outcome;
-  // A playbook that waits for an approval keeps waiting while the agent answers other messages.
-  const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
+  const { isStuck, usage } = outcome;
   tx.update(agentSessions, session, {
-    ...(error === null ? { ...frameColumns(frames), paused_by } : {}),
+    ...(error === null ? placeAfter : placeAfterRefusal)(session, run, outcome),
     heard_through: Math.max(session.heard_through, run.heard_through),
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
@@ -137,6 +135,34 @@ function remember(
     replied_at: [...withinLastMinute(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
     updated_at: tx.now,
   });
+}
+
+type Place = Partial<Pick<AgentSessionRow, "frames" | "playing" | "paused_by">>;
+
+/** Returns where the conversation's playbooks stand after a turn. */
+function placeAfter(
+  session: AgentSessionRow,
+  run: RunRow,
+  { frames, playbook_id, isWaiting }: TurnOutcome,
+): Place {
+  // A playbook that waits for an approval keeps waiting while the agent answers other messages.
+  const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
+  return { ...frameColumns(frames), paused_by };
+}
+
+/**
+ * Returns where they stand after a turn whose reply was refused: at the step before it, so that a
+ * refused question is not open. But a playbook that has called actions ends, because it would call
+ * them a second time. A triggered playbook is in the session only if it has waited for the run.
+ */
+function placeAfterRefusal(
+  session: AgentSessionRow,
+  run: RunRow,
+  { playbook_id, calls }: TurnOutcome,
+): Place {
+  const isInSession = run.request === null || session.paused_by === run.id;
+  const ends = playbook_id !== null && isInSession && calls.length > 0;
+  return ends ? { ...frameColumns([]), paused_by: null } : {};
 }
 
 function addObservation(
