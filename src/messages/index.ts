@@ -46,7 +46,8 @@ export {
   type TimelineTransition,
 } from "./timeline-types.ts";
 export type { ConversationMatch, SearchConversations } from "./search-types.ts";
-export { recordCallback, startTransports, stopTransports } from "./transports.ts";
+export { recordCallback } from "./record-reports.ts";
+export { startTransports, stopTransports } from "./start-transports.ts";
 export {
   type BatchFailure,
   type BatchMessages,

@@ -106,30 +106,18 @@ type Filters = Omit<ListMessages, "limit" | "cursor">;
  */
 function rangeOf(filters: Filters): Omit<RangeList<MessageRow>, "operation" | "filters" | "input"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
-  const where = definedFields(columns);
   const order = "descending";
   const anyTime = created_after === undefined && created_before === undefined;
   if (conversation_id !== undefined && anyTime) {
-    const also = contact_id === undefined ? {} : { contact_id };
-    return {
-      index: messagesOfConversation,
-      prefix: [conversation_id],
-      order,
-      where: { ...where, ...also },
-    };
+    const where = definedFields({ ...columns, contact_id });
+    return { index: messagesOfConversation, prefix: [conversation_id], order, where };
   }
-  const times = createdBetween("msg", { created_after, created_before });
-  const also = conversation_id === undefined ? {} : { conversation_id };
-  if (contact_id !== undefined) {
-    return {
-      index: messagesOfContact,
-      prefix: [contact_id],
-      order,
-      where: { ...where, ...also },
-      ...times,
-    };
-  }
-  const rest = { order, where: { ...where, ...also }, ...times } as const;
+  const rest = {
+    order,
+    where: definedFields({ ...columns, conversation_id }),
+    ...createdBetween("msg", { created_after, created_before }),
+  } as const;
+  if (contact_id !== undefined) return { index: messagesOfContact, prefix: [contact_id], ...rest };
   const status = rareStatuses.find((each) => each === columns.status);
   return status === undefined
     ? { index: messages.primary, prefix: [], ...rest }

@@ -62,8 +62,9 @@ export function attemptRecords(attempt: AttemptRow): TimelineRecord[] {
     answer_id,
     answer_version,
     provider_message_id,
+    error,
+    led_to,
   } = attempt;
-  const { error, led_to } = attempt;
   const entry: TimelineEntry = {
     type: "attempt",
     at: iso(started_at),
@@ -75,7 +76,7 @@ export function attemptRecords(attempt: AttemptRow): TimelineRecord[] {
     error,
     answered_at: isoOrNull(answered_at),
     // The retry may be planned still. It goes on if the carrier gives the attempt up.
-    next_attempt_at: attempt.outcome === "accepted" ? null : isoOrNull(attempt.next_attempt_at),
+    next_attempt_at: outcome === "accepted" ? null : isoOrNull(attempt.next_attempt_at),
   };
   const ulid = ulidOf(id);
   const began: TimelineRecord = {

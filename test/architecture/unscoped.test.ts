@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 const allowed: Readonly<Record<string, string>> = {
   "src/accounts/key-ring.ts": "a key tells whose it is",
   "src/webchat/visitor-tokens.ts": "a visitor's token tells whose session it is",
-  "src/messages/transports.ts": "a carrier knows no account",
+  "src/messages/record-reports.ts": "a carrier knows no account",
   "src/messages/receive.ts": "the address that a message came to tells whose it is",
   "src/messages/record-receipt.ts": "the attempt that a receipt is about tells whose it is",
   "src/messages/apply-receipt.ts": "receipts that came early are nobody's yet",
