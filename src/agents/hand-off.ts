@@ -27,7 +27,8 @@ import { sendAs } from "./reply.ts";
 /** The maximum number of messages that a hand-off names. */
 const maxMessageIds = 10;
 
-interface HandOver {
+/** What a hand-off tells the people who take over. */
+interface HandOffFacts {
   /** Null if no rule of the agent asks for the hand-off. */
   readonly rule: HandoffCause | null;
   readonly reason: string;
@@ -47,7 +48,7 @@ export async function handOff(
   tx: Tx,
   drawId: GenerateId,
   before: Seen<ConversationRow>,
-  { rule, reason, summary, run_id }: HandOver,
+  { rule, reason, summary, run_id }: HandOffFacts,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
   // A person is unassigned. An agent stays assigned, so that people can hand the conversation back
@@ -98,7 +99,7 @@ const final: ReadonlySet<HandoffCause | null> = new Set([
 async function waitForPeople(
   tx: Tx,
   conversation: ConversationRow,
-  { rule, from }: Pick<HandOver, "rule"> & { readonly from: Handler },
+  { rule, from }: Pick<HandOffFacts, "rule"> & { readonly from: Handler },
 ): Promise<void> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return;

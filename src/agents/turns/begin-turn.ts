@@ -48,13 +48,13 @@ export async function beginTurn(
   }
   const nextDenial = await denyOverdue(tx, conversation);
   const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
-  const begun = await findTurn(tx, conversation, open, services);
-  if (typeof begun === "object") {
-    await renew(tx, claim, 2 * (begun.agent.limits.timeout_ms + marginMs));
-    return begun;
+  const found = await findTurn(tx, conversation, open, services);
+  if (found !== undefined && "run" in found) {
+    await renew(tx, claim, 2 * (found.agent.limits.timeout_ms + marginMs));
+    return found;
   }
   // None of these runs could continue. If there may be more, the job looks for them at once.
-  const next = begun ?? (open.length === maxOpenRuns ? tx.now : Infinity);
+  const next = found?.answerAt ?? (open.length === maxOpenRuns ? tx.now : Infinity);
   const againAt = Math.min(next, nextDenial);
   await finish(tx, claim, againAt === Infinity ? {} : { againAt });
   return undefined;
@@ -75,16 +75,21 @@ async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
   return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }
 
+/** Unanswered messages whose turn may begin only at this time, in milliseconds since the epoch. */
+interface LaterTurn {
+  readonly answerAt: number;
+}
+
 /**
- * Returns the run to work on, open or new, or the time when an answer may begin. Undefined if there
- * is nothing to work on. Runs that may not continue are canceled.
+ * Returns the turn to work on, of an open run or a new one. Undefined if there is nothing to work
+ * on. Runs that may not continue are canceled.
  */
 async function findTurn(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   open: readonly Seen<RunRow>[],
   services: Services,
-): Promise<BegunTurn | number | undefined> {
+): Promise<BegunTurn | LaterTurn | undefined> {
   const { drawId } = services;
   const actions = open.filter(isAction);
   const begun = await continueFirst(tx, drawId, actions, { conversation, session: null });
@@ -141,7 +146,7 @@ async function findOwnTurn(
   services: Services,
   runs: readonly Seen<RunRow>[],
   place: Place,
-): Promise<BegunTurn | number | undefined> {
+): Promise<BegunTurn | LaterTurn | undefined> {
   const { drawId } = services;
   const { conversation, session } = place;
   const answers = runs.filter((run) => !answersNoMessages(run));
@@ -149,7 +154,7 @@ async function findOwnTurn(
   const last = messages.at(-1);
   if (last !== undefined && !(await hasOptedOut(tx, last))) {
     const answerAt = await earliestAnswerAt(tx, services, place, messages);
-    if (answerAt > tx.now) return answerAt;
+    if (answerAt > tx.now) return { answerAt };
     const [begun] = answers;
     const run =
       begun === undefined

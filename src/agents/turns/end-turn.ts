@@ -54,18 +54,18 @@ async function conclude(
   const author = { type: "agent", id: run.agent_id } as const;
   const sent = await sendAs(tx, current.conversation, author, outcome.text, options);
   const isRefused = sent.error !== null;
-  const over = outcome.handOff ?? refusal(run, sent);
+  const wanted = outcome.handOff ?? refusal(run, sent);
   for (const observation of outcome.observations) {
     addObservation(tx, drawId, current, observation, outcome.source);
   }
   if (session !== null) remember(tx, session, run, outcome, sent);
-  const handed =
-    over === null
+  const after =
+    wanted === null
       ? sent.conversation
-      : await handOff(tx, drawId, sent.conversation, { ...over, run_id: run.id });
-  const conversation = outcome.closes && !isRefused ? await close(tx, drawId, handed) : handed;
+      : await handOff(tx, drawId, sent.conversation, { ...wanted, run_id: run.id });
+  const conversation = outcome.closes && !isRefused ? await close(tx, drawId, after) : after;
 
-  const waits = over === null && outcome.calls.some(isAwaiting);
+  const waits = wanted === null && outcome.calls.some(isAwaiting);
   const isFailed = isRefused || outcome.isFailed;
   const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
   const did = columnsOf(run, outcome, sent);
@@ -224,19 +224,14 @@ export async function failTurn(
   await finishTurnJob(tx, claim, { hasMore: true });
 }
 
-interface GiveBackTurn {
-  /** Whether there is work besides the open runs. */
-  readonly hasMore: boolean;
-}
-
 /**
- * Finishes a turn's job. It runs again at once while there are open runs, and otherwise when the
- * next approval is overdue.
+ * Finishes a turn's job. It runs again at once while there are open runs or `hasMore` says that
+ * there is other work, and otherwise when the next approval is overdue.
  */
-export async function finishTurnJob(
+async function finishTurnJob(
   tx: Tx,
   claim: Claim<"turn">,
-  { hasMore }: GiveBackTurn,
+  { hasMore }: { readonly hasMore: boolean },
 ): Promise<void> {
   const [[open], [waiting]] = await Promise.all([
     tx.list(openRuns, [claim.key.conversation_id], 1),
