@@ -2,7 +2,7 @@ import { withDeadline } from "../kernel/index.ts";
 import { type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { type JobRow, jobs } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
-import { isStorageFailure, type Store } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 import { Backlog } from "./backlog.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
 import { Signal } from "./signal.ts";
@@ -11,7 +11,7 @@ import { Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
 import { type DueJob, dueJob } from "./round-robin.ts";
-import { takeFoundJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
+import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
   readonly store: Store;
@@ -250,26 +250,21 @@ export class Dispatcher {
       return "full";
     }
     this.#slots.take(job.lane);
-    let tried: TakenJob | undefined;
-    let taken: TakenJob | undefined;
-    try {
-      taken = await takeFoundJob(job, this.#options, (run) => (tried = run));
-    } catch (error) {
-      this.#backlogOf(job.lane)?.due.noteMoreIn(job.lane);
-      if (tried !== undefined && isStorageFailure(error)) {
-        this.#running.startIfStored(tried, job.lane);
-      } else {
+    const leasing = await takeFoundJob(job, this.#options);
+    switch (leasing.outcome) {
+      case "leased":
+        this.#running.start(leasing.taken, job.lane);
+        return "started";
+      case "gone":
+        // No wake: the search itself goes on with the jobs that wait.
         this.#slots.release(job.lane);
-      }
-      throw error;
+        return "taken";
+      case "failed":
+        this.#backlogOf(job.lane)?.due.noteMoreIn(job.lane);
+        if (leasing.tried === undefined) this.#slots.release(job.lane);
+        else this.#running.startIfStored(leasing.tried, job.lane);
+        throw leasing.error;
     }
-    if (taken === undefined) {
-      // No wake: the search itself goes on with the jobs that wait.
-      this.#slots.release(job.lane);
-      return "taken";
-    }
-    this.#running.start(taken, job.lane);
-    return "started";
   }
 
   /** Takes a slot for a job that begins in the transaction that arms it. Returns whether it did. */

@@ -27,37 +27,50 @@ export interface TakenJob {
   readonly rest?: ((run: JobRun) => Promise<void>) | undefined;
 }
 
+/** What came of leasing a job that a search has found. */
+export type Leasing =
+  | { readonly outcome: "leased"; readonly taken: TakenJob }
+  /** The job was removed, or is not due any more. */
+  | { readonly outcome: "gone" }
+  | {
+      readonly outcome: "failed";
+      readonly error: unknown;
+      /** The job whose lease may be stored: the answer to its commit may have been lost. */
+      readonly tried: TakenJob | undefined;
+    };
+
 /**
  * Leases a job that a search has found, with its first step if that meets no conflict. Only the
  * first step can meet one, and a lease must not wait for it: the row may belong to a long
  * transaction of the host application. The job is then leased alone, and its handler does the first
- * step. `onRun` gets the result of each run, whether it is committed or not.
+ * step.
  */
 export async function takeFoundJob(
   job: DueJob,
   options: TakeJobOptions & { readonly store: Store },
-  onRun: (tried: TakenJob | undefined) => void,
-): Promise<TakenJob | undefined> {
+): Promise<Leasing> {
+  let tried: TakenJob | undefined;
   const commit = (
     take: (tx: UnscopedTx) => Promise<TakenJob | undefined>,
     failsOnConflict: boolean,
   ): Promise<TakenJob | undefined> =>
-    options.store.commitUnscoped(
-      async (tx) => {
-        const tried = await take(tx);
-        onRun(tried);
-        return tried;
-      },
-      { ...background, locks: true, failsOnConflict },
-    );
+    options.store.commitUnscoped(async (tx) => (tried = await take(tx)), {
+      ...background,
+      locks: true,
+      failsOnConflict,
+    });
+  const withFirstStep = (tx: UnscopedTx): Promise<TakenJob | undefined> => {
+    prefetchFirstStep(tx, job, options.handlers);
+    return takeJob(tx, job, options);
+  };
   try {
-    return await commit((tx) => {
-      prefetchFirstStep(tx, job, options.handlers);
-      return takeJob(tx, job, options);
-    }, true);
+    const taken = await commit(withFirstStep, true).catch((error: unknown) => {
+      if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
+      return commit((tx) => leaseJob(tx, job, options), false);
+    });
+    return taken === undefined ? { outcome: "gone" } : { outcome: "leased", taken };
   } catch (error) {
-    if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
-    return commit((tx) => leaseJob(tx, job, options), false);
+    return { outcome: "failed", error, tried: isStorageFailure(error) ? tried : undefined };
   }
 }
 
