@@ -129,7 +129,7 @@ async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow 
  * Assigns a conversation to an agent. The agent answers what the contact has written since the last
  * answer.
  */
-export async function assignToAgent(
+async function assignToAgent(
   tx: Tx,
   drawId: GenerateId,
   before: Seen<ConversationRow>,

@@ -27,7 +27,7 @@ import { contactReference } from "./reads.ts";
 import { appendEvent } from "../events/index.ts";
 
 /** The consent of an address without a contact. It may remain from an earlier contact. */
-export async function findConsent(
+async function findConsent(
   tx: Tx,
   secret: KeyObject,
   medium: Medium,

@@ -75,7 +75,7 @@ export const segmentsSchema = z
   });
 
 /** The carrier error codes, and the codes that the engine adds. */
-export const messageErrorCodes = [
+const messageErrorCodes = [
   ...carrierErrorCodes,
   "recipient_opted_out",
   "policy_denied",

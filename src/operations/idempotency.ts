@@ -98,14 +98,9 @@ function unquoted(header: string): string | null {
 /**
  * Distinguishes requests under the same idempotency key: HMAC-SHA256, in hexadecimal, of the
  * operation's name and its input (path parameters and body) without `idempotency_key`. It is keyed
- * so that nobody can confirm a guessed input by a stored fingerprint. Pass a `KeyObject`: bytes
- * cost a key setup at each call.
+ * so that nobody can confirm a guessed input by a stored fingerprint.
  */
-export function fingerprintOf(
-  secret: KeyObject | Uint8Array,
-  operation: string,
-  input: unknown,
-): string {
+export function fingerprintOf(secret: KeyObject, operation: string, input: unknown): string {
   return createHmac("sha256", secret)
     .update(`${operation}\n${canonicalJson(withoutKey(input))}`)
     .digest("hex");

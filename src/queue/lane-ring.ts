@@ -30,7 +30,7 @@ export interface RingSearch {
 }
 
 /** The due jobs that were read lane by lane. */
-export interface RingJobs {
+interface RingJobs {
   readonly found: readonly DueJob[];
   /** The lanes that may have more due jobs than were read. */
   readonly lanesWithMore: readonly Lane[];

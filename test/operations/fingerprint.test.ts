@@ -1,9 +1,10 @@
+import { createSecretKey } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, fingerprintOf } from "../../src/operations/idempotency.ts";
 
-const secret = new Uint8Array(32).fill(7);
+const secret = createSecretKey(new Uint8Array(32).fill(7));
 const shuffle = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shuffle);
   if (typeof value !== "object" || value === null) return value;
@@ -69,7 +70,9 @@ describe("the fingerprint of a request", () => {
       fingerprintOf(key, operation, input);
     const input = { to: "+15005550001", metadata: { a: "b" } };
     expect(of("messages.preview", input)).not.toBe(of("messages.send", input));
-    expect(of("messages.send", input, new Uint8Array(32))).not.toBe(of("messages.send", input));
+    expect(of("messages.send", input, createSecretKey(new Uint8Array(32)))).not.toBe(
+      of("messages.send", input),
+    );
     expect(of("messages.send", { ...input, metadata: { a: "b", idempotency_key: "k" } })).not.toBe(
       of("messages.send", input),
     );

@@ -66,7 +66,7 @@ function behavior(description: string, rest: Partial<Behavior> = {}): Behavior {
 }
 
 /** The behavior of every number that is not in the table. */
-export const defaultBehavior: Behavior = behavior("delivered");
+const defaultBehavior: Behavior = behavior("delivered");
 
 const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({
   status: "undelivered",
