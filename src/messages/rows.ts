@@ -146,6 +146,13 @@ export const outbox = messages.byId.index("outbox", ["conversation_id", "sequenc
   where: { column: "status", in: ["queued", "sending"] },
 });
 
+/** The scheduled messages of a conversation, in order. */
+export const scheduledInConversation = messages.byId.index(
+  "scheduled_in_conversation",
+  ["conversation_id", "sequence"],
+  { since: 9, where: { column: "status", in: ["scheduled"] } },
+);
+
 /** One call to a carrier. The row is committed before the call is made. */
 export const attempts = scoped("message_attempts", {
   id: text<AttemptId>(),
