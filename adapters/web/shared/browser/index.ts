@@ -23,6 +23,7 @@ export * from "./message-words.ts";
 export * from "./problem.ts";
 export * from "./resource.ts";
 export * from "./router.ts";
+export * from "./send-once.ts";
 export * from "./shortcuts.ts";
 export * from "./texts.ts";
 export { theme } from "./theme.ts";

@@ -15,6 +15,8 @@ import {
   Skeleton,
   StrangerText,
   time,
+  unsentBefore,
+  useSendOnce,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
@@ -139,8 +141,7 @@ function Composer({ handset }: { readonly handset: Handset }): JSX.Element {
   const [body, setBody] = useState("");
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  // A repeated attempt of the same text has the same key, so that it arrives once.
-  const key = useRef<string>(undefined);
+  const sendOnce = useSendOnce();
   const run = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
@@ -153,10 +154,16 @@ function Composer({ handset }: { readonly handset: Handset }): JSX.Element {
     }
   };
   const send = async (): Promise<void> => {
-    key.current ??= newKey();
-    await (side === "phone" ? handset.text(body, key.current) : handset.receive(body, key.current));
+    // At once, so that what is typed meanwhile stays.
     setBody("");
-    key.current = undefined;
+    try {
+      await sendOnce(`${side} ${body}`, (key) =>
+        side === "phone" ? handset.text(body, key) : handset.receive(body, key),
+      );
+    } catch (error) {
+      setBody((typed) => unsentBefore(body, typed));
+      throw error;
+    }
   };
   const label = t(side === "phone" ? "phoneText" : "phoneSendTo", { number: handset.number });
   return (
@@ -175,10 +182,7 @@ function Composer({ handset }: { readonly handset: Handset }): JSX.Element {
             class="handset-side"
             aria-pressed={side === each}
             disabled={each === "account" && !canSend()}
-            onClick={() => {
-              setSide(each);
-              key.current = undefined;
-            }}
+            onClick={() => setSide(each)}
           >
             {t(each === "phone" ? "phoneSidePhone" : "phoneSideAccount")}
           </button>
@@ -203,10 +207,7 @@ function Composer({ handset }: { readonly handset: Handset }): JSX.Element {
           placeholder={t(side === "phone" ? "phoneTextHint" : "phoneSendToHint")}
           autocomplete="off"
           value={body}
-          onInput={({ currentTarget }) => {
-            setBody(currentTarget.value);
-            key.current = undefined;
-          }}
+          onInput={({ currentTarget }) => setBody(currentTarget.value)}
         />
         <Button
           kind="primary"

@@ -14,6 +14,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { sendDraft } from "../state/actions.ts";
 import { channelOf, type Draft, keptOf, setDraft } from "../state/drafts.ts";
+import { contactVersion } from "../state/live.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { reportTyping } from "../state/typing.ts";
 import { smsSize } from "../encoding.ts";
@@ -142,6 +143,8 @@ const previewDelayMs = 400;
 function usePreview(row: Conversation, draft: Draft): MessagePreview | undefined {
   const [preview, setPreview] = useState<MessagePreview>();
   const { media, from, sendAt, mode } = draft;
+  // The contact may opt out, or in again.
+  const version = contactVersion.value.get(row.contact.id) ?? 0;
   const body = draft.body === "" && media.length === 0 ? "…" : draft.body;
   // The text matters only to the host's policies, so a pause in the typing is soon enough.
   useEffect(() => {
@@ -166,7 +169,7 @@ function usePreview(row: Conversation, draft: Draft): MessagePreview | undefined
       clearTimeout(timer);
       stop.abort();
     };
-  }, [row.id, body, media, from, sendAt, mode]);
+  }, [row.id, version, body, media, from, sendAt, mode]);
   return mode === "note" ? undefined : preview;
 }
 

@@ -24,6 +24,8 @@ import {
   TextField,
   toastError,
   type Tone,
+  unsentBefore,
+  useSendOnce,
 } from "../../../shared/browser/index.ts";
 import { conversation } from "../state/conversations.ts";
 import { observationDraft, observations as observationDrafts } from "../state/drafts.ts";
@@ -190,18 +192,24 @@ function Observations({ id, conversationId }: ContactOfProps): JSX.Element {
       api.get<Page<Observation>>(`v1/contacts/${id}/observations`, { limit: 50 }, { signal }),
     id,
   );
+  const [isBusy, setBusy] = useState(false);
+  const sendOnce = useSendOnce();
   const add = async (): Promise<void> => {
+    setBusy(true);
+    // At once, so that what is typed meanwhile stays.
+    setTyped("");
     try {
-      await api.post(`v1/contacts/${id}/observations`, {
-        content: typed.trim(),
-        kind: "note",
-        conversation_id: conversationId,
-      });
-      setTyped("");
-      await observations.reload();
+      const note = { content: typed.trim(), kind: "note", conversation_id: conversationId };
+      await sendOnce(JSON.stringify(note), (key) =>
+        api.post<void>(`v1/contacts/${id}/observations`, note, { key }),
+      );
     } catch (error) {
+      setTyped(unsentBefore(typed, observationDrafts.of(draft).peek()));
       toastError(error);
+    } finally {
+      setBusy(false);
     }
+    await observations.reload();
   };
   const remove = async (observation: string): Promise<void> => {
     try {
@@ -241,7 +249,7 @@ function Observations({ id, conversationId }: ContactOfProps): JSX.Element {
           class="inline-form"
           onSubmit={(event) => {
             event.preventDefault();
-            void add();
+            if (typed.trim() !== "" && !isBusy) void add();
           }}
         >
           <TextField
@@ -252,7 +260,7 @@ function Observations({ id, conversationId }: ContactOfProps): JSX.Element {
             value={typed}
             onInput={({ currentTarget }) => setTyped(currentTarget.value)}
           />
-          <Button type="submit" disabled={typed.trim() === ""}>
+          <Button type="submit" isBusy={isBusy} disabled={typed.trim() === ""}>
             {t("observationAdd")}
           </Button>
         </form>

@@ -1,0 +1,108 @@
+/** What a person types and clicks while the server takes its time. */
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+const phone = "+14155550100";
+
+/** Holds writes to a path back. The result passes them on, or loses their answers. */
+async function heldBack(page: Page, path: RegExp) {
+  const decided = Promise.withResolvers<"answered" | "lost">();
+  const arrived = Promise.withResolvers<void>();
+  await page.route(path, async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    arrived.resolve();
+    const response = await route.fetch();
+    if ((await decided.promise) === "answered") await route.fulfill({ response });
+    else await route.abort();
+  });
+  return {
+    arrived: arrived.promise,
+    release: async (outcome: "answered" | "lost" = "answered") => {
+      decided.resolve(outcome);
+      await page.unrouteAll({ behavior: "wait" });
+    },
+  };
+}
+
+test("what is typed on a phone while a text is on its way stays, and a lost answer doubles nothing", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(url);
+  const handset = page.getByRole("region", { name: "Phone +15005550001" });
+  const field = handset.getByRole("textbox");
+  const first = await heldBack(page, /sandbox\/inbound/);
+  await field.fill("One");
+  await field.press("Enter");
+  await first.arrived;
+  await field.pressSequentially("Two");
+  await first.release();
+  await handset.locator(".text", { hasText: "One" }).waitFor();
+  await expect.poll(() => handset.locator("[aria-busy=true]").count()).toBe(0);
+  expect(await field.inputValue()).toBe("Two");
+
+  const second = await heldBack(page, /sandbox\/inbound/);
+  await field.press("Enter");
+  await second.arrived;
+  await second.release("lost");
+  await handset.getByRole("alert").waitFor();
+  expect(await field.inputValue()).toBe("Two");
+  await field.press("Enter");
+  await expect.poll(() => field.inputValue()).toBe("");
+  await expect.poll(() => handset.locator("[aria-busy=true]").count()).toBe(0);
+  const { data } = await shop.messages.list({ direction: "inbound" });
+  expect(data.map(({ body }) => body)).toEqual(["Two", "One"]);
+});
+
+test("a note about a person is added once by a double click, and keeps what is typed next", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
+    from: phone,
+    body: "Hi",
+  });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/all/${id}`);
+  const field = page.getByRole("textbox", { name: "What you learned" });
+  const held = await heldBack(page, /observations/);
+  await field.fill("Likes ferns");
+  await page.getByRole("button", { name: "Add", exact: true }).dblclick();
+  await held.arrived;
+  await field.pressSequentially("Has a cat");
+  await held.release();
+  await page.locator(".observation", { hasText: "Likes ferns" }).waitFor();
+  expect(await field.inputValue()).toBe("Has a cat");
+  const { data } = await shop.contacts.observations(contact_id);
+  expect(data.map(({ content }) => content)).toEqual(["Likes ferns"]);
+});
+
+test("the composer says at once that a contact opted out, and lets write when it opts in again", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const write = (body: string) => shop.sandbox.inbound({ from: phone, body });
+  const { conversation_id: id } = await write("Hi");
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".composer-area").fill("Hello");
+  const send = page.locator(".composer").getByRole("button", { name: /^Send/ });
+  const warning = page.locator(".composer .notice", { hasText: "has opted out" });
+  await page.locator(".message", { hasText: "Hi" }).waitFor();
+  await write("STOP");
+  await warning.waitFor();
+  expect(await send.isDisabled()).toBe(true);
+  await write("START");
+  await warning.waitFor({ state: "detached" });
+  await expect.poll(() => send.isEnabled()).toBe(true);
+});
