@@ -312,10 +312,20 @@ export class StorageConflict extends Error {
    * ran again in the same transaction.
    */
   readonly lastsForTransaction: boolean;
+  /**
+   * Whether another transaction kept a row or a unique key locked for longer than a group waits,
+   * such as an open transaction of the host application. The commands of the group run again. Those
+   * that need the row wait outside the groups until it is free.
+   */
+  readonly isLocked: boolean;
 
-  constructor(message?: string, options?: ErrorOptions & { lastsForTransaction?: boolean }) {
+  constructor(
+    message?: string,
+    options?: ErrorOptions & { lastsForTransaction?: boolean; isLocked?: boolean },
+  ) {
     super(message, options);
     this.lastsForTransaction = options?.lastsForTransaction ?? false;
+    this.isLocked = options?.isLocked ?? false;
   }
 }
 

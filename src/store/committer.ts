@@ -8,6 +8,7 @@ import {
   StorageRefusal,
   type Write,
 } from "../ports/index.ts";
+import { checkBegun, undoBegun } from "./begun.ts";
 import { type BodyRun, mergeInto, type Result, throwIfGroupFails } from "./body-results.ts";
 import { BodyRunner } from "./body-runner.ts";
 import { BufferedTx } from "./buffered-tx.ts";
@@ -45,6 +46,16 @@ export interface CommitterOptions {
   readonly onFailure: (error: TidingsError) => void;
   /** Called with the members that must run again. */
   readonly requeue: (members: readonly Member[]) => void;
+  /** If undefined, commands that meet a locked row run again at once. */
+  readonly blocked?: Blocked | undefined;
+}
+
+/** Where commands wait that need a row which another transaction has locked. */
+export interface Blocked {
+  /** Whether a command must wait behind a blocked one, because both need the same rows. */
+  mustWait(overlay: Overlay): boolean;
+  /** Adds a command that met a locked row, or must wait behind one that did. */
+  add(member: Member, overlay: Overlay, conflict?: StorageConflict): void;
 }
 
 /** The maximum number of commands of a group. More would delay its first commands. */
@@ -77,7 +88,8 @@ interface OpenGroup {
  *
  * When a body or the commit meets a conflict, every member runs again in an exclusive group. After
  * a second conflict, or when the storage refuses a write permanently, each member commits in a
- * separate group, so that one member cannot make the others fail again.
+ * separate group, so that one member cannot make the others fail again. After a conflict with a
+ * locked row, too. The member that meets the lock again then waits among the blocked commands.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -189,15 +201,27 @@ export class Committer {
     // has only begun, such as the last hand-over of a throttled sender.
     const now = this.#options.clock.now();
     const soloRuns = await Promise.all(
-      members.map((member) => this.#body(member, now, snapshot, new Overlay())),
+      members.map(async (member) => ({
+        member,
+        run: await this.#body(member, now, snapshot, new Overlay()),
+      })),
     );
-    lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
-    for (const soloRun of soloRuns) throwIfGroupFails(soloRun.result);
-    for (const [i, member] of members.entries()) {
-      const soloRun = soloRuns[i];
-      const result = soloRun && mergeInto(soloRun, overlay);
-      results.push(result ?? (await this.#run(member, now, open)));
+    lookups.push(...soloRuns.flatMap(({ run }) => run.reads.lookups));
+    for (const { run } of soloRuns) throwIfGroupFails(run.result);
+    const joining = soloRuns.filter(({ member, run }) => !this.#waitsBehind(member, run));
+    members.splice(0, members.length, ...joining.map(({ member }) => member));
+    for (const { member, run } of joining) {
+      results.push(mergeInto(run, overlay) ?? (await this.#run(member, now, open)));
     }
+  }
+
+  /** Lets a command wait behind a blocked one if both need the same rows. */
+  #waitsBehind(member: Member, { result, overlay }: BodyRun): boolean {
+    const { blocked } = this.#options;
+    if (blocked === undefined || !result.ok || !blocked.mustWait(overlay)) return false;
+    undoBegun([member]);
+    blocked.add(member, overlay);
+    return true;
   }
 
   /**
@@ -296,7 +320,10 @@ export class Committer {
       },
       async (error: unknown) => {
         await group.abort();
-        this.#runAgain(members, error, open);
+        const { blocked } = this.#options;
+        if (blocked !== undefined && error instanceof StorageConflict && error.isLocked) {
+          this.#makeWay(open, error, blocked);
+        } else this.#runAgain(members, error, open);
         return false;
       },
     );
@@ -316,6 +343,21 @@ export class Committer {
       else member?.reject(result.error);
       member?.begun?.onCommitted();
     }
+  }
+
+  /**
+   * Lets the members of a group whose commit met a locked row run again, each alone. The one that
+   * needs the row becomes a blocked command.
+   */
+  #makeWay({ members, overlay }: OpenGroup, conflict: StorageConflict, blocked: Blocked): void {
+    undoBegun(members);
+    const [member, ...others] = members;
+    if (member !== undefined && others.length === 0) {
+      blocked.add(member, overlay, conflict);
+      return;
+    }
+    for (const each of members) each.alone = true;
+    this.#options.requeue(members);
   }
 
   /**
@@ -349,21 +391,5 @@ export class Committer {
       member.alone = member.conflicts > 1;
     }
     this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));
-  }
-}
-
-/** Forgets the work that began in runs that are not committed. */
-function undoBegun(members: readonly Member[]): void {
-  for (const member of members) {
-    member.begun?.onUndone();
-    member.begun = undefined;
-  }
-}
-
-/** Continues the work that began in runs if it turns out that they were committed. */
-function checkBegun(members: readonly Member[]): void {
-  for (const member of members) {
-    member.begun?.onUnknown();
-    member.begun = undefined;
   }
 }

@@ -16,6 +16,14 @@ export function contended(cause: StorageConflict): TidingsError {
   return new TidingsError("storage_contended", message, { cause });
 }
 
+/** For a command that has waited for a locked row as long as it may. */
+export function locked(cause: StorageConflict | undefined): TidingsError {
+  const message =
+    "Another transaction has locked a row of this command for too long. Nothing was written. " +
+    "Retry later.";
+  return new TidingsError("storage_contended", message, { cause });
+}
+
 /** The same for a command in a transaction of the host application. */
 export function contendedInside(cause: StorageConflict): TidingsError {
   const message =

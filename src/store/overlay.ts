@@ -75,6 +75,13 @@ export class Overlay {
     return this.#touched.get(collection)?.written() ?? noEntries;
   }
 
+  /** Returns the entries of all rows that were written or held. */
+  *entries(): Generator<readonly [Collection, Entry]> {
+    for (const [collection, { rows }] of this.#touched) {
+      for (const { entry } of rows) if (entry !== undefined) yield [collection, entry];
+    }
+  }
+
   put(collection: Collection, entry: Entry): void {
     const touched = getOrInsert(this.#touched, collection, newTouched);
     this.#journal.push(touched.put(entry));
@@ -364,7 +371,7 @@ const noEntries: readonly Entry[] = [];
 
 export const noColumns: readonly string[] = [];
 
-const isWritten = ({ base, row }: Entry): boolean => row !== base;
+export const isWritten = ({ base, row }: Entry): boolean => row !== base;
 
 function isSameKey(a: readonly KeyValue[], b: readonly KeyValue[]): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;

@@ -1,5 +1,6 @@
 import type { TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
+import { BlockedCommands } from "./blocked-commands.ts";
 import { CommandQueue, type Member } from "./command-queue.ts";
 import { Committer, type CommitterOptions } from "./committer.ts";
 
@@ -14,18 +15,23 @@ const maxWaitMs = 5_000;
 export class Pipeline {
   readonly #queue: CommandQueue;
   readonly #committer: Committer;
+  /** Undefined if commands that meet a locked row run again at once. */
+  readonly #blocked: BlockedCommands | undefined;
   readonly #clock: Clock;
   readonly #yieldToEventLoop: () => Promise<void>;
   #draining: Promise<void> | undefined;
   /** Why the storage failed, if it did while the current group ran. */
   #failure: TidingsError | undefined;
 
-  constructor(options: Omit<CommitterOptions, "requeue">) {
+  constructor(options: Omit<CommitterOptions, "requeue" | "blocked">) {
     const { port, clock, onFailure } = options;
     this.#clock = clock;
     this.#queue = new CommandQueue(port.capabilities);
+    // Commands that lock rows do not wait for those of others (`takeFoundJob`).
+    this.#blocked = options.oneAtATime === true ? undefined : new BlockedCommands(options);
     this.#committer = new Committer({
       ...options,
+      blocked: this.#blocked,
       requeue: (members) => this.#requeue(members),
       onFailure: (error) => {
         onFailure(error);
@@ -38,7 +44,7 @@ export class Pipeline {
 
   /** The number of commands that wait. */
   get size(): number {
-    return this.#queue.size;
+    return this.#queue.size + (this.#blocked?.size ?? 0);
   }
 
   add(member: Member): void {
@@ -48,10 +54,11 @@ export class Pipeline {
 
   /** Resolves when no command waits or commits. */
   async idle(): Promise<void> {
-    // A failed commit requeues its commands.
+    // A failed commit requeues its commands, or they become blocked.
     do {
       await this.#draining;
       await this.#committer.idle();
+      await this.#blocked?.idle();
     } while (this.#draining !== undefined);
   }
 

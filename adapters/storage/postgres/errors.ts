@@ -61,6 +61,9 @@ export function ignoredFailure(): TidingsError {
   );
 }
 
+/** The SQLSTATE for a lock that another transaction has held for the whole lock timeout. */
+const lockTimeout = "55P03";
+
 /** Errors that a retry will not solve: constraints, triggers, sizes. */
 const refusalStates = /^(22|23|44|54|P0001)/;
 /** A unique key, a deadlock, or a lock that another transaction holds. */
@@ -125,7 +128,10 @@ export function toStorageError(error: unknown, server: string): unknown {
     return new StorageConflict("a row was changed or deleted in the meantime", { cause: error });
   }
   if (conflictStates.test(state)) {
-    return new StorageConflict(conflictMessage(state), { cause: error });
+    return new StorageConflict(conflictMessage(state), {
+      cause: error,
+      isLocked: state === lockTimeout,
+    });
   }
   if (refusalStates.test(state)) {
     return new StorageRefusal("PostgreSQL refused a row: see the cause", { cause: error });
@@ -148,7 +154,7 @@ export function unavailableError(
 
 function conflictMessage(state: string): string {
   if (state === "23505") return "another row has this unique key";
-  return state === "55P03"
+  return state === lockTimeout
     ? "another transaction holds a lock on a row"
     : "a concurrent transaction caused a deadlock or a serialization failure";
 }

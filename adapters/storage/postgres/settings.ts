@@ -17,7 +17,7 @@ const commitLockTimeout = "5s";
  * How long a commit waits for a row or unique key that another transaction holds. Other groups take
  * milliseconds.
  */
-const rowLockTimeout = "250ms";
+const rowLockTimeout = "100ms";
 /** The same in a transaction of the host application, where no other command waits. */
 const hostRowLockTimeout = "5s";
 /**

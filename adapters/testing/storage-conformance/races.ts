@@ -1,4 +1,4 @@
-import { StorageConflict } from "../../../src/ports/index.ts";
+import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import type { Store, UnscopedTx } from "../../../src/store/index.ts";
 import { seededRandom } from "../simulated.ts";
 import {
@@ -12,8 +12,8 @@ import {
   items,
   itemsByTime,
 } from "./collections.ts";
-import { failsWith, holds, same } from "../checks.ts";
-import { type Cases, type OpenPorts } from "./harness.ts";
+import { failsWith, failure, holds, same } from "../checks.ts";
+import { allIds, type Cases, insert, type OpenPorts, update, write } from "./harness.ts";
 
 /** Two stores on the same rows, like two processes. */
 async function two(ports: OpenPorts): Promise<[Store, Store]> {
@@ -157,6 +157,32 @@ export const raceCases: Cases = {
       4,
       "the rank after three increments",
     );
+  },
+
+  "a commit that needs a row of an open transaction conflicts, and others commit": async (
+    ports,
+  ) => {
+    const port = await ports.port();
+    if (port.transaction === undefined || port.host === undefined) return;
+    // A storage with one transaction at a time has a single writer.
+    if (port.capabilities.transactions < 2) return;
+    const joined = port.host.bind(port);
+    await write(port, insert(item("a")));
+    const label = (version: number, text: string): Write =>
+      update("a", version, item("a", { label: text }), "label");
+    await port.transaction(async (handle) => {
+      await joined(handle).commit([label(1, "theirs"), insert(item("b"))]);
+      for (const needed of [label(1, "mine"), insert(item("b"))]) {
+        const conflict = await failure(() => write(port, needed), "a locked row");
+        holds(conflict instanceof StorageConflict, "a StorageConflict", conflict);
+        same((conflict as StorageConflict).isLocked, true, "whether the row is locked");
+      }
+      await write(port, insert(item("c")));
+    });
+    const outdated = await failure(() => write(port, label(1, "mine")), "an outdated row");
+    same((outdated as StorageConflict).isLocked, false, "whether the row is locked later");
+    await write(port, label(2, "mine"));
+    same(await allIds(port), ["a", "b", "c"], "rows");
   },
 
   "a reader of a log misses no row: no position is visible before a lower one": async (ports) => {

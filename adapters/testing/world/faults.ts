@@ -7,7 +7,7 @@ import type { PortCall } from "./port-calls.ts";
  * fault that is left out never happens.
  */
 export interface FaultRates {
-  /** A commit fails, as if another transaction had changed one of its rows. */
+  /** A commit fails, as if another transaction had changed or locked one of its rows. */
   readonly commitConflicts: number;
   /** A commit fails and nothing is written. */
   readonly commitFailsBefore: number;

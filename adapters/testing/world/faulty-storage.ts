@@ -193,7 +193,9 @@ async function commit(
   const { dice, clock } = world;
   const call: Call = { call: "commit", writes };
   if (occurs("crashBeforeCommit", call)) return crash("before a commit");
-  if (occurs("commitConflicts", call)) throw new StorageConflict("simulated");
+  if (occurs("commitConflicts", call)) {
+    throw new StorageConflict("simulated", { isLocked: dice.chance(0.5) });
+  }
   if (occurs("commitFailsBefore", call)) {
     link.note(writes, "fails to commit");
     throw unavailable("Nothing was written.");

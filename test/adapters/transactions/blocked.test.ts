@@ -1,0 +1,161 @@
+/** Commands outside of a transaction that need its rows while it is open, on PostgreSQL. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { MessagingEngine } from "../../../src/engine.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import { over } from "../../support/over.ts";
+import { world } from "../../support/world.ts";
+import { type Host, hosts, type OwnTransaction } from "./hosts.ts";
+
+const { open } = hosts.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
+
+const ann = { to: "+15005550001", body: "From the transaction" };
+const numbers = ["+15005550002", "+15005550003", "+15005550004"];
+
+/** Opens a transaction that ends with the test at the latest. */
+async function begin(host: Host): Promise<OwnTransaction> {
+  const { tx, end } = await host.begin();
+  let ended: Promise<void> | undefined;
+  const endOnce: typeof end = (how) => (ended ??= end(how));
+  onTestFinished(() => endOnce("ROLLBACK"));
+  return { tx, end: endOnce };
+}
+
+/** An engine, and a transaction of the host application that has sent a message to Ann. */
+async function opened({ isKnown = true, key = "theirs" } = {}) {
+  const host = await open();
+  const { clock, engine } = world();
+  const storage = host.connect();
+  let isBroken = false;
+  const one = engine(
+    over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (isBroken) throw new TidingsError("storage_unavailable", "The storage is gone.");
+            await group.commit(writes);
+          },
+        });
+      },
+    }),
+  );
+  if (isKnown) await one.messages.send({ ...ann, body: "Before" });
+  else await one.messages.list();
+  const own = await begin(host);
+  await one.messages.send(ann, { tx: own.tx, idempotencyKey: key });
+  return { host, clock, one, own, breakStorage: () => void (isBroken = true) };
+}
+
+/** Sends a message to Ann. `state` tells how the call has ended. */
+function sending(engine: MessagingEngine<object>, body: string, idempotencyKey?: string) {
+  const sent = engine.messages.send({ ...ann, body }, idempotencyKey ? { idempotencyKey } : {});
+  const call: { state: string; readonly sent: typeof sent } = { state: "waits", sent };
+  sent.then(
+    () => (call.state = "sent"),
+    (error: unknown) => (call.state = error instanceof TidingsError ? error.code : "broken"),
+  );
+  return call;
+}
+
+/** The bodies of the messages to Ann in their order. */
+async function bodies(engine: MessagingEngine<object>): Promise<string[]> {
+  const { data } = await engine.messages.list({ to: ann.to });
+  return data.map(({ body }) => body ?? "").toReversed();
+}
+
+describe("while a transaction on PostgreSQL is open", () => {
+  it("a message to its contact waits until it commits, and other messages do not wait", async () => {
+    const { clock, one, own } = await opened();
+    const waiting = sending(one, "After");
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    expect(waiting.state).toBe("waits");
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => waiting.state !== "waits");
+    expect(waiting.state).toBe("sent");
+    expect(await bodies(one)).toEqual(["Before", ann.body, "After"]);
+  });
+
+  it("messages to its contact keep their order", async () => {
+    const { clock, one, own } = await opened();
+    const calls = [sending(one, "1"), sending(one, "2")];
+    await one.messages.send({ to: numbers[0] ?? "", body: "Hello" });
+    calls.push(sending(one, "3"));
+    await one.messages.send({ to: numbers[1] ?? "", body: "Hello" });
+    await own.end("COMMIT");
+    // Nothing tries again before the time advances.
+    calls.push(sending(one, "4"));
+    await one.messages.send({ to: numbers[2] ?? "", body: "Hello" });
+    expect(calls.map(({ state }) => state)).toEqual(["waits", "waits", "waits", "waits"]);
+    await clock.advanceUntil(() => calls.every(({ state }) => state === "sent"));
+    expect(await bodies(one)).toEqual(["Before", ann.body, "1", "2", "3", "4"]);
+  });
+
+  it("messages to its contact fail after 5 s, and other messages do not", async () => {
+    const { clock, one, own } = await opened();
+    const calls = ["1", "2", "3"].map((body) => sending(one, body));
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await clock.advance(4_900);
+    expect(calls.map(({ state }) => state)).toEqual(["waits", "waits", "waits"]);
+    await clock.advance(300);
+    expect(calls.map(({ state }) => state)).toEqual(Array(3).fill("storage_contended"));
+    await expect(calls[0]?.sent).rejects.toMatchObject({ retryable: true });
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await own.end("COMMIT");
+    await sending(one, "After").sent;
+    expect(await bodies(one)).toEqual(["Before", ann.body, "After"]);
+  });
+
+  it.each(["COMMIT", "ROLLBACK"] as const)(
+    "a message to the contact that it creates waits for its %s",
+    async (how) => {
+      const { clock, one, own } = await opened({ isKnown: false });
+      const waiting = sending(one, "After");
+      for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+      expect(waiting.state).toBe("waits");
+      await own.end(how);
+      await clock.advanceUntil(() => waiting.state !== "waits");
+      expect(await bodies(one)).toEqual(how === "COMMIT" ? [ann.body, "After"] : ["After"]);
+      const { data } = await one.contacts.list();
+      expect(data).toHaveLength(1 + numbers.length);
+    },
+  );
+
+  it("a command with its idempotency key waits for its response", async () => {
+    const { clock, one, own } = await opened({ key: "k" });
+    const waiting = sending(one, ann.body, "k");
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    expect(waiting.state).toBe("waits");
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => waiting.state !== "waits");
+    expect(waiting.state).toBe("sent");
+    expect(await bodies(one)).toEqual(["Before", ann.body]);
+  });
+
+  it("a message to its contact fails with the storage", async () => {
+    const { one, clock, own, breakStorage } = await opened();
+    const calls = [sending(one, "1"), sending(one, "2")];
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    breakStorage();
+    await clock.advance(100);
+    expect(calls.map(({ state }) => state)).toEqual(Array(2).fill("storage_unavailable"));
+    await own.end("ROLLBACK");
+  });
+
+  it("the message of another open transaction to another contact does not wait", async () => {
+    const { host, clock, one, own } = await opened();
+    const other = await begin(host);
+    const bob = { to: numbers[0] ?? "", body: "Hello" };
+    await one.messages.send(bob);
+    await one.messages.send(bob, { tx: other.tx });
+    const waiting = sending(one, "After");
+    let isBobSent = false;
+    const sent = one.messages.send(bob).then(() => (isBobSent = true));
+    await one.messages.send({ to: numbers[1] ?? "", body: "Hello" });
+    await other.end("COMMIT");
+    await clock.advanceUntil(() => isBobSent);
+    await sent;
+    expect(waiting.state).toBe("waits");
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => waiting.state === "sent");
+  });
+});
