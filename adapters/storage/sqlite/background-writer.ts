@@ -72,10 +72,10 @@ export class BackgroundWriter {
 
   /**
    * Whether the thread takes a group of `writeCount` writes. Starts the thread after enough large
-   * groups.
+   * groups. If the log is long, every group is large: the checkpoint after it may take seconds.
    */
-  accepts(writeCount: number): boolean {
-    if (writeCount < this.#minWrites || this.#isClosed) return false;
+  accepts(writeCount: number, isLogLong: boolean): boolean {
+    if ((writeCount < this.#minWrites && !isLogLong) || this.#isClosed) return false;
     this.#largeGroups++;
     if (this.#worker === undefined && this.#largeGroups >= this.#minGroups) void this.start();
     return this.#isReady;

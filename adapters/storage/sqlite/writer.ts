@@ -126,7 +126,8 @@ export class Writer {
   #commit(writes: readonly Write[], how: Access): void | Promise<void> {
     const steps = stepsOf(writes, this.#table);
     // An exclusive group holds the file's lock on this connection, so it commits here.
-    const isLocal = how === "exclusive" || !this.#background.accepts(writes.length);
+    const { isLogLong } = this.#files;
+    const isLocal = how === "exclusive" || !this.#background.accepts(writes.length, isLogLong);
     if (isLocal) return whenUnlocked(this.#files.path, () => this.#commitHere(steps));
     this.endReading();
     return this.#background.commit(steps);
