@@ -1,4 +1,5 @@
 /** Which agent answers a contact's message. */
+import { answeredThrough } from "./answered-messages.ts";
 import { agentInUse } from "./reads.ts";
 import {
   agentById,
@@ -64,9 +65,13 @@ export async function callAgent(
   // for ever.
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
   const before = sequence - 1;
-  // An agent that was silent still answers the messages that came to it meanwhile.
-  const isItsOwn = conversation.handler === "ai" && !isReopened;
-  const heard_through = (isItsOwn ? session?.heard_through : undefined) ?? before;
+  let heard_through = before;
+  if (session !== undefined && !isReopened) {
+    // An agent that was silent still answers the messages that came to it meanwhile. One that the
+    // conversation was taken from answers what the host application has not answered since.
+    if (conversation.handler === "ai") heard_through = session.heard_through;
+    else if (!isSilent) heard_through = await answeredThrough(tx, conversation);
+  }
   const opened = { heard_through, guarded_from: before, counts };
   await openSession(tx, conversation, agent, opened);
   await makeHandler(tx, drawId, conversation, agent);

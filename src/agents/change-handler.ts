@@ -2,13 +2,7 @@ import { beginRun, cancelAnswerRuns, messageColumns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
 import { makeHandler, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
-import {
-  agentById,
-  type AgentRow,
-  agentSessionOf,
-  type AgentSessionRow,
-  agentSessions,
-} from "./rows.ts";
+import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import {
   type AssignConversation,
@@ -171,10 +165,6 @@ export async function giveToAgent(
   agent: AgentRow,
 ): Promise<Given> {
   const heard_through = await answeredThrough(tx, before);
-  const opened = await openSession(tx, before, agent, { heard_through });
-  const session =
-    before.handler === "none" && opened.heard_through < heard_through
-      ? tx.update(agentSessions, opened, { heard_through })
-      : opened;
+  const session = await openSession(tx, before, agent, { heard_through });
   return { conversation: await makeHandler(tx, drawId, before, agent), session };
 }

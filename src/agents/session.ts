@@ -37,8 +37,9 @@ export function answersIn<A extends { readonly id: string; readonly enabled: tru
 
 interface OpenSession {
   /**
-   * For a new session: the sequence number of the last message that the agent need not answer.
-   * Later messages are new to it. Default: the conversation's last message.
+   * For a new session, or if the conversation had no handler: the sequence number of the last
+   * message that the agent need not answer. Later messages are new to it. Default: the
+   * conversation's last message.
    */
   readonly heard_through?: number;
   /**
@@ -75,8 +76,14 @@ export async function openSession(
   const before = await tx.get(agentSessionOf, [conversation_id]);
   if (before?.agent_id === agent_id) {
     if (handler === "ai") return before;
-    const fresh = { ...initialState, guarded_from, turns: 0, updated_at: tx.now };
-    return tx.update(agentSessions, before, fresh);
+    return tx.update(agentSessions, before, {
+      ...initialState,
+      // Without a handler, only the host application could answer.
+      ...(handler === "none" && { heard_through: Math.max(before.heard_through, heard_through) }),
+      guarded_from,
+      turns: 0,
+      updated_at: tx.now,
+    });
   }
   // The session of another agent is not reused.
   if (before !== undefined) tx.remove(agentSessions, before);

@@ -64,6 +64,24 @@ describe("a conversation that is taken from its agent", () => {
   });
 });
 
+describe("an agent that a conversation was taken from, and that gets it with the next message,", () => {
+  test.each([
+    ["what nobody has answered", null, ["Are you open?", "Hello?"]],
+    ["nothing that the application has answered", "Until noon.", ["Hello?"]],
+  ] as const)("answers %s", async (_, answer, answered) => {
+    const { engine, ask, say, pass, conversation, runs, thread } = await agency(memory());
+    await ask("Hi");
+    await say("Are you open?");
+    await engine.conversations.assign((await conversation()).id, null);
+    await pass();
+    if (answer !== null) await engine.messages.send({ to: visitor, body: answer });
+    await ask("Hello?");
+    const ids = (await runs()).at(-1)?.trigger.message_ids;
+    const bodies = (await thread()).flatMap(({ id, body }) => (ids?.includes(id) ? [body] : []));
+    expect(bodies).toEqual(answered);
+  });
+});
+
 describe("a conversation that a person gives up", () => {
   test("waits in the queue, and the event tells people so", async () => {
     const { engine, ask, conversation } = await agency(memory());
