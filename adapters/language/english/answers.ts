@@ -21,7 +21,7 @@ const numeral = new RegExp(
   "g",
 );
 
-/** Words that make another number of one beside them, such as `five hundred` or `two and a half`. */
+/** Words that make another number of the one beside them: `five hundred`, `two and a half`. */
 const multiples = "hundreds?|thousands?|millions?|billions?|dozens?";
 const parts = "hal(?:f|ves)|thirds?|quarters?|point|minus";
 /** A text with these, or with `2 1/2`, has a number that is not read. */

@@ -64,7 +64,8 @@ const pointsElsewhere = new RegExp(
     String.raw`(?<! (?:all|this)) (?:weeks?|months?|years?) `,
     " (?:fortnight|ago|yesterday|every|day (?:before|after)|days (?:after|before|from|later)) ",
     " (?:after next|or (?:the )?(?:next|following)) | next $",
-    ` (?:first|second|third|fourth|last|past|previous|following) (?:${weekdayForms}|${monthForms}) `,
+    " (?:first|second|third|fourth|last|past|previous|following) " +
+      `(?:${weekdayForms}|${monthForms}) `,
     ` (?:before|after) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
   ].join("|"),
 );
@@ -179,7 +180,7 @@ function weekdaysIn(words: string): Weekday[] {
   );
 }
 
-/** Numbers of days without their month: "the 5th", "Friday 5". A number before a word is another. */
+/** Numbers of days without their month: "the 5th", "Friday 5", but not "Friday 5 people". */
 const ordinal = /\b(\d{1,2})(?:st|nd|rd|th)\b/g;
 const afterWeekday = new RegExp(
   String.raw`\b(?:${weekdayForms}),?\s+(\d{1,2})(?=\s*(?:$|[.,;!?\n](?!\d)))`,
