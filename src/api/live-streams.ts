@@ -34,15 +34,8 @@ import {
   renamedScope,
   scopeName,
 } from "./stream-changes.ts";
+import { StreamCounts } from "./stream-counts.ts";
 
-/** Open event streams of one API key in this process. */
-const maxPerKey = 100;
-/** Open event streams of one operator in this process, such as pages in several browsers. */
-const maxPerOperator = 20;
-/** Open event streams of the API keys and operators of one account in this process. */
-const maxPerAccount = 1_000;
-/** Open event streams of all API keys and operators in this process. Each is an open socket. */
-const maxOfCallers = 10_000;
 /**
  * Open streams of one mailbox in this process, such as the tabs of one visitor. One more ends the
  * oldest, which may belong to a dead connection. Refusing the new one would not help: a refused
@@ -82,8 +75,7 @@ export class LiveStreams {
   readonly #conversations: LogWatcher<EventRow>;
   readonly signals: LiveSignals;
   readonly #ofEvents = new Set<Entry>();
-  /** The number of event streams of each key and account, and of all. */
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new StreamCounts();
   readonly #sessionCheck: SessionCheck;
   readonly #mailboxes = new Map<string, Set<MailboxEntry>>();
   #ofMailboxes = 0;
@@ -219,23 +211,11 @@ export class LiveStreams {
 
   /** Returns a function that unsubscribes. */
   #joinEvents(entry: Entry, { scope, caller }: Opening): () => void {
-    const counted = limitsOf(caller, scope);
-    const full = counted.find(({ name, max }) => this.#count(name) >= max);
-    if (full !== undefined) throw full.refusal(full.max);
-    for (const { name } of counted) this.#counts.set(name, this.#count(name) + 1);
+    const uncount = this.#counts.add(caller, scope);
     this.#ofEvents.add(entry);
     return () => {
-      if (!this.#ofEvents.delete(entry)) return;
-      for (const { name } of counted) {
-        const left = this.#count(name) - 1;
-        if (left === 0) this.#counts.delete(name);
-        else this.#counts.set(name, left);
-      }
+      if (this.#ofEvents.delete(entry)) uncount();
     };
-  }
-
-  #count(name: string): number {
-    return this.#counts.get(name) ?? 0;
   }
 
   async #joinMailbox(entry: MailboxEntry): Promise<() => void> {
@@ -284,42 +264,4 @@ function until(over: AbortSignal, leave: () => void): () => void {
     over.removeEventListener("abort", leave);
     leave();
   };
-}
-
-/** A limit that applies to a stream: whose open streams it counts, and how many there may be. */
-interface StreamLimit {
-  readonly name: string;
-  readonly max: number;
-  readonly refusal: (max: number) => TidingsError;
-}
-
-/** The limits of a caller's event streams. The host application has none. */
-function limitsOf(caller: Caller, { account_id }: Scope): readonly StreamLimit[] {
-  if (caller.type !== "key" && caller.type !== "operator") return [];
-  const own =
-    caller.type === "key"
-      ? { name: caller.key_id, max: maxPerKey, refusal: tooMany("This API key") }
-      : {
-          name: `${account_id} ${caller.operator.id}`,
-          max: maxPerOperator,
-          refusal: tooMany("This operator"),
-        };
-  return [
-    own,
-    { name: account_id, max: maxPerAccount, refusal: tooMany("This account") },
-    { name: "all", max: maxOfCallers, refusal: overloaded },
-  ];
-}
-
-function tooMany(owner: string): (max: number) => TidingsError {
-  return (max) =>
-    new TidingsError(
-      "too_many_streams",
-      `${owner} has ${max} open event streams in this process, which is the maximum. Close one ` +
-        "of them first.",
-    );
-}
-
-function overloaded(): TidingsError {
-  return new TidingsError("overloaded", "Too many event streams are open. Try again later.");
 }
