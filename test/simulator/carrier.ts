@@ -37,7 +37,8 @@ export function makeCarrier(
     return dice.weighted(receiptSequences).statuses.map((status) => {
       afterMs += dice.between(0, 20_000);
       const names = dice.chance(attemptIdShare) ? "attempt" : "provider";
-      return { status, afterMs, arrivesAfterMs: afterMs + dice.between(0, 30_000), names };
+      const arrivesAfterMs = afterMs + dice.between(0, 30_000);
+      return { status, afterMs, arrivesAfterMs, names, error: dice.pick(reasons) };
     });
   };
   return scriptedCarrier({
@@ -50,6 +51,9 @@ export function makeCarrier(
     onCall,
   });
 }
+
+/** Why a message was not delivered: because of the recipient, or because of the carrier. */
+const reasons = ["unreachable", "carrier_unavailable"] as const;
 
 /** The receipts that follow an accepted message, and how likely each sequence is. */
 const receiptSequences: readonly {

@@ -1,4 +1,4 @@
-import type { CreateSender } from "../../src/index.ts";
+import type { CreateSender, EngineOptions } from "../../src/index.ts";
 import type { ConsentOptions, QuietHours } from "../../src/operations/consent-options.ts";
 import type { HistoryChunks } from "../../src/operations/runtime.ts";
 import type { Route } from "../../src/ports/route.ts";
@@ -23,6 +23,8 @@ export const historyChunks: HistoryChunks = {
   responses: 2,
 };
 
+type SenderLimits = Required<Pick<CreateSender, "messages_per_second" | "daily_cap">>;
+
 /** How the host application configures its engines. All engines of a history are alike. */
 export interface Settings {
   readonly consent: Required<Pick<ConsentOptions, "scope" | "honorNearMatches">>;
@@ -36,8 +38,12 @@ export interface Settings {
   readonly routes: readonly Route[];
   /** The senders form a pool, over which new contacts are spread. */
   readonly hasPool: boolean;
-  /** The limits of the first sender. */
-  readonly senderLimits: Required<Pick<CreateSender, "messages_per_second" | "daily_cap">>;
+  /** How many jobs an engine runs at once, in all and in one lane. */
+  readonly slots: Required<Pick<EngineOptions, "concurrency" | "laneConcurrency">>;
+  /** The first limits of the first sender. */
+  readonly senderLimits: SenderLimits;
+  /** The limits of the first sender change now and then. */
+  readonly changesLimits: boolean;
 }
 
 /**
@@ -69,10 +75,17 @@ export function drawSettings(dice: Dice): Settings {
     hasConsumer: dice.chance(0.2),
     routes: dice.chance(0.5) ? drawRoutes(dice) : [],
     hasPool: dice.chance(0.4),
-    senderLimits: {
-      messages_per_second: dice.chance(0.4) ? dice.pick([0.1, 0.5, 1, 1.5, 3]) : null,
-      daily_cap: dice.chance(0.05) ? dice.between(3, 20) : null,
-    },
+    slots: dice.chance(0.35) ? drawFewSlots(dice) : { concurrency: 256, laneConcurrency: 64 },
+    senderLimits: drawLimits(dice, 0.4, 0.05),
+    changesLimits: dice.chance(0.3),
+  };
+}
+
+/** Each limit exists with a probability. */
+export function drawLimits(dice: Dice, hasRate: number, hasCap: number): SenderLimits {
+  return {
+    messages_per_second: dice.chance(hasRate) ? dice.pick([0.1, 0.5, 1, 1.5, 3]) : null,
+    daily_cap: dice.chance(hasCap) ? dice.between(3, 20) : null,
   };
 }
 
@@ -80,6 +93,20 @@ export function drawSettings(dice: Dice): Settings {
 function drawRoutes(dice: Dice): Route[] {
   const [first] = senderAddresses;
   const both = [primaryTransport, backupTransport];
-  const reversed = { from: [first], transports: both.toReversed() };
-  return dice.chance(0.5) ? [{ transports: both }] : [reversed, { transports: both }];
+  const fallBackAfter = dice.chance(0.5) ? [] : dice.pick(fallBacks);
+  const reversed = { from: [first], transports: both.toReversed(), fallBackAfter };
+  const usual = { transports: both, fallBackAfter };
+  return dice.chance(0.5) ? [usual] : [reversed, usual];
+}
+
+const fallBacks = [["ambiguous"], ["undelivered"], ["ambiguous", "undelivered"]] as const;
+
+/** Whether a message may be sent over a second transport though the first may have sent it. */
+export function fallsBack({ routes }: Settings): boolean {
+  return routes.some(({ fallBackAfter = [] }) => fallBackAfter.length > 0);
+}
+
+/** So few that most jobs wait for others to end. */
+function drawFewSlots(dice: Dice): Settings["slots"] {
+  return { concurrency: dice.between(1, 8), laneConcurrency: dice.between(1, 3) };
 }

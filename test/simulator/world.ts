@@ -242,6 +242,7 @@ export class World {
         http: ports.http,
         mode: "live",
         reopenHours,
+        ...settings.slots,
         consent: settings.consent,
         policies: settings.hasPolicy ? [policy.forEngine(run.name)] : [],
         ...(settings.quietHours === undefined ? {} : { quietHours: settings.quietHours }),

@@ -4,6 +4,7 @@ import { type Edit, type SendRequest, told } from "../clients.ts";
 import { laws } from "../invariant.ts";
 import { statusRank } from "../invariants/status.ts";
 import { allRows } from "../rows.ts";
+import { fallsBack } from "../settings.ts";
 import type { World } from "../world.ts";
 import type { Actor } from "./actor.ts";
 
@@ -145,7 +146,7 @@ const poller: Actor = {
       }
       if (answer.kind === "done") {
         const { status } = answer.value;
-        if (statusRank(status) < statusRank(before)) {
+        if (statusRank(status) < statusRank(before) && !fallsBack(world.settings)) {
           world.report(
             laws.statusFromEvidence,
             [id],

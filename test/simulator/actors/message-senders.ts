@@ -1,8 +1,10 @@
 import type { Message, SendMessage } from "../../../src/index.ts";
+import { senders } from "../../../src/senders/rows.ts";
 import type { SendRequest } from "../clients.ts";
 import { laws } from "../invariant.ts";
 import type { ApiCall } from "../operators.ts";
-import { senderAddresses } from "../settings.ts";
+import { allRows } from "../rows.ts";
+import { drawLimits, senderAddresses } from "../settings.ts";
 import type { World } from "../world.ts";
 import type { Actor } from "./actor.ts";
 
@@ -103,6 +105,8 @@ const sender: Actor = {
   },
 };
 
+const roundMs = 30_000;
+
 const scheduler: Actor = {
   does: "A client schedules a message.",
   group: "sending",
@@ -110,9 +114,12 @@ const scheduler: Actor = {
   async act(world) {
     const { dice, clock } = world;
     const ahead = dice.chance(0.15) ? -dice.between(0, 60_000) : dice.between(500, 240_000);
+    const at = clock.now() + ahead;
+    // Many messages are due at a round time.
+    const send_at = new Date(dice.chance(0.4) ? Math.ceil(at / roundMs) * roundMs : at);
     await sendMessage(world, {
       ...draft(world, pickRecipient(world)),
-      send_at: new Date(clock.now() + ahead).toISOString(),
+      send_at: send_at.toISOString(),
     });
   },
 };
@@ -191,10 +198,29 @@ const batchSender: Actor = {
   },
 };
 
+const limiter: Actor = {
+  does: "An administrator changes the limits of a sender, while messages may wait for it.",
+  group: "sending",
+  weight: 0.8,
+  async act(world) {
+    const { dice, database, operators, settings } = world;
+    const [address] = senderAddresses;
+    const id = allRows(database, senders).find((each) => each.address === address)?.id;
+    if (!settings.changesLimits || id === undefined) return;
+    const limits = drawLimits(dice, 0.7, 0.1);
+    await operators.request(
+      `limit ${address} to ${JSON.stringify(limits)}`,
+      [],
+      (engine, options) => engine.senders.update(id, limits, options),
+    );
+  },
+};
+
 export const messageSenders: readonly Actor[] = [
   sender,
   scheduler,
   marketer,
   burstSender,
   batchSender,
+  limiter,
 ];

@@ -9,6 +9,7 @@ import { maxSkewMs } from "../../../adapters/testing/world/faults.ts";
 import type { CarrierCall } from "../../../adapters/testing/index.ts";
 import type { Invariant } from "../invariant.ts";
 import { insertedRows, readRows } from "../rows.ts";
+import { fallsBack } from "../settings.ts";
 import type { World } from "../world.ts";
 
 /**
@@ -25,11 +26,14 @@ export function surelyNotSent(
 export const sentAtMostOnce: Invariant = {
   name: "A message is handed to the carrier again only if no earlier attempt can have been sent.",
   check: (world) => ({
-    *call({ attempt_id, number, message, engine, wasDenied }) {
+    *call({ attempt_id, number, message, engine, transport, wasDenied }) {
+      const mayFallBack = fallsBack(world.settings);
       const id = message.message_id;
       const earlier = world.carrier.callsOf(id);
       const open = earlier.find(
-        (each) => !surelyNotSent(world, each) || each.attempt_id === attempt_id,
+        (each) =>
+          each.attempt_id === attempt_id ||
+          (!surelyNotSent(world, each) && !(mayFallBack && each.transport !== transport)),
       );
       if (open !== undefined) {
         const description = `${engine} called the carrier with ${id}, attempt ${number}, though attempt ${open.number} may have been sent`;
@@ -44,14 +48,14 @@ export const sentAtMostOnce: Invariant = {
     },
     async end() {
       const sent = new Map<string, number>();
-      for (const { message, provider_message_id } of world.carrier.calls) {
-        if (provider_message_id !== null) {
-          sent.set(message.message_id, (sent.get(message.message_id) ?? 0) + 1);
-        }
+      const mayFallBack = fallsBack(world.settings);
+      for (const { message, transport, provider_message_id } of world.carrier.calls) {
+        const id = mayFallBack ? `${message.message_id} over ${transport}` : message.message_id;
+        if (provider_message_id !== null) sent.set(id, (sent.get(id) ?? 0) + 1);
       }
       const twice = [...sent].filter(([, times]) => times > 1);
       return twice.map(([id, times]) => ({
-        about: [id],
+        about: [id.split(" ")[0] ?? ""],
         description: `the carrier sent message ${id} ${times} times`,
       }));
     },
@@ -156,7 +160,7 @@ export const contentAsRequested: Invariant = {
 export const canceledOrSent: Invariant = {
   name: "A message is either canceled or sent, never both.",
   check: (world) => {
-    const { clients, carrier } = world;
+    const { clients, carrier, settings } = world;
     return {
       *call({ message: { message_id }, number }) {
         const request = clients.requests.find((each) => each.message?.id === message_id);
@@ -168,6 +172,8 @@ export const canceledOrSent: Invariant = {
         }
       },
       async end() {
+        // A message can be canceled between an attempt that was lost and the next one.
+        if (fallsBack(settings)) return [];
         const canceled = clients.requests.filter(({ cancel }) => cancel === "acknowledged");
         return canceled.flatMap(({ message }) => {
           const id = message?.id ?? "";

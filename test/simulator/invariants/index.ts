@@ -35,6 +35,7 @@ import { messageEventsInOrder, timelineComplete, usageCounted } from "./message-
 import {
   leaseHolderSends,
   messagesInOrder,
+  sameTimeInOrder,
   urgentMessagesGoFirst,
   waitingMessagesHaveJobs,
 } from "./message-order.ts";
@@ -91,6 +92,7 @@ export const invariants: readonly Invariant[] = [
   senderChosen,
   leaseHolderSends,
   messagesInOrder,
+  sameTimeInOrder,
   waitingMessagesHaveJobs,
   urgentMessagesGoFirst,
   sequencesContiguous,

@@ -3,6 +3,7 @@ import { messages } from "../../../src/messages/rows.ts";
 import type { MessageStatus } from "../../../src/index.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows } from "../rows.ts";
+import { fallsBack } from "../settings.ts";
 import type { World } from "../world.ts";
 import { statusRank } from "./status.ts";
 
@@ -76,7 +77,7 @@ export const messageEventsInOrder: Invariant = {
               description: `${message_id} was ${before ?? "new"}, but the next event gives ${previous_status} as its previous status`,
             });
           }
-          if (statusRank(previous_status) > statusRank(status)) {
+          if (statusRank(previous_status) > statusRank(status) && !fallsBack(world.settings)) {
             violations.push({
               about: [message_id],
               description: `${message_id} went back from ${previous_status} to ${status}`,

@@ -7,6 +7,7 @@ import {
   messages,
   type MessageRow,
   outbox,
+  scheduledInConversation,
 } from "../../../src/messages/rows.ts";
 import { sendClassOf } from "../../../src/messages/jobs.ts";
 import type { Invariant, Violation } from "../invariant.ts";
@@ -58,6 +59,10 @@ export const messagesInOrder: Invariant = {
       *commit(engine, writes) {
         for (const { id, status } of writtenRows(writes, messages)) {
           if (status === "scheduled" || status === "ambiguous") loose.add(id);
+        }
+        // Its route may send it again at once.
+        for (const { message_id, outcome } of writtenRows(writes, attempts)) {
+          if (outcome === "ambiguous") loose.add(message_id);
         }
         for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
           const [message] = readRows(database, messageById, [account_id, mode, message_id]);
@@ -114,6 +119,26 @@ export const messagesInOrder: Invariant = {
       );
     }
   },
+};
+
+export const sameTimeInOrder: Invariant = {
+  name: "A scheduled message is not handed over before an earlier one of its conversation that was due first or at the same time.",
+  check: ({ database }) => ({
+    *commit(engine, writes) {
+      for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
+        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+        const due = message?.send_at ?? null;
+        if (message === undefined || due === null) continue;
+        const scheduled = readRows(database, scheduledInConversation, [message.conversation_id]);
+        const ahead = scheduled.find(
+          ({ sequence, send_at }) => sequence < message.sequence && (send_at ?? Infinity) <= due,
+        );
+        if (ahead === undefined) continue;
+        const description = `${engine} handed over ${message_id} before ${ahead.id}, which is due, too`;
+        yield { about: [message_id, ahead.id], description };
+      }
+    },
+  }),
 };
 
 /** Checked on every commit, since the next message would arm the missing job and so hide this. */

@@ -12,7 +12,7 @@ import type { SenderId } from "../../../src/kernel/ids.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
-import { primaryTransport, senderAddresses } from "../settings.ts";
+import { fallsBack, primaryTransport, senderAddresses } from "../settings.ts";
 import { surelyNotSent } from "./carrier-calls.ts";
 
 const dayMs = 86_400_000;
@@ -23,16 +23,15 @@ const windowOf = (rate: number): { readonly max: number; readonly windowMs: numb
 
 export const rateLimited: Invariant = {
   name: "No sender exceeds its rate or its daily cap in any window of time.",
-  check: ({ database, clocksDiffer, settings: { senderLimits } }) => {
+  check: ({ database, clocksDiffer }) => {
     const [address] = senderAddresses;
-    const { messages_per_second: rate, daily_cap } = senderLimits;
-    const perSecond = rate == null ? [] : [windowOf(rate)];
-    const perDay = daily_cap == null ? [] : [{ max: daily_cap, windowMs: dayMs }];
-    const limits = [...perSecond, ...perDay];
-    const times: number[] = [];
+    let limits: readonly { readonly max: number; readonly windowMs: number }[] = [];
+    /** The hand-overs since the limits were set. */
+    let times: number[] = [];
     return {
       *commit(engine, writes) {
-        if (limits.length === 0) return;
+        // A commit that sets the limits may also hand messages over, before or after.
+        const isSet = writtenRows(writes, senders).some((each) => each.address === address);
         const made = insertedRows(writes, attempts).filter(({ account_id, mode, message_id }) =>
           readRows(database, messageById, [account_id, mode, message_id]).some(
             ({ from }) => from === address,
@@ -40,7 +39,7 @@ export const rateLimited: Invariant = {
         );
         const counted = insertedRows(writes, senderHandOvers);
         const about = made.map(({ message_id }) => message_id);
-        if (made.length !== counted.length) {
+        if (limits.length > 0 && !isSet && made.length !== counted.length) {
           yield {
             about,
             description: `${engine} handed over ${made.length} messages from ${address}, but counted ${counted.length}`,
@@ -52,6 +51,10 @@ export const rateLimited: Invariant = {
             ? counted.map(({ at }) => at)
             : made.map(({ started_at }) => started_at)),
         );
+        if (isSet) {
+          limits = limitsOf(database, address);
+          times = [];
+        }
         for (const { max, windowMs } of limits) {
           const most = Math.max(
             ...times.map((from) => times.filter((at) => at >= from && at < from + windowMs).length),
@@ -68,10 +71,39 @@ export const rateLimited: Invariant = {
   },
 };
 
+function limitsOf(database: StoragePort, address: string) {
+  return allRows(database, senders)
+    .filter((each) => each.address === address)
+    .flatMap(({ messages_per_second: rate, daily_cap }) => [
+      ...(rate === null ? [] : [windowOf(rate)]),
+      ...(daily_cap === null ? [] : [{ max: daily_cap, windowMs: dayMs }]),
+    ]);
+}
+
 export const oneTransportAtATime: Invariant = {
-  name: "A message is handed to another transport only if it was surely not sent over the first.",
+  name: "A message is handed over again only if its earlier attempts were refused, or failed as its route allows.",
   check: (world) => ({
+    *commit(engine, writes) {
+      const { database, settings } = world;
+      for (const { message_id, number, account_id, mode } of insertedRows(writes, attempts)) {
+        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+        const route = settings.routes.find(
+          ({ from }) => from?.includes(message?.from ?? "") ?? true,
+        );
+        const fallBackAfter = route?.fallBackAfter ?? [];
+        // A message that fell back goes on when the carrier gives up an earlier attempt later.
+        const givenUp = fallBackAfter.length > 0 ? ["undelivered"] : [];
+        const allowed = new Set<string>(["rejected", ...givenUp, ...fallBackAfter]);
+        const open = readRows(database, attemptsOfMessage, [message_id]).find(
+          (each) => each.number < number && !allowed.has(each.outcome),
+        );
+        if (open === undefined) continue;
+        const description = `${engine} began attempt ${number} of ${message_id}, though attempt ${open.number} is ${open.outcome}`;
+        yield { about: [message_id], description };
+      }
+    },
     *call({ message: { message_id }, number, transport, engine }) {
+      if (fallsBack(world.settings)) return;
       const first = world.carrier
         .callsOf(message_id)
         .find((each) => each.transport !== transport && !surelyNotSent(world, each));
@@ -97,12 +129,10 @@ export const routeFollowed: Invariant = {
         );
         const over = (name: string): AttemptRow[] =>
           earlier.filter((each) => each.transport === name);
-        const last = earlier.at(-1);
-        // A transport is usable unless it refused permanently. After an unknown outcome it is
-        // usable only for the next attempt.
+        // A transport is usable unless it refused permanently, or may have the message.
         const isUsable = (name: string): boolean =>
-          over(name).every((each) =>
-            each.outcome === "rejected" ? each.error?.permanent !== true : each === last,
+          over(name).every(
+            ({ outcome, error }) => outcome === "rejected" && error?.permanent !== true,
           );
         const untried = transports.find((name) => over(name).length === 0);
         const usable = transports.length === 1 ? transports : transports.filter(isUsable);

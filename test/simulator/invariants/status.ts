@@ -3,6 +3,7 @@ import type { Receipt } from "../../../src/ports/transport.ts";
 import type { IssuedReceipt } from "../../../adapters/testing/index.ts";
 import { type Invariant, laws, type Violation } from "../invariant.ts";
 import { allRows, readRows } from "../rows.ts";
+import { fallsBack } from "../settings.ts";
 import type { World } from "../world.ts";
 
 const ranks: Readonly<Record<string, number>> = {
@@ -46,7 +47,11 @@ export const statusFromEvidence: Invariant = {
           .filter((each) => each.acknowledged && isAssignable(world, id, each))
           .map(({ receipt }) => receipt);
         const possible = issued.map(({ receipt }) => receipt);
+        const mayFallBack = fallsBack(world.settings);
+        const tried = readRows(world.database, attemptsOfMessage, [id]);
         if (statusRank(status) === 0) {
+          // It ended before it was sent again, after an attempt that was lost or given up.
+          if (mayFallBack && !tried.some(({ outcome }) => outcome === "accepted")) return [];
           const cannotKnow =
             !world.traits.hasLookup && status === "ambiguous" && certain.length === 0;
           return cannotKnow ? [] : violation("the carrier accepted it");
@@ -56,7 +61,10 @@ export const statusFromEvidence: Invariant = {
             ? []
             : violation("a carrier without receipts leaves it at delivered");
         }
-        const [least, most] = [strongest(certain), strongest(possible)];
+        // A failure counts only if no other attempt may have sent the message.
+        const isOne = !mayFallBack || tried.length === 1;
+        const counted = isOne ? certain : certain.filter((each) => each.status !== "undelivered");
+        const [least, most] = [strongest(counted), strongest(possible)];
         if (statusRank(status) < statusRank(least)) return violation(`a receipt says ${least}`);
         if (statusRank(status) > Math.max(statusRank(most), statusRank("unconfirmed"))) {
           return violation(`the strongest receipt says ${most}`);
