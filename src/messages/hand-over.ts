@@ -179,7 +179,7 @@ async function beginAttempt(
  * Ends the expired ones among the first messages of a conversation, and records lost answers, also
  * behind a message that waits longer. A message that was scheduled can be released before one that
  * is being sent, and a crash then leaves that one behind it. Returns when the next of the others
- * expires, or Infinity.
+ * expires, or Infinity. That is now if more messages have come to be among the first.
  */
 async function handleExpiredAndLost(
   tx: Tx,
@@ -187,16 +187,19 @@ async function handleExpiredAndLost(
   { services }: HandOverOptions,
 ): Promise<number> {
   let firstExpiry = Infinity;
-  for (const listed of await tx.list(outbox, [conversation_id], maxScanned)) {
+  let ended = 0;
+  const first = await tx.list(outbox, [conversation_id], maxScanned);
+  for (const listed of first) {
     const isLost = listed.status === "sending" && !needsMissingTransport(listed, services, tx.now);
     const message = isLost ? await recordLostAnswer(tx, services, listed) : listed;
     if (expire(stateOf(message), tx.now).decision === "expired") {
       await expireQueued(tx, services, message);
+      ended++;
     } else if (message.status === "queued" || message.status === "sending") {
       firstExpiry = Math.min(firstExpiry, message.expires_at ?? Infinity);
-    }
+    } else ended++;
   }
-  return firstExpiry;
+  return ended > 0 && first.length === maxScanned ? tx.now : firstExpiry;
 }
 
 async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow>): Promise<void> {

@@ -48,6 +48,25 @@ it.each(waits)("behind a message that waits for $waitsFor", async ({ script, pre
   expect((await one.messages.get(id)).status).toBe("expired");
 });
 
+it.each(waits)(
+  "also a hundred of them behind one that waits for $waitsFor",
+  async ({ script, prepare }) => {
+    const { clock, engine } = world();
+    const one = engine(memory(), { transports: [carrier(script)] });
+    await one.start();
+    const from = await prepare(one);
+    await one.messages.send({ to, body: "News", ...from });
+    const ids: string[] = [];
+    for (let n = 1; n <= 120; n++) {
+      const alarm = { to, body: `Alarm ${n}`, ttl_seconds: 60, ...from };
+      ids.push((await one.messages.send(alarm)).id);
+    }
+    await clock.advance(61_000);
+    const all = await Promise.all(ids.map((id) => one.messages.get(id)));
+    expect(all.filter(({ status }) => status !== "expired")).toEqual([]);
+  },
+);
+
 it("after deferrals that end at the last expiry, unless the message is edited", async () => {
   const dayMs = 24 * hourMs;
   let isResting = true;
