@@ -181,6 +181,7 @@ export type {
 } from "./contacts/index.ts";
 export type {
   BatchFailure,
+  BatchMessage,
   BatchMessages,
   BatchResult,
   BatchResults,

@@ -56,8 +56,8 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
 }
 
 /**
- * An input can be stricter than the output with the same id: it refuses unknown fields, and fields
- * with defaults are optional. Such a schema, and each that refers to it, gets a separate name.
+ * An input can be stricter than the output with the same id: it refuses unknown fields, fields with
+ * defaults are optional, or it refers to such an input. It then gets a separate name.
  */
 function inputNames(
   taken: Converted["definitions"],
@@ -67,8 +67,9 @@ function inputNames(
   for (let before = -1; before < names.size;) {
     before = names.size;
     for (const [name, schema] of Object.entries(taken)) {
-      const same = given[name] ?? schema;
-      if (JSON.stringify(rename(schema, names)) !== JSON.stringify(same)) {
+      const output = given[name];
+      if (output === undefined) continue;
+      if (JSON.stringify(rename(schema, names)) !== JSON.stringify(output)) {
         names.set(name, `${name}Input`);
       }
     }
@@ -95,19 +96,26 @@ interface Converted {
 function converted(named: Named, io: "input" | "output"): Converted {
   const { $defs = {}, properties = {} } = z.toJSONSchema(z.object(named), {
     io,
-    override: ({ jsonSchema }) => {
-      if (io === "input") describeDefault(jsonSchema);
-      // Responses may gain fields, so clients that validate them must allow unknown ones.
-      else if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      // The format says the same, and zod's pattern is long.
-      if (jsonSchema.format === "date-time" || jsonSchema.format === "date") {
-        delete jsonSchema.pattern;
-      }
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-    },
+    override: ({ jsonSchema }) => shorten(jsonSchema, io),
   });
   return relocate(properties, $defs);
+}
+
+/**
+ * Adapts a schema of zod to the document. Zod visits each of its schemas, but not those inside of
+ * one that `documentedAs` made.
+ */
+function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): void {
+  for (const field of Object.values(schema.properties ?? {})) {
+    if (typeof field === "object") shorten(field, io);
+  }
+  if (io === "input") describeDefault(schema);
+  // Responses may gain fields, so clients that validate them must allow unknown ones.
+  else if (schema.additionalProperties === false) delete schema.additionalProperties;
+  // The format says the same, and zod's pattern is long.
+  if (schema.format === "date-time" || schema.format === "date") delete schema.pattern;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
 }
 
 /**

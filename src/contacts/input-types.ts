@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   defaultPageSize,
   distinct,
+  documentedAs,
   instant,
   isTimeZone,
   type Limits,
@@ -218,13 +219,6 @@ export const importContactSchema = (limits: Limits) =>
       description: "A contact to create or update. An absent field keeps its value.",
     });
 
-/** Documents `schema` in OpenAPI but accepts any value, which is parsed later. */
-function documentedAs(schema: z.ZodType): z.ZodType {
-  const { id = "" } = schema.meta() ?? {};
-  const { $defs } = z.toJSONSchema(schema, { io: "input" });
-  return z.unknown().meta({ ...$defs?.[id], id });
-}
-
 /** Contacts to create or update by phone number. */
 export interface ImportContacts {
   /** The contacts. An invalid one does not affect the others. */
@@ -235,7 +229,7 @@ export const importContactsSchema = (limits: Limits) =>
   z
     .strictObject({
       contacts: z
-        .array(documentedAs(importContactSchema(limits)))
+        .array(documentedAs<unknown>(importContactSchema(limits)))
         .min(1)
         .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
         .describe("The contacts. An invalid one does not affect the others."),

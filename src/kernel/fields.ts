@@ -324,3 +324,10 @@ export const recipientSchema = z
     description: "A phone number, or the id of a contact on any channel.",
     examples: ["+15005550001"],
   });
+
+/** Has the type of `schema` and is documented like it in OpenAPI, but accepts any value. */
+export function documentedAs<T>(schema: z.ZodType<T>): z.ZodType<T, T> {
+  const { id = "" } = schema.meta() ?? {};
+  const { $defs } = z.toJSONSchema(schema, { io: "input" });
+  return z.any().meta({ ...$defs?.[id], id });
+}

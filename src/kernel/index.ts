@@ -39,6 +39,7 @@ export {
   day,
   dayToCount,
   distinct,
+  documentedAs,
   defaultPageSize,
   ids,
   instant,

@@ -1,7 +1,7 @@
 /** Batches of messages: the input and the results. */
 import * as z from "zod";
-import { type FieldError, fieldErrorSchema, type Limits } from "../kernel/index.ts";
-import type { SendMessage } from "./input-types.ts";
+import { documentedAs, type FieldError, fieldErrorSchema, type Limits } from "../kernel/index.ts";
+import { type BatchMessage, batchMessageSchema } from "./input-types.ts";
 import { type Message, messageSchema } from "./types.ts";
 
 /**
@@ -10,25 +10,22 @@ import { type Message, messageSchema } from "./types.ts";
  */
 export interface BatchMessages {
   /**
-   * The messages, by default at most 1,000. Each is a `SendMessage` object and is validated by
-   * itself, so that an invalid one does not affect the others.
+   * The messages, by default at most 1,000. Each is validated by itself, so that an invalid one
+   * does not affect the others.
    */
-  readonly messages: SendMessage[];
+  readonly messages: BatchMessage[];
 }
-
-/** Any value: each message is validated when it is sent, and its type is for callers. */
-const anyItem: z.ZodType<SendMessage, SendMessage> = z.any();
 
 export const batchMessagesSchema = (limits: Limits) =>
   z
     .strictObject({
       messages: z
-        .array(anyItem.describe("A `SendMessage` object."))
+        .array(documentedAs(batchMessageSchema(limits)))
         .min(1)
         .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
         .describe(
-          "The messages, by default at most 1,000. Each is a `SendMessage` object and is " +
-            "validated by itself, so that an invalid one does not affect the others.",
+          "The messages, by default at most 1,000. Each is validated by itself, so that an " +
+            "invalid one does not affect the others.",
         ),
     })
     .meta({

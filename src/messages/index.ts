@@ -56,6 +56,7 @@ export {
   type BatchSuccess,
 } from "./batch-types.ts";
 export {
+  type BatchMessage,
   type EditMessage,
   hasContent,
   type ListMessages,

@@ -178,6 +178,16 @@ export const previewMessageSchema = (limits: Limits) =>
     description: "A message to preview. It is the same input as for sending it.",
   });
 
+/** A message of a batch. It is the same input as for sending it, without an idempotency key. */
+export interface BatchMessage extends SendMessage {}
+
+export const batchMessageSchema = (limits: Limits) =>
+  draftSchema(limits).meta({
+    id: "BatchMessage",
+    description:
+      "A message of a batch. It is the same input as for sending it, without an idempotency key.",
+  });
+
 /** Changes to a scheduled message. An absent field keeps its value. */
 export interface EditMessage {
   /** The id of the message. */

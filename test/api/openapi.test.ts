@@ -110,6 +110,21 @@ test("the document describes the body of every request that may have one", () =>
   }
 });
 
+test("the document describes the messages of a batch, which take no key of their own", () => {
+  interface Described {
+    readonly $ref?: string;
+    readonly required?: readonly string[];
+    readonly properties?: Readonly<Record<string, { readonly items?: Described }>>;
+  }
+  const { components } = document as { components: { schemas: Record<string, Described> } };
+  const named = (name: string): Described | undefined => components.schemas[name];
+  const item = named("BatchMessages")?.properties?.["messages"]?.items;
+  const message = named(item?.$ref?.split("/").at(-1) ?? "");
+  const { idempotency_key: _, ...fields } = named("SendMessage")?.properties ?? {};
+  expect(message).toMatchObject({ required: ["to", "body"], additionalProperties: false });
+  expect(message?.properties).toEqual(fields);
+});
+
 test("the document says how many items a list returns by default", () => {
   const { paths } = document as {
     paths: Record<
