@@ -1,3 +1,6 @@
+// The declarations name types of Node. TypeScript 7 does not look for them by itself: without this
+// line, `tx` would be `any` in a project that does not list "node" in its option `types`.
+/// <reference types="node" preserve="true" />
 /** The package's main entry: the core, with the default adapters. */
 import { MessagingEngine as Engine } from "../src/engine.ts";
 import type { EngineOptions } from "../src/host/index.ts";
