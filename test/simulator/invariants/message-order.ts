@@ -46,13 +46,13 @@ export const leaseHolderSends: Invariant = {
 };
 
 /**
- * A message that waits for a retry holds up those after it. A message that was ever scheduled or
- * ambiguous does not, and has no place in the order.
+ * A message that waits for a retry holds up those after it. A message that was ever scheduled,
+ * ambiguous or undelivered does not, and has no place in the order.
  */
 export const messagesInOrder: Invariant = {
   name: "The messages of a conversation are handed over in the order in which they were accepted.",
   check: ({ database, clients, carrier }) => {
-    /** Messages that once were scheduled or ambiguous, and so have no place in the order. */
+    /** Messages that have no place in the order. */
     const loose = new Set<string>();
     const placed = ({ id }: MessageRow): boolean => !loose.has(id);
     return {
@@ -60,9 +60,9 @@ export const messagesInOrder: Invariant = {
         for (const { id, status } of writtenRows(writes, messages)) {
           if (status === "scheduled" || status === "ambiguous") loose.add(id);
         }
-        // Its route may send it again at once.
+        // A route may send it again, after others that were handed over meanwhile.
         for (const { message_id, outcome } of writtenRows(writes, attempts)) {
-          if (outcome === "ambiguous") loose.add(message_id);
+          if (outcome === "ambiguous" || outcome === "undelivered") loose.add(message_id);
         }
         for (const { account_id, mode, message_id } of insertedRows(writes, attempts)) {
           const [message] = readRows(database, messageById, [account_id, mode, message_id]);
