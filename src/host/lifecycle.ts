@@ -26,6 +26,9 @@ interface LifecycleOptions {
   readonly jobHandlers: (runtime: EngineRuntime) => JobHandlers;
 }
 
+/** After the deadline of a stop, how often to check whether the storage responds. */
+const checkMs = 1_000;
+
 /**
  * The life of an engine. The first command prepares it: that opens the storage. `start` then begins
  * the background work, which commands do without. `stop` ends what there is, at any time and for
@@ -62,7 +65,7 @@ export class Lifecycle {
 
   /** Stops the engine unless it is stopped. */
   stop(deadlineMs: number): Promise<void> {
-    return (this.#stopping ??= this.#stop(deadlineMs));
+    return (this.#stopping ??= this.#stopInTime(deadlineMs));
   }
 
   async #prepare(): Promise<Prepared> {
@@ -107,6 +110,26 @@ export class Lifecycle {
     this.#reminder?.stop();
     this.#work = await startWork(runtime, jobHandlers, consumers);
     return this.#work;
+  }
+
+  async #stopInTime(deadlineMs: number): Promise<void> {
+    const stopped = new AbortController();
+    void this.#abandonSilentStorage(deadlineMs, stopped.signal);
+    try {
+      await this.#stop(deadlineMs);
+    } finally {
+      stopped.abort("stopped");
+    }
+  }
+
+  /** From the deadline on, `stop` does not wait for a storage that does not respond. */
+  async #abandonSilentStorage(deadlineMs: number, stopped: AbortSignal): Promise<void> {
+    const { clock, storage } = this.#options.settings;
+    await clock.sleep(deadlineMs, stopped);
+    while (!stopped.aborted && storage.abandonIfSilent !== undefined) {
+      await storage.abandonIfSilent();
+      await clock.sleep(checkMs, stopped);
+    }
   }
 
   async #stop(deadlineMs: number): Promise<void> {

@@ -23,7 +23,10 @@ export class PostgresProxy implements AsyncDisposable {
   delayMs = 0;
   /** Closes new connections at once. */
   refuses = false;
-  /** Accepts new connections, and never responds to anything on them. */
+  /**
+   * Accepts new connections, and responds to nothing any more. A connection that was open meanwhile
+   * must be cut afterwards.
+   */
   isSilent = false;
   readonly #upstream: URL;
   readonly #server: Server;
@@ -94,6 +97,7 @@ export class PostgresProxy implements AsyncDisposable {
     }
     const connection = new Connection(client, connectTo(this.#upstream), {
       delay: () => this.delayMs,
+      isSilent: () => this.isSilent,
       cutRequestFor: (sql) => {
         const statement = { sql, number: ++this.#statements };
         const request = this.#cutRequest;
@@ -109,6 +113,7 @@ export class PostgresProxy implements AsyncDisposable {
 
 interface ConnectionOptions {
   readonly delay: () => number;
+  readonly isSilent: () => boolean;
   readonly cutRequestFor: (sql: string) => CutRequest | undefined;
 }
 
@@ -118,7 +123,11 @@ class Connection {
   readonly #client: Socket;
   readonly #server: Socket;
 
-  constructor(client: Socket, server: Socket, { delay, cutRequestFor }: ConnectionOptions) {
+  constructor(
+    client: Socket,
+    server: Socket,
+    { delay, isSilent, cutRequestFor }: ConnectionOptions,
+  ) {
     this.#client = client;
     this.#server = server;
     this.ended = Promise.all(
@@ -149,7 +158,7 @@ class Connection {
     this.#forward(server, client, delay, new Frames({ startup: false }), ({ type }) => {
       // The first ReadyForQuery only reports that the connection is open.
       if (type === "Z" && done++ === pending?.round) cutFor(pending.request);
-      return pending === undefined;
+      return pending === undefined && !isSilent();
     });
   }
 

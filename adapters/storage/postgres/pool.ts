@@ -1,4 +1,5 @@
 import { hasMethods, memberOf, TidingsError } from "../../../src/kernel/index.ts";
+import { pause } from "../throttle.ts";
 import type { Result, Statement } from "./batch.ts";
 import {
   describeServer,
@@ -12,6 +13,9 @@ import type { Names, Table } from "./tables.ts";
 
 /** How long to wait for a connection of the pool. */
 const maxWaitMs = 10_000;
+
+/** How long the server may take to respond once the engine should have stopped. */
+const maxSilenceAtStopMs = 2_000;
 
 /** What reads and writes need: the pool, and the names and tables of one schema. */
 export interface StorageContext {
@@ -38,6 +42,10 @@ export class ConnectionPool {
    * it is read at the start.
    */
   #defaultIsReadCommitted = false;
+  readonly #taken = new Set<PostgresPoolClient>();
+  /** Functions that reject those who wait for a connection. */
+  readonly #waiting = new Set<(error: TidingsError) => void>();
+  #isAbandoned = false;
 
   constructor(pool: PostgresPool) {
     this.#pool = pool;
@@ -56,6 +64,7 @@ export class ConnectionPool {
    */
   async take(): Promise<PooledConnection> {
     const client = await this.#client();
+    this.#taken.add(client);
     const connection = new Connection(client);
     // The pool handles errors only of idle connections. An error event without a listener would end
     // the process.
@@ -66,6 +75,7 @@ export class ConnectionPool {
       release: () => {
         if (released) return;
         released = true;
+        this.#taken.delete(client);
         client.release(connection.lost);
         connection.removeListeners();
       },
@@ -110,7 +120,32 @@ export class ConnectionPool {
     this.#defaultIsReadCommitted = read?.rows[0]?.[0] === "read committed";
   }
 
+  /** Until `reopen`, lets all calls fail if the server does not respond. */
+  async abandonIfSilent(): Promise<void> {
+    const settled = new AbortController();
+    const answer = this.use((connection) => connection.run([{ text: "SELECT 1", values: [] }]));
+    const end = (): void => settled.abort();
+    answer.then(end, end);
+    await pause(maxSilenceAtStopMs, settled.signal);
+    if (settled.signal.aborted) return;
+    this.#isAbandoned = true;
+    for (const reject of this.#waiting) reject(this.#abandonedError());
+    for (const client of this.#taken) destroySocket(client);
+  }
+
+  reopen(): void {
+    this.#isAbandoned = false;
+  }
+
+  #abandonedError(): TidingsError {
+    return unavailableError(
+      "The PostgreSQL server did not respond while the engine stopped.",
+      this.#server,
+    );
+  }
+
   async #client(): Promise<PostgresPoolClient> {
+    if (this.#isAbandoned) throw this.#abandonedError();
     if (memberOf(this.#pool, "ending") === true) {
       throw unavailableError(
         "The pool has been ended. Stop the engine before you end its pool, and create a new " +
@@ -137,6 +172,7 @@ export class ConnectionPool {
     }, maxWaitMs);
     const settled = (): void => clearInterval(timer);
     taking.then(settled, settled);
+    this.#waiting.add(reject);
     try {
       return await Promise.race([taking, late]);
     } catch (error) {
@@ -146,6 +182,8 @@ export class ConnectionPool {
         () => {},
       );
       throw this.toError(error);
+    } finally {
+      this.#waiting.delete(reject);
     }
   }
 }
@@ -167,8 +205,13 @@ const isConnecting = (client: unknown): boolean => memberOf(client, "_connecting
  * Ends the attempt to connect as `connectionTimeoutMillis` does. The pool then makes another one.
  */
 function endIfConnecting(client: unknown): void {
+  if (isConnecting(client)) destroySocket(client);
+}
+
+/** Ends a client of `pg` at once. Its queries fail. */
+function destroySocket(client: unknown): void {
   const socket = memberOf(memberOf(client, "connection"), "stream");
-  if (isConnecting(client) && hasMethods(socket, "destroy")) (socket as Destroyable).destroy();
+  if (hasMethods(socket, "destroy")) (socket as Destroyable).destroy();
 }
 
 interface Destroyable {

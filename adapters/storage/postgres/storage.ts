@@ -167,12 +167,18 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     await setImmediate();
   }
 
+  async abandonIfSilent(): Promise<void> {
+    // The other engines may wait for the server.
+    if (!this.#shared.isShared) await this.#pool.abandonIfSilent();
+  }
+
   async close(): Promise<void> {
     await this.#shared.close();
   }
 
   async #connect(schema: Schema): Promise<Open> {
     const pool = this.#pool;
+    pool.reopen();
     const names = this.#names;
     const table = tablesOf(schema, (collection) => new Table(collection, names));
     const id = await pool.use(async (connection) => {
