@@ -1,4 +1,4 @@
-/** What a person types and clicks while the server takes its time. */
+/** What a person types and clicks while answers and events are on their way. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
@@ -105,4 +105,53 @@ test("the composer says at once that a contact opted out, and lets write when it
   await write("START");
   await warning.waitFor({ state: "detached" });
   await expect.poll(() => send.isEnabled()).toBe(true);
+});
+
+test("events leave what a person types into a filter of the inbox", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
+  await write(phone);
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(url);
+  await page.locator(".row").first().waitFor();
+  await page.getByRole("button", { name: "Filter" }).click();
+  const label = page.getByRole("textbox", { name: "Label" });
+  await label.pressSequentially("vi");
+  await write("+14155550101");
+  await page.locator(".rail-place .count", { hasText: "2" }).first().waitFor();
+  expect(await label.inputValue()).toBe("vi");
+});
+
+test("a search leaves a person at the conversation that they opened after typing", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hello" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(url);
+  await page.locator(".row").waitFor();
+  await page.getByRole("searchbox").fill("Hello");
+  // At once: the search begins after a pause.
+  await page.evaluate("document.querySelector('.row').click()");
+  await expect.poll(() => page.url()).toContain("q=Hello");
+  expect(page.url()).toContain(id);
+});
+
+test("events leave what a person types into a filter of the console", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
+  await write(phone);
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/messages`);
+  await page.getByText("Hello").first().waitFor();
+  const to = page.getByRole("searchbox", { name: "To" });
+  const number = "+14155550100";
+  for (const [i, key] of Array.from(number).entries()) {
+    await to.press(key);
+    await write(`+1415555${String(2000 + i)}`);
+  }
+  await expect.poll(() => page.url()).toContain(encodeURIComponent(number));
 });

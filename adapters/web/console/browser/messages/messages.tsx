@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Message } from "../../../../../src/index.ts";
 import {
   api,
@@ -197,16 +197,17 @@ const spans = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as cons
 function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element {
   const set = (name: keyof Filters, value: string): void =>
     go(linkTo(["messages"], { ...filters, [name]: value }), true);
-  const setSoon = useMemo(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    return (value: string) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        const { query } = place.peek();
-        go(linkTo(["messages"], { ...query, to: value.replaceAll(/[\s().-]/g, "") }), true);
-      }, typingPauseMs);
-    };
-  }, []);
+  /** What is typed and not applied. Undefined once it is. */
+  const [typed, setTyped] = useState<string>();
+  useEffect(() => {
+    if (typed === undefined) return;
+    const timer = setTimeout(() => {
+      const { query } = place.peek();
+      go(linkTo(["messages"], { ...query, to: typed.replaceAll(/[\s().-]/g, "") }), true);
+      setTyped(undefined);
+    }, typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
   const any = { value: "", label: t("any") };
   return (
     <div class="filters" role="search" aria-label={t("filters")}>
@@ -254,8 +255,8 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
         label={t("filterTo")}
         type="search"
         placeholder="+15005550001"
-        value={filters.to ?? ""}
-        onInput={({ currentTarget }) => setSoon(currentTarget.value)}
+        value={typed ?? filters.to ?? ""}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       />
     </div>
   );

@@ -7,6 +7,7 @@ import {
   Icon,
   IconButton,
   linkTo,
+  place,
   Popover,
   Select,
   Tabs,
@@ -31,8 +32,11 @@ interface ListPaneProps {
 export function ListPane({ query, active, placeQuery }: ListPaneProps): JSX.Element {
   const { view, label, channel, priority, unread, words } = query;
   const filters = [label, channel, priority, unread].filter((each) => each !== undefined).length;
-  const change = (next: PlaceQuery): void =>
-    go(linkTo(active === undefined ? [view] : [view, active], { ...placeQuery, ...next }), true);
+  const change = (next: PlaceQuery): void => {
+    // A person may have gone elsewhere since they typed.
+    const { path, query: now } = place.peek();
+    go(linkTo(path.length === 0 ? [view] : path, { ...now, ...next }), true);
+  };
   return (
     <section class="list-pane" id="conversations" aria-label={t("conversations")}>
       <div class="list-header">
@@ -153,6 +157,8 @@ function Filters({ query, active, onChange }: FiltersProps): JSX.Element {
 function FilterForm({ query, active, onChange }: FiltersProps): JSX.Element {
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
+  const [label, setLabel] = useState(query.label ?? "");
+  useEffect(() => setLabel(query.label ?? ""), [query.label]);
   const any = { value: "", label: t("filterAny") };
   const priorities = (["urgent", "high", "normal", "low"] as const).map((value) => ({
     value,
@@ -164,7 +170,8 @@ function FilterForm({ query, active, onChange }: FiltersProps): JSX.Element {
         label={t("filterLabel")}
         inputRef={first}
         maxLength={64}
-        value={query.label ?? ""}
+        value={label}
+        onInput={({ currentTarget }) => setLabel(currentTarget.value)}
         onChange={({ currentTarget }) =>
           onChange({ label: currentTarget.value.trim() || undefined })
         }
