@@ -114,7 +114,7 @@ export class Lifecycle {
 
   async #stopInTime(deadlineMs: number): Promise<void> {
     const stopped = new AbortController();
-    void this.#abandonSilentStorage(deadlineMs, stopped.signal);
+    void this.#hurry(deadlineMs, stopped.signal);
     try {
       await this.#stop(deadlineMs);
     } finally {
@@ -122,10 +122,12 @@ export class Lifecycle {
     }
   }
 
-  /** From the deadline on, `stop` does not wait for a storage that does not respond. */
-  async #abandonSilentStorage(deadlineMs: number, stopped: AbortSignal): Promise<void> {
-    const { clock, storage } = this.#options.settings;
+  /** From the deadline on, `stop` waits for no locked row, and for no silent storage. */
+  async #hurry(deadlineMs: number, stopped: AbortSignal): Promise<void> {
+    const { store, settings } = this.#options;
+    const { clock, storage } = settings;
     await clock.sleep(deadlineMs, stopped);
+    store.hurry();
     while (!stopped.aborted && storage.abandonIfSilent !== undefined) {
       await storage.abandonIfSilent();
       await clock.sleep(checkMs, stopped);

@@ -42,6 +42,8 @@ export class BlockedCommands implements Blocked {
   #lockedRows = new RowSet();
   /** Those of the last try that are still blocked. */
   readonly #stillBlocked = new Set<Member>();
+  /** How long a command may wait. */
+  #maxMs = maxBlockedMs;
   /** Why the storage failed in this round, if it did. */
   #failure: TidingsError | undefined;
 
@@ -77,6 +79,11 @@ export class BlockedCommands implements Blocked {
     this.#commands.set(member, { member, since: this.#clock.monotonic(), overlay, conflict });
     this.#rows.add(overlay);
     this.#trying ??= this.#tryUntilNoneWaits();
+  }
+
+  /** From now on, lets a command fail that is still blocked when it has tried again. */
+  hurry(): void {
+    this.#maxMs = 0;
   }
 
   /** Resolves when no command waits. */
@@ -155,7 +162,7 @@ export class BlockedCommands implements Blocked {
   #rejectLongBlocked(): void {
     const now = this.#clock.monotonic();
     for (const [member, { since, conflict }] of this.#commands) {
-      if (now - since < maxBlockedMs) continue;
+      if (now - since < this.#maxMs) continue;
       member.reject(locked(conflict));
       this.#commands.delete(member);
     }

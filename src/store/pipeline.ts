@@ -52,6 +52,11 @@ export class Pipeline {
     this.#startDraining();
   }
 
+  /** From now on, no command waits for long for a row that another transaction has locked. */
+  hurry(): void {
+    this.#blocked?.hurry();
+  }
+
   /** Resolves when no command waits or commits. */
   async idle(): Promise<void> {
     // A failed commit requeues its commands, or they become blocked.

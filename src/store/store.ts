@@ -247,6 +247,14 @@ export class Store {
     );
   }
 
+  /**
+   * Called when the engine should have stopped by now. No command waits for long for a row that
+   * another transaction has locked.
+   */
+  hurry(): void {
+    this.#pipeline.hurry();
+  }
+
   /** Reads committed rows of one scope. */
   reads(scope: Scope): Reads {
     return this.#reads.in(scope);

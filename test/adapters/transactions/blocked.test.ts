@@ -141,6 +141,19 @@ describe("while a transaction on PostgreSQL is open", () => {
     await own.end("ROLLBACK");
   });
 
+  it("an engine that stops waits for it only until the deadline", async () => {
+    const { clock, one } = await opened();
+    const waiting = sending(one, "After");
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    let isOver = false;
+    const stopped = one.stop({ deadlineMs: 1_000 }).finally(() => (isOver = true));
+    await clock.advance(900);
+    expect([isOver, waiting.state]).toEqual([false, "waits"]);
+    await clock.advance(200);
+    expect(waiting.state).toBe("storage_contended");
+    await stopped;
+  });
+
   it("the message of another open transaction to another contact does not wait", async () => {
     const { host, clock, one, own } = await opened();
     const other = await begin(host);
