@@ -5,27 +5,33 @@
 import { containsPhrase, foldText, normalizedWords } from "../../../src/kernel/index.ts";
 import { isDenied, phraseSet, withoutCourtesies } from "./terms.ts";
 
-const units =
+/** The words for 0 to 19. Each is at the place of its value. */
+export const units = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen " +
-  "sixteen seventeen eighteen nineteen";
-const tens = "twenty thirty forty fifty sixty seventy eighty ninety";
+  "sixteen seventeen eighteen nineteen"
+).split(" ");
+const tens = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const numerals: ReadonlyMap<string, number> = new Map([
-  ...units.split(" ").map((word, value) => [word, value] as const),
-  ...tens.split(" ").map((word, place) => [word, 10 * (place + 2)] as const),
+  ...units.map((word, value) => [word, value] as const),
+  ...tens.map((word, place) => [word, 10 * (place + 2)] as const),
 ]);
-const oneToNine = units.split(" ").slice(1, 10).join("|");
+const oneToNine = units.slice(1, 10).join("|");
 /** `twelve`, `thirty`, `thirty-two` and `thirty two`, but not `thirty, two`. */
 const numeral = new RegExp(
-  String.raw`\b(?:(${tens.replaceAll(" ", "|")})(?:[\s-]+(${oneToNine}))?|` +
-    String.raw`(${units.replaceAll(" ", "|")}))\b`,
+  String.raw`\b(?:(${tens.join("|")})(?:[\s-]+(${oneToNine}))?|` +
+    String.raw`(${units.join("|")}))\b`,
   "g",
 );
 
 /** Words that make another number of the one beside them: `five hundred`, `two and a half`. */
 const multiples = "hundreds?|thousands?|millions?|billions?|dozens?";
 const parts = "hal(?:f|ves)|thirds?|quarters?|point|minus";
-/** A text with these, or with `2 1/2`, has a number that is not read. */
-const unreadNumber = new RegExp(String.raw`\b(?:${multiples}|${parts})\b|\d\s+\d+\/\d`);
+const ordinals = "first|second|(?:four|fif|six|seven|eigh|nin)th";
+/** A text with these, with `2 1/2` or with `twenty-first` has a number that is not read. */
+const unreadNumber = new RegExp(
+  String.raw`\b(?:${multiples}|${parts}|(?:${tens.join("|")})[\s-]+(?:${ordinals}))\b|` +
+    String.raw`\d\s+\d+\/\d`,
+);
 
 /** Figures that stand alone, and are not part of a time, a date, a range or a word. */
 const figures = /(?<![\p{L}\p{N}.,/:-])[-+−]?\d(?:[\d.,]*\d)?(?![\p{L}\p{N}/:]|[-–]\s?\d)/gu;

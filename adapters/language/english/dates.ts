@@ -5,6 +5,7 @@
 import { Temporal } from "temporal-polyfill";
 import type { DateContext } from "../../../src/ports/index.ts";
 import { firstTimeZone, normalizedWords } from "../../../src/kernel/index.ts";
+import { units } from "./answers.ts";
 import { isDenied } from "./terms.ts";
 
 type Day = Temporal.PlainDate;
@@ -39,7 +40,7 @@ export function readDate(text: string, context: DateContext): string | undefined
   const isContradicted =
     dated.length > 0
       ? weekdays.some(({ weekday }) => weekday !== day.dayOfWeek)
-      : bareDays(written).some((date) => date !== day.day) || undatedMonth.test(words);
+      : bareDays(written).some((date) => date !== day.day) || unreadDate.test(words);
   return isContradicted ? undefined : day.toString();
 }
 
@@ -56,21 +57,25 @@ const monthForms =
 const nearDays = "today|tomorrow|tmrw|tmr";
 
 /**
- * Words by which a day is not the one that it names, or only one of several: "Friday next week",
- * "a week tomorrow", "last Friday", "the day after Friday", "every Friday", "this Friday or next".
+ * Words by which a day is not the one that it names, or only one of several: "a week tomorrow",
+ * "last Friday", "the day after Friday", "every Friday", "this Friday or next", "in 2 days or 3".
  */
 const pointsElsewhere = new RegExp(
   [
     String.raw`(?<! (?:all|this)) (?:weeks?|months?|years?) `,
     " (?:fortnight|ago|yesterday|every|day (?:before|after)|days (?:after|before|from|later)) ",
+    " days? or ",
     " (?:after next|or (?:the )?(?:next|following)) | next $",
     " (?:first|second|third|fourth|last|past|previous|following) " +
       `(?:${weekdayForms}|${monthForms}) `,
     ` (?:before|after) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
   ].join("|"),
 );
-/** A month without a day: "Friday in January", "the first week of May". */
-const undatedMonth = new RegExp(` (?:in|of|early|mid|late) (?:${monthForms}) `);
+/** A month or a date that is not read: "Friday in January", "Friday the eleventh". */
+const unreadDate = new RegExp(
+  ` (?:(?:in|of|early|mid|late) (?:${monthForms})|(?:the|twenty|thirty) (?:first|second|third)|` +
+    "(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|[a-z]+teen|twentie|thirtie)th) ",
+);
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 const month = String.raw`(${monthForms})\b\.?`;
@@ -140,16 +145,18 @@ function dayOf(year: number, month: number, day: number): NamedDay {
   return date.month === month && date.day === day ? date : null;
 }
 
-const counts = "zero one two three four five six seven eight nine ten".split(" ");
-const distance = new RegExp(String.raw` in (a|\d{1,3}|${counts.join("|")}) (day|week)s? `, "g");
+/** "In three days", but not "in three days or four". */
+const distance = new RegExp(
+  String.raw` in (a|\d{1,3}|${units.join("|")}) (day|week)s? (?!or )`,
+  "g",
+);
 
 const nextWeek = /(?<! or) next week /g;
 const dayAfterTomorrow = " day after tomorrow ";
 
 function relativeDays(words: string, today: Day): Day[] {
   const days = [...words.matchAll(distance)].map(([, count = "", unit]) => {
-    const amount =
-      count === "a" ? 1 : counts.includes(count) ? counts.indexOf(count) : Number(count);
+    const amount = count === "a" ? 1 : units.includes(count) ? units.indexOf(count) : Number(count);
     return today.add(unit === "week" ? { weeks: amount } : { days: amount });
   });
   const rest = words.replace(dayAfterTomorrow, "  ");
@@ -180,10 +187,11 @@ function weekdaysIn(words: string): Weekday[] {
   );
 }
 
-/** Numbers of days without their month: "the 5th", "Friday 5", but not "Friday 5 people". */
+/** Dates without their month: "the 5th", "Friday 5", but not "Friday 5 people". */
 const ordinal = /\b(\d{1,2})(?:st|nd|rd|th)\b/g;
 const afterWeekday = new RegExp(
-  String.raw`\b(?:${weekdayForms}),?\s+(\d{1,2})(?=\s*(?:$|[.,;!?\n](?!\d)))`,
+  String.raw`\b(?:${weekdayForms}),?\s+(\d{1,2})` +
+    String.raw`(?=\s*(?:$|[.,;!?\n](?!\d))|\s+(?:at|please|thanks?|works?|would|is|if|or|and)\b)`,
   "g",
 );
 
