@@ -9,8 +9,8 @@ import { messageById, type MessageRow, scheduledInConversation } from "./rows.ts
 import { release } from "./rules.ts";
 import { stateOf } from "./stored-state.ts";
 
-/** The maximum number of earlier messages that are queued together with a message. */
-const maxEarlier = 50;
+/** The maximum number of scheduled messages that are read, those first that are due first. */
+const maxRead = 50;
 
 /** Queues a scheduled message that is due. A message edited to a later time keeps waiting. */
 export async function releaseMessage(
@@ -43,7 +43,7 @@ export async function releaseMessage(
  * its own, and several engines run these at once, so a later message could be queued first.
  */
 async function findEarlier(tx: Tx, message: MessageRow): Promise<readonly Seen<MessageRow>[]> {
-  const all = await tx.list(scheduledInConversation, [message.conversation_id], maxEarlier);
+  const all = await tx.list(scheduledInConversation, [message.conversation_id], maxRead);
   return all.filter(({ sequence, send_at }) => {
     return sequence < message.sequence && (send_at ?? 0) <= (message.send_at ?? 0);
   });

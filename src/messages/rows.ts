@@ -146,10 +146,10 @@ export const outbox = messages.byId.index("outbox", ["conversation_id", "sequenc
   where: { column: "status", in: ["queued", "sending"] },
 });
 
-/** The scheduled messages of a conversation, in order. */
+/** The scheduled messages of a conversation, in the order in which they are due. */
 export const scheduledInConversation = messages.byId.index(
   "scheduled_in_conversation",
-  ["conversation_id", "sequence"],
+  ["conversation_id", "send_at", "sequence"],
   { since: 9, where: { column: "status", in: ["scheduled"] } },
 );
 

@@ -32,6 +32,10 @@ describe.each(storages)("messages that are scheduled for the same time, on $name
         why === "quiet hours"
           ? { category: "marketing" as const }
           : { send_at: new Date(due).toISOString() };
+      const nextDay = new Date(due + 24 * 60 * minute).toISOString();
+      for (let n = 0; n < 60; n++) {
+        await one.messages.send({ to, body: "Reminder", send_at: nextDay });
+      }
       for (const body of ["first", "second", "third"]) {
         await one.messages.send({ to, body, ...how });
         await clock.settle();
