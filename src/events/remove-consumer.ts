@@ -18,7 +18,6 @@ import {
   leaseMs,
   renew,
 } from "../queue/index.ts";
-import type { Seen } from "../ports/index.ts";
 import { background, type Store, type UnscopedTx } from "../store/index.ts";
 import { notFound } from "../kernel/index.ts";
 
@@ -59,7 +58,7 @@ export async function isBeingRemoved(tx: UnscopedTx, { name }: ConsumerRow): Pro
   return (await findJob(tx, removalJob(name, tx.now))) !== undefined;
 }
 
-/** Continues the removal of a consumer whose process ended early. */
+/** Continues the removal of a consumer, because the process that began it ended early. */
 export function continueRemoval({ store }: ConsumerRuntime): JobHandler<"remove-consumer"> {
   return async (claim, { stopping }) => {
     const { consumer } = claim.key;
@@ -86,13 +85,9 @@ async function removeChunk(tx: UnscopedTx, name: string): Promise<"more" | "done
   const lanes = [lane, { ...lane, slow: true }];
   const disarmed = await Promise.all(lanes.map((each) => disarmLane(tx, each, chunk)));
   if (Math.max(rows.length, ...disarmed) === chunk) return "more";
-  await remove(tx, consumer);
-  return "done";
-}
-
-async function remove(tx: UnscopedTx, consumer: Seen<ConsumerRow>): Promise<void> {
   tx.remove(consumers, consumer);
-  await disarm(tx, removalJob(consumer.name, tx.now));
+  await disarm(tx, removalJob(name, tx.now));
+  return "done";
 }
 
 function removalJob(consumer: string, due_at: number): JobOrder<"remove-consumer"> {

@@ -179,7 +179,7 @@ async function beginAttempt(
  * Ends the expired ones among the first messages of a conversation, and records lost answers, also
  * behind a message that waits longer. A message that was scheduled can be released before one that
  * is being sent, and a crash then leaves that one behind it. Returns when the next of the others
- * expires, or Infinity. That is now if more messages have come to be among the first.
+ * expires, or Infinity. Returns now if messages that were not read have moved up among the first.
  */
 async function handleExpiredAndLost(
   tx: Tx,

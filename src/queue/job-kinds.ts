@@ -66,7 +66,7 @@ export const jobKinds = {
   "early-receipt": { of: "engine", key: ["transport", "provider_message_id"], lane: [] },
   /** Calls a consumer's handler with the events of one key, in order. */
   consume: { of: "engine", key: ["consumer", "key"], lane: ["consumer"] },
-  /** Removes the queued events of a removed consumer. */
+  /** Completes the removal of a consumer. */
   "remove-consumer": { of: "engine", key: ["consumer"], lane: [] },
   /** Sends a webhook the deliveries that are due. */
   deliver: { of: "account", key: ["webhook_id"], lane: ["webhook_id"] },

@@ -127,7 +127,7 @@ function remember(
   const isSaid = message_id !== null;
   const { isStuck, usage } = outcome;
   tx.update(agentSessions, session, {
-    ...(error === null ? placeAfter : placeAfterRefusal)(session, run, outcome),
+    ...(error === null ? playbooksAfter : playbooksAfterRefusal)(session, run, outcome),
     heard_through: Math.max(session.heard_through, run.heard_through),
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
@@ -137,29 +137,30 @@ function remember(
   });
 }
 
-type Place = Partial<Pick<AgentSessionRow, "frames" | "playing" | "paused_by">>;
+type PlaybookColumns = Partial<Pick<AgentSessionRow, "frames" | "playing" | "paused_by">>;
 
 /** Returns where the conversation's playbooks stand after a turn. */
-function placeAfter(
+function playbooksAfter(
   session: AgentSessionRow,
   run: RunRow,
   { frames, playbook_id, isWaiting }: TurnOutcome,
-): Place {
+): PlaybookColumns {
   // A playbook that waits for an approval keeps waiting while the agent answers other messages.
   const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
   return { ...frameColumns(frames), paused_by };
 }
 
 /**
- * Returns where they stand after a turn whose reply was refused: at the step before it, so that a
- * refused question is not open. But a playbook that has called actions ends, because it would call
- * them a second time. A triggered playbook is in the session only if it has waited for the run.
+ * Returns where the conversation's playbooks stand after a turn whose reply was refused: where they
+ * stood before, so that no question is open that the contact has not got. But a playbook that has
+ * called actions ends, because it would call them a second time. A triggered playbook is in the
+ * session only if it waited there for an approval.
  */
-function placeAfterRefusal(
+function playbooksAfterRefusal(
   session: AgentSessionRow,
   run: RunRow,
   { playbook_id, calls }: TurnOutcome,
-): Place {
+): PlaybookColumns {
   const isInSession = run.request === null || session.paused_by === run.id;
   const ends = playbook_id !== null && isInSession && calls.length > 0;
   return ends ? { ...frameColumns([]), paused_by: null } : {};
