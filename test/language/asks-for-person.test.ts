@@ -14,6 +14,7 @@ test.each([
   "you don't get it. can I talk to an actual human being",
   "I don't want a bot, I want a human",
   "Can't I just talk to a person?",
+  "This doesn't work I want to talk to a human",
   "why won't you let me talk to someone",
   "Please transfer me to an agent",
   "put me through to somebody please",

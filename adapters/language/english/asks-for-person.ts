@@ -45,8 +45,15 @@ const onlyAgent = new RegExp(`^(?:an? )?(?:(?:real|actual|live|human) )*${agent}
 
 const clauseEnd = /[.,;:!?()\n\u2026\u2013\u2014]+/u;
 const clauseStart = / (?:but|and|so|because) | (?=(?:can|could|may) (?:i|you|we)\b|let me\b)/;
-/** Questions with a negation that deny nothing: "Can't I speak to a person?" */
-const negativeQuestion = /\b(?:cant|couldnt|wont|dont|isnt|arent) (?:i|we|you|there|let)\b/g;
+/**
+ * Negations that deny no wish: of a question, "Can't I speak to a person?", and of a complaint,
+ * "This doesn't work I want a person".
+ */
+const otherNegation = new RegExp(
+  String.raw`\b(?:(?:cant|wont|dont|isnt) (?:i|we|you|there|let)|` +
+    String.raw`(?:does|did|would|could|should|are|was)nt)\b`,
+  "g",
+);
 const otherDenials = /\b(?:no need|instead of|rather than|hate|avoid)\b/;
 
 /** A clause that denies its wish, such as "I don't want to talk to a person", does not count. */
@@ -64,6 +71,6 @@ export function asksForPerson(text: string): boolean {
 }
 
 function deniesBefore(start: string): boolean {
-  const rest = start.replaceAll(negativeQuestion, "");
+  const rest = start.replaceAll(otherNegation, "");
   return isDenied(rest) || otherDenials.test(rest);
 }

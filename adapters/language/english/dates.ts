@@ -92,7 +92,9 @@ const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year
  * A number beside a date makes it one of several, unless it is a time: "Dec 5 or 6", "5-6 Dec".
  * "After Dec 5" is another day.
  */
-const between = String.raw`\s*,?\s*(?:[-–—&/]|\b(?:or|and|to|till|until|through)\b)\s*(?:the\s+)?`;
+const between =
+  String.raw`\s*,?\s*(?:[-–—&/]|\b(?:or|and|to|till|until|thru|through)\b)` +
+  String.raw`\s*(?:the\s+)?`;
 const timeMark = String.raw`\d|[:.]\d|\s?(?:[ap]\.?m|h|uhr|o'?clock)\b`;
 const numberAfter = new RegExp(String.raw`^${between}\d{1,2}(?!${timeMark})`);
 const numberOrShiftBefore = new RegExp(

@@ -10,7 +10,10 @@ export function phraseSet(list: string): ReadonlySet<string> {
   return new Set(list.split(",").map((phrase) => phrase.trim()));
 }
 
-const denial = /\b(?:not|except|cant|cannot|dont|wont|isnt|never|no longer|anything but)\b/;
+const denial = new RegExp(
+  String.raw`\b(?:not|cannot|(?:ca|do|does|did|wo|would|could|should|is|are|was)nt|never|` +
+    String.raw`no longer|except|all but|(?:any|every)(?: ?\w+)? but)\b`,
+);
 
 /** Whether a text denies or excludes something. What it names may then be what it does not mean. */
 export function isDenied(text: string): boolean {
