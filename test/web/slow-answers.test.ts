@@ -62,6 +62,30 @@ test("what is typed on a phone while a text is on its way stays, and a lost answ
   expect(data.map(({ body }) => body)).toEqual(["Two", "One"]);
 });
 
+test("a text that was refused is sent once the reason is gone, without a change", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(url);
+  const handset = page.getByRole("region", { name: "Phone +15005550001" });
+  const optedOut = handset.locator(".badge", { hasText: "Opted out" });
+  const write = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
+  await write("STOP");
+  await optedOut.waitFor();
+  await handset.getByRole("button", { name: "Account" }).click();
+  const field = handset.getByRole("textbox");
+  await field.fill("Hello");
+  await field.press("Enter");
+  await handset.getByRole("alert").waitFor();
+  await write("START");
+  await optedOut.waitFor({ state: "detached" });
+  await field.press("Enter");
+  await handset.locator(".text", { hasText: "Hello" }).waitFor();
+  expect(await handset.getByRole("alert").count()).toBe(0);
+});
+
 test("a note about a person is added once by a double click, and keeps what is typed next", async ({
   skip,
 }) => {

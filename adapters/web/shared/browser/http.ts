@@ -12,7 +12,10 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 /** Settings of one request. */
 export interface RequestOptions {
-  /** The idempotency key of a write. Give it when a person may repeat the write. */
+  /**
+   * The idempotency key of a write. Give it when a person may repeat the write. A write that was
+   * refused is repeated under another key.
+   */
   readonly key?: string;
   /** Ends the request. */
   readonly signal?: AbortSignal | undefined;
@@ -44,6 +47,23 @@ export const newKey = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 };
+
+const maxRenewed = 100;
+/** By the key that a caller gives, the one under which its request is sent now. */
+const renewed = new Map<string, string>();
+
+/**
+ * Sends the next request of this key under a new one. The server would answer under the old one
+ * with the stored refusal, even if its reason is gone.
+ */
+function renew(key: string): void {
+  renewed.set(key, newKey());
+  const [oldest] = renewed.keys();
+  if (renewed.size > maxRenewed && oldest !== undefined) renewed.delete(oldest);
+}
+
+/** Whether the server did nothing. With 410 it says that it did, and that the result is erased. */
+const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 410;
 
 /** The address of a path below the mount point. */
 export const addressOf = (path: string, query: Query = {}): URL => {
@@ -91,7 +111,7 @@ export async function request(
 ): Promise<Received> {
   const address = addressOf(path, query);
   const headers = new Headers(pageHeaders);
-  if (method !== "GET") headers.set("Idempotency-Key", key);
+  if (method !== "GET") headers.set("Idempotency-Key", renewed.get(key) ?? key);
   if (body !== undefined) headers.set("Content-Type", "application/json");
   for (let repetition = 0; ; repetition += 1) {
     const response = await reach(address, {
@@ -107,6 +127,7 @@ export async function request(
     const error = await errorOf(response);
     const wait = error.retryAfterMs ?? Infinity;
     if (response.status !== 429 || repetition >= maxRepetitions || wait > maxPatienceMs) {
+      if (method !== "GET" && isRefusal(response.status)) renew(key);
       throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, wait));

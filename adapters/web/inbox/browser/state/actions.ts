@@ -180,7 +180,7 @@ export function sendDraft(id: string): void {
   void deliver(id, message);
 }
 
-/** Sends an outgoing message again, with the same key. */
+/** Sends an outgoing message again, with the same key, so that it is sent once. */
 export function resend(id: string, message: Outgoing): void {
   const again: Outgoing = { ...message, state: "sending", problem: "" };
   setOutgoing(id, again);
