@@ -60,3 +60,22 @@ test("a tail that is paused stands still, also when the server is back, and miss
   await page.getByRole("button", { name: "Resume" }).click();
   await expect.poll(() => shown.allTextContents()).toEqual(["Third", "Second", "First"]);
 });
+
+test("a filter that matches nothing yet shows the first event that matches, though the pointer was on the list", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  await page.goto(`${url}#/events?type=message.received`);
+  await page.getByRole("status").getByText("Live").waitFor();
+  await write("First");
+  await page.locator(".event-row").hover();
+  await page.keyboard.press("/");
+  await page.keyboard.type("Second");
+  await page.getByText("No events").waitFor();
+  await write("Second");
+  await page.getByRole("button", { name: "Show 1 new event" }).click();
+  await page.locator(".event-summary", { hasText: "Second" }).waitFor();
+});

@@ -137,13 +137,6 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
     if (error !== undefined) return <ErrorState error={error} onRetry={() => void tail.reload()} />;
     return <Skeleton rows={8} />;
   }
-  if (events.length === 0) {
-    return (
-      <EmptyState icon="activity" title={t("eventsNone")}>
-        {t("eventsNoneHint")}
-      </EmptyState>
-    );
-  }
   const waiting = tail.waiting.value;
   return (
     <div
@@ -154,23 +147,31 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
       {waiting > 0 && (
         <NewRows onShow={() => tail.show()}>{t("eventsWaiting", { count: waiting })}</NewRows>
       )}
-      <VirtualList
-        label={t("events")}
-        items={events.map(({ id }) => id)}
-        rowHeight={rowHeight}
-        onEnd={() => void tail.more()}
-        renderRow={(id, tabIndex) => {
-          const event = byId.get(id);
-          return (
-            event && <EventRow event={event} tabIndex={tabIndex} isOpen={id === open} type={type} />
-          );
-        }}
-        footer={
-          events.length >= maxEvents && (
-            <p class="list-note muted">{t("eventsKept", { count: maxEvents })}</p>
-          )
-        }
-      />
+      {events.length === 0 ? (
+        <EmptyState icon="activity" title={t("eventsNone")}>
+          {t("eventsNoneHint")}
+        </EmptyState>
+      ) : (
+        <VirtualList
+          label={t("events")}
+          items={events.map(({ id }) => id)}
+          rowHeight={rowHeight}
+          onEnd={() => void tail.more()}
+          renderRow={(id, tabIndex) => {
+            const event = byId.get(id);
+            return (
+              event && (
+                <EventRow event={event} tabIndex={tabIndex} isOpen={id === open} type={type} />
+              )
+            );
+          }}
+          footer={
+            events.length >= maxEvents && (
+              <p class="list-note muted">{t("eventsKept", { count: maxEvents })}</p>
+            )
+          }
+        />
+      )}
     </div>
   );
 }
