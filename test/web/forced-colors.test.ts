@@ -1,0 +1,28 @@
+/** Pages in the colors of the system's high-contrast mode. */
+import { expect, test } from "vitest";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+test("the line below a tab tells which one is chosen", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.emulateMedia({ forcedColors: "active", colorScheme: "light" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("tab", { name: "Note" }).waitFor();
+  /** Whether the line has another color than the background. */
+  const lines = (): Promise<boolean[]> =>
+    page.evaluate(
+      `["Reply", "Note"].map((name) => {
+        const tab = document.evaluate("//*[@role='tab'][.='" + name + "']", document).iterateNext();
+        return getComputedStyle(tab).borderBlockEndColor !== "rgb(255, 255, 255)";
+      })`,
+    );
+  await expect.poll(lines).toEqual([true, false]);
+  await page.getByRole("tab", { name: "Note" }).click();
+  await expect.poll(lines).toEqual([false, true]);
+});
