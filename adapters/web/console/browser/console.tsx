@@ -81,7 +81,7 @@ const parts: readonly Part[] = [
   { id: "api", name: () => t("reference"), icon: "code", scopes: [], view: ReferencePage },
 ];
 
-/** The first thing that a new user of the sandbox sees are phones. */
+/** A new user of the sandbox first sees its phones. */
 function firstPart(): string {
   const phones = parts.find(({ id }) => id === "phones");
   const isUsable = current.value?.mode === "sandbox" && phones?.scopes.every(may) === true;
