@@ -1,7 +1,7 @@
 import type { TidingsError } from "../kernel/index.ts";
 import type { Clock, StorageConflict } from "../ports/index.ts";
-import { CommandQueue, type Member } from "./command-queue.ts";
-import { type Blocked, Committer, type CommitterOptions } from "./committer.ts";
+import { CommandQueue, maxGroupSize, type Member } from "./command-queue.ts";
+import { type Blocked, Committer, type CommitterOptions, type Run } from "./committer.ts";
 import { locked } from "./errors.ts";
 import type { Overlay } from "./overlay.ts";
 import { RowSet } from "./row-set.ts";
@@ -9,28 +9,46 @@ import { RowSet } from "./row-set.ts";
 /** How long a command waits for a row that another transaction has locked, in milliseconds. */
 const maxBlockedMs = 5_000;
 /**
- * The pause between two tries, in milliseconds. A try that waits for a lock delays the exclusive
- * groups of all processes.
+ * The pause before a command tries again, in milliseconds. A try that waits for a lock delays the
+ * exclusive groups of all processes.
  */
 const pauseMs = 100;
+/**
+ * The size of the groups in which the commands of a larger one run again. It is about the root of
+ * the maximum, so that few commits find the command that needs the locked row.
+ */
+const smallGroupSize = 12;
 
 interface BlockedCommand {
   readonly member: Member;
   /** When it began to wait, by the monotonic clock. */
   readonly since: number;
+  /** When its last run ended, or it was added, by the monotonic clock. */
+  triedAt: number;
   /** What its last run wrote and held. */
   overlay: Overlay;
-  /** The conflict with the transaction. Undefined if it waits for an earlier command only. */
+  /** The conflict that it met alone. Undefined if it is not known to need a locked row itself. */
   conflict: StorageConflict | undefined;
 }
 
+interface Sorted {
+  /** The first command for each locked row. */
+  readonly first: BlockedCommand[];
+  /** The commands that wait for none of these, up to the size of a group. */
+  readonly free: BlockedCommand[];
+  /** All others: the later ones for the same rows as one of `first`, and those for a next group. */
+  readonly behind: BlockedCommand[];
+}
+
 /**
- * Commands that need a row which another transaction has locked, and later commands for the rows of
- * these. They wait outside the groups, so that all other commands go on, and try again from time to
- * time. Commands for the same row keep their order.
+ * Commands that met a row which another transaction has locked, those of the same group, and later
+ * commands for the rows of these. They run again in groups of their own, so that all other commands
+ * go on. Those that need a locked row are found by smaller and smaller groups, and then try again
+ * from time to time. Commands for the same row keep their order.
  */
 export class BlockedCommands implements Blocked {
   readonly #clock: Clock;
+  readonly #yieldToEventLoop: () => Promise<void>;
   readonly #queue: CommandQueue;
   readonly #committer: Committer;
   /** One that tries again stays here until it is settled. */
@@ -38,25 +56,29 @@ export class BlockedCommands implements Blocked {
   /** The rows of all these commands. */
   #rows = new RowSet();
   #trying: Promise<void> | undefined;
-  /** The rows of the commands that have tried again in this round and are still blocked. */
+  /**
+   * The rows of the commands that turned out to be blocked in the current try. Its later commands
+   * wait behind them. Those that do not run in it come later, so it must not wait for their rows.
+   */
   #lockedRows = new RowSet();
-  /** Those of the last try that are still blocked. */
+  /** Those of the current try that are still blocked. */
   readonly #stillBlocked = new Set<Member>();
   /** How long a command may wait. */
   #maxMs = maxBlockedMs;
-  /** Why the storage failed in this round, if it did. */
+  /** Why the storage failed in the current try, if it did. */
   #failure: TidingsError | undefined;
 
   constructor(options: Omit<CommitterOptions, "requeue" | "blocked">) {
     const { clock, port, onFailure } = options;
     this.#clock = clock;
+    this.#yieldToEventLoop = () => port.yieldToEventLoop();
     this.#queue = new CommandQueue(port.capabilities);
     this.#committer = new Committer({
       ...options,
       requeue: (members) => this.#queue.addAgain(members),
       blocked: {
         mustWait: (overlay) => this.#lockedRows.overlaps(overlay),
-        add: (member, overlay, conflict) => this.#addAgain(member, overlay, conflict),
+        add: (runs, conflict) => this.#addAgain(runs, conflict),
       },
       onFailure: (error) => {
         onFailure(error);
@@ -74,10 +96,15 @@ export class BlockedCommands implements Blocked {
     return this.size > 0 && this.#rows.overlaps(overlay);
   }
 
-  add(member: Member, overlay: Overlay, conflict?: StorageConflict): void {
-    prepare(member);
-    this.#commands.set(member, { member, since: this.#clock.monotonic(), overlay, conflict });
-    this.#rows.add(overlay);
+  add(runs: readonly Run[], met?: StorageConflict): void {
+    const since = this.#clock.monotonic();
+    const conflict = runs.length === 1 ? met : undefined;
+    for (const { member, overlay } of runs) {
+      prepare(member);
+      this.#commands.set(member, { member, since, triedAt: since, overlay, conflict });
+      this.#rows.add(overlay);
+    }
+    if (met !== undefined) split(runs);
     this.#trying ??= this.#tryUntilNoneWaits();
   }
 
@@ -91,45 +118,48 @@ export class BlockedCommands implements Blocked {
     await this.#trying;
   }
 
+  /**
+   * Lets the commands that are free run together. In between, each command that needs a locked row
+   * tries again alone, so that it holds up no other one while it waits for the lock.
+   */
   async #tryUntilNoneWaits(): Promise<void> {
+    await this.#yieldToEventLoop();
     while (this.size > 0) {
-      await this.#clock.sleep(pauseMs);
-      await this.#tryAll();
+      const { free } = this.#sort();
+      await this.#try(free);
+      const [next] = this.#sort().first.toSorted((a, b) => a.triedAt - b.triedAt);
+      if (next !== undefined && this.#clock.monotonic() - next.triedAt >= pauseMs) {
+        await this.#try([next]);
+        if (this.#commands.has(next.member)) this.#rejectLongBlocked(next);
+      } else if (free.length === 0) await this.#clock.sleep(pauseMs);
     }
     this.#trying = undefined;
   }
 
-  /**
-   * Tries the first command for each row alone, so that it holds up no other one when it waits for
-   * the lock. When it has committed, the later commands for its rows follow together.
-   */
-  async #tryAll(): Promise<void> {
-    this.#failure = undefined;
-    this.#lockedRows = new RowSet();
-    const commands = [...this.#commands.values()].toSorted(
+  #sort(): Sorted {
+    const sorted: Sorted = { first: [], behind: [], free: [] };
+    const rows = new RowSet();
+    const inOrder = [...this.#commands.values()].toSorted(
       (a, b) => a.member.place - b.member.place,
     );
-    const followers: BlockedCommand[] = [];
-    const earlier = new RowSet();
-    for (const command of commands) {
-      if (earlier.overlaps(command.overlay)) followers.push(command);
-      else await this.#try([command]);
-      earlier.add(command.overlay);
+    for (const command of inOrder) {
+      const isBehind = rows.overlaps(command.overlay);
+      const needsLocked = command.conflict !== undefined;
+      if (!isBehind && !needsLocked && sorted.free.length < maxGroupSize) {
+        sorted.free.push(command);
+        continue;
+      }
+      sorted[!isBehind && needsLocked ? "first" : "behind"].push(command);
+      rows.add(command.overlay);
     }
-    const free: BlockedCommand[] = [];
-    for (const command of followers) {
-      if (this.#lockedRows.overlaps(command.overlay)) this.#lockedRows.add(command.overlay);
-      else free.push(command);
-    }
-    await this.#try(free);
-    this.#rejectLongBlocked();
-    this.#rows = new RowSet();
-    for (const { overlay } of this.#commands.values()) this.#rows.add(overlay);
+    return sorted;
   }
 
   /** Runs commands until each is settled or blocked again, or the storage fails. */
   async #try(commands: readonly BlockedCommand[]): Promise<void> {
-    if (this.#failure !== undefined) return;
+    if (commands.length === 0) return;
+    this.#failure = undefined;
+    this.#lockedRows = new RowSet();
     this.#stillBlocked.clear();
     this.#queue.addAgain(commands.map(({ member }) => member));
     while (this.#queue.size > 0 && this.#failure === undefined) {
@@ -140,16 +170,26 @@ export class BlockedCommands implements Blocked {
     for (const { member } of commands) {
       if (!this.#stillBlocked.has(member)) this.#commands.delete(member);
     }
+    this.#rows = new RowSet();
+    for (const { overlay } of this.#commands.values()) this.#rows.add(overlay);
   }
 
-  #addAgain(member: Member, overlay: Overlay, conflict: StorageConflict | undefined): void {
-    prepare(member);
-    this.#lockedRows.add(overlay);
-    this.#stillBlocked.add(member);
-    const command = this.#commands.get(member);
-    if (command === undefined) return;
-    command.overlay = overlay;
-    command.conflict ??= conflict;
+  #addAgain(runs: readonly Run[], met: StorageConflict | undefined): void {
+    if (met !== undefined && runs.length > 1) {
+      split(runs);
+      this.#queue.addAgain(runs.map(({ member }) => member));
+      return;
+    }
+    for (const { member, overlay } of runs) {
+      prepare(member);
+      this.#lockedRows.add(overlay);
+      this.#stillBlocked.add(member);
+      const command = this.#commands.get(member);
+      if (command === undefined) continue;
+      command.overlay = overlay;
+      command.triedAt = this.#clock.monotonic();
+      command.conflict ??= met;
+    }
   }
 
   /** If the storage does not respond, each try would take until its deadline. */
@@ -159,18 +199,29 @@ export class BlockedCommands implements Blocked {
     this.#commands.clear();
   }
 
-  #rejectLongBlocked(): void {
+  /** Rejects a command that has waited for its row for too long, and those behind it that have. */
+  #rejectLongBlocked(first: BlockedCommand): void {
     const now = this.#clock.monotonic();
-    for (const [member, { since, conflict }] of this.#commands) {
+    const rows = new RowSet();
+    rows.add(first.overlay);
+    for (const { member, since, overlay } of [first, ...this.#sort().behind]) {
+      if (!rows.overlaps(overlay)) continue;
+      rows.add(overlay);
       if (now - since < this.#maxMs) continue;
-      member.reject(locked(conflict));
+      member.reject(locked(first.conflict));
       this.#commands.delete(member);
     }
   }
 }
 
+/** Lets the commands of a group that met a locked row run again in smaller groups. */
+function split(runs: readonly Run[]): void {
+  const size = runs.length > smallGroupSize ? smallGroupSize : 1;
+  for (const { member } of runs) member.groupSize = size;
+}
+
 /** An exclusive group, as after other conflicts, would let all processes wait for the lock. */
 function prepare(member: Member): void {
   member.conflicts = 0;
-  member.alone = false;
+  member.groupSize = maxGroupSize;
 }

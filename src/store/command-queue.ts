@@ -11,6 +11,9 @@ export type Origin = "engine" | "caller" | "item";
 /** A command whose runs met so many conflicts fails with `storage_contended`. */
 export const maxConflicts = 8;
 
+/** The maximum number of commands of a group. More would delay its first commands. */
+export const maxGroupSize = 128;
+
 /** A command that waits for its commit. */
 export interface Member {
   readonly work: (tx: UnscopedTx) => Promise<unknown>;
@@ -26,10 +29,10 @@ export interface Member {
   /** With so many of these, the command fails. */
   readonly maxConflicts: number;
   /**
-   * Whether the command commits in a group of its own, so that its failure and those of other
-   * commands do not affect each other.
+   * The maximum number of commands of its group. It is lowered when its failure and those of other
+   * commands must not affect each other. With 1, the command commits alone.
    */
-  alone: boolean;
+  groupSize: number;
   /** The work that began in the last run of the command. It goes on after the commit. */
   begun: Begun | undefined;
 }
@@ -102,16 +105,17 @@ export class CommandQueue {
   /** Takes up to `max` commands that may share a commit, each when the iterator asks for it. */
   *takeGroup(max: number): Generator<Member> {
     const runsAgain = this.#again.size > 0;
-    for (let taken = 0; taken < max; taken++) {
+    let size = max;
+    for (let taken = 0; taken < size; taken++) {
       const hasAgain = this.#again.size > 0;
       // A command that runs again may need an exclusive group. This group began as a shared one.
       if (hasAgain && !runsAgain) return;
       const line = hasAgain ? this.#again : this.#others;
       const member = line.first;
-      if (member === undefined || (member.alone && taken > 0)) return;
+      if (member === undefined || member.groupSize <= taken) return;
+      size = Math.min(size, member.groupSize);
       line.take();
       yield member;
-      if (member.alone) return;
     }
   }
 }

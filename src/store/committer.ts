@@ -12,7 +12,7 @@ import { checkBegun, undoBegun } from "./begun.ts";
 import { type BodyRun, mergeInto, type Result, throwIfGroupFails } from "./body-results.ts";
 import { BodyRunner } from "./body-runner.ts";
 import { BufferedTx } from "./buffered-tx.ts";
-import type { CommandQueue, Member } from "./command-queue.ts";
+import { type CommandQueue, maxGroupSize, type Member } from "./command-queue.ts";
 import { isStorageFailure, refused } from "./errors.ts";
 import { GroupPace } from "./group-pace.ts";
 import { Overlay } from "./overlay.ts";
@@ -50,16 +50,23 @@ export interface CommitterOptions {
   readonly blocked?: Blocked | undefined;
 }
 
+/** A command, and what it wrote and held in a run without the writes of its group. */
+export interface Run {
+  readonly member: Member;
+  readonly overlay: Overlay;
+}
+
 /** Where commands wait that need a row which another transaction has locked. */
 export interface Blocked {
   /** Whether a command must wait behind a blocked one, because both need the same rows. */
   mustWait(overlay: Overlay): boolean;
-  /** Adds a command that met a locked row, or must wait behind one that did. */
-  add(member: Member, overlay: Overlay, conflict?: StorageConflict): void;
+  /**
+   * Adds the commands of a group whose commit met a locked row, with the conflict. Or commands that
+   * must wait behind others.
+   */
+  add(runs: readonly Run[], met?: StorageConflict): void;
 }
 
-/** The maximum number of commands of a group. More would delay its first commands. */
-const groupSize = 128;
 /** If at least this many commands wait, half of them are enough for a group. */
 const minToSplit = 32;
 
@@ -72,6 +79,8 @@ interface OpenGroup {
   readonly overlay: Overlay;
   /** The commands that the group has taken from the queue. */
   readonly members: Member[];
+  /** The runs of the members without the writes of the group. Empty if there are none. */
+  readonly runs: Run[];
   /** The results of the members whose bodies have run, in order. */
   readonly results: Result[];
   /** What bodies that run at the same time have read. */
@@ -88,8 +97,8 @@ interface OpenGroup {
  *
  * When a body or the commit meets a conflict, every member runs again in an exclusive group. After
  * a second conflict, or when the storage refuses a write permanently, each member commits in a
- * separate group, so that one member cannot make the others fail again. After a conflict with a
- * locked row, too. The member that meets the lock again then waits among the blocked commands.
+ * separate group, so that one member cannot make the others fail again. When the commit meets a
+ * locked row, the members run again among the blocked commands.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -137,7 +146,7 @@ export class Committer {
       await previous?.committed;
       const taken = open?.members ?? [];
       // If the group failed before it took members, the first commands of the queue fail with it.
-      const members = taken.length > 0 ? taken : [...queue.takeGroup(groupSize)];
+      const members = taken.length > 0 ? taken : [...queue.takeGroup(maxGroupSize)];
       this.#runAgain(members, error, open);
     }
   }
@@ -158,7 +167,7 @@ export class Committer {
       port,
     });
     const overlay = new Overlay();
-    return { group, exclusive, snapshot, overlay, members: [], results: [], lookups: [] };
+    return { group, exclusive, snapshot, overlay, members: [], runs: [], results: [], lookups: [] };
   }
 
   #takeKnownLookups(): readonly Lookup[] {
@@ -196,7 +205,7 @@ export class Committer {
    */
   async #runConcurrently(queue: CommandQueue, open: OpenGroup): Promise<void> {
     const { members, snapshot, overlay, results, lookups } = open;
-    members.push(...queue.takeGroup(groupSize));
+    members.push(...queue.takeGroup(maxGroupSize));
     // Bodies that run again keep the time. Otherwise they could take for past what an earlier body
     // has only begun, such as the last hand-over of a throttled sender.
     const now = this.#options.clock.now();
@@ -210,6 +219,7 @@ export class Committer {
     for (const { run } of soloRuns) throwIfGroupFails(run.result);
     const joining = soloRuns.filter(({ member, run }) => !this.#waitsBehind(member, run));
     members.splice(0, members.length, ...joining.map(({ member }) => member));
+    open.runs.push(...joining.map(({ member, run }) => ({ member, overlay: run.overlay })));
     for (const { member, run } of joining) {
       results.push(mergeInto(run, overlay) ?? (await this.#run(member, now, open)));
     }
@@ -220,7 +230,7 @@ export class Committer {
     const { blocked } = this.#options;
     if (blocked === undefined || !result.ok || !blocked.mustWait(overlay)) return false;
     undoBegun([member]);
-    blocked.add(member, overlay);
+    blocked.add([{ member, overlay }]);
     return true;
   }
 
@@ -232,7 +242,7 @@ export class Committer {
    */
   #maxMembers(waiting: number): number {
     const wouldIdle = this.#isAsync && this.#previous === undefined && waiting >= minToSplit;
-    return wouldIdle ? Math.min(Math.ceil(waiting / 2), groupSize) : groupSize;
+    return wouldIdle ? Math.min(Math.ceil(waiting / 2), maxGroupSize) : maxGroupSize;
   }
 
   /** Runs one body on top of the group's writes. Keeps its writes when it succeeds. */
@@ -322,7 +332,8 @@ export class Committer {
         await group.abort();
         const { blocked } = this.#options;
         if (blocked !== undefined && error instanceof StorageConflict && error.isLocked) {
-          this.#makeWay(open, error, blocked);
+          undoBegun(members);
+          blocked.add(open.runs, error);
         } else this.#runAgain(members, error, open);
         return false;
       },
@@ -346,21 +357,6 @@ export class Committer {
   }
 
   /**
-   * Lets the members of a group whose commit met a locked row run again, each alone. The one that
-   * needs the row becomes a blocked command.
-   */
-  #makeWay({ members, overlay }: OpenGroup, conflict: StorageConflict, blocked: Blocked): void {
-    undoBegun(members);
-    const [member, ...others] = members;
-    if (member !== undefined && others.length === 0) {
-      blocked.add(member, overlay, conflict);
-      return;
-    }
-    for (const each of members) each.alone = true;
-    this.#options.requeue(members);
-  }
-
-  /**
    * Requeues the members of a failed group that may still succeed, and rejects the others. `failed`
    * is undefined if the group could not begin.
    */
@@ -375,7 +371,7 @@ export class Committer {
       this.#knownLookups = failed?.lookups ?? [];
       this.#runAgainAfter(error, members);
     } else if (error instanceof StorageRefusal && members.length > 1) {
-      for (const member of members) member.alone = true;
+      for (const member of members) member.groupSize = 1;
       requeue(members);
     } else {
       const reason = error instanceof StorageRefusal ? refused(error) : error;
@@ -388,7 +384,7 @@ export class Committer {
     for (const member of members) {
       member.conflicts = conflict.lastsForTransaction ? member.maxConflicts : member.conflicts + 1;
       if (member.conflicts >= member.maxConflicts) member.reject(this.#options.contended(conflict));
-      member.alone = member.conflicts > 1;
+      if (member.conflicts > 1) member.groupSize = 1;
     }
     this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));
   }

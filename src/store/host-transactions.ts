@@ -162,7 +162,7 @@ export class HostTransactions {
         origin: "caller",
         conflicts: 0,
         maxConflicts,
-        alone: true,
+        groupSize: 1,
         begun: undefined,
       });
       void committer.runGroup(queue);

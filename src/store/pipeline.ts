@@ -27,8 +27,10 @@ export class Pipeline {
     const { port, clock, onFailure } = options;
     this.#clock = clock;
     this.#queue = new CommandQueue(port.capabilities);
-    // Commands that lock rows do not wait for those of others (`takeFoundJob`).
-    this.#blocked = options.oneAtATime === true ? undefined : new BlockedCommands(options);
+    // Commands that lock rows do not wait for those of others (`takeFoundJob`). A synchronous
+    // storage has one writer.
+    const canBlock = options.oneAtATime !== true && !port.capabilities.synchronous;
+    this.#blocked = canBlock ? new BlockedCommands(options) : undefined;
     this.#committer = new Committer({
       ...options,
       blocked: this.#blocked,

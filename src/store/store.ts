@@ -1,7 +1,7 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
-import { maxConflicts, type Origin } from "./command-queue.ts";
+import { maxConflicts, maxGroupSize, type Origin } from "./command-queue.ts";
 import { contended, isStorageFailure } from "./errors.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
@@ -175,7 +175,7 @@ export class Store {
         origin,
         conflicts: 0,
         maxConflicts: failsOnConflict ? 1 : maxConflicts,
-        alone: false,
+        groupSize: maxGroupSize,
         begun: undefined,
       });
     });

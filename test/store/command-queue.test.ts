@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CommandQueue, type Member, type Origin } from "../../src/store/command-queue.ts";
+import {
+  CommandQueue,
+  maxGroupSize,
+  type Member,
+  type Origin,
+} from "../../src/store/command-queue.ts";
 
 function command(place: number, origin: Origin): Member {
   return {
@@ -12,14 +17,14 @@ function command(place: number, origin: Origin): Member {
     origin,
     conflicts: 0,
     maxConflicts: 8,
-    alone: false,
+    groupSize: maxGroupSize,
     begun: undefined,
   };
 }
 
 const origin = fc.constantFrom<Origin>("caller", "item", "engine");
 /** Some of the commands that were taken last must run again. */
-const rerun = fc.record({ taken: fc.nat(5), alone: fc.boolean() });
+const rerun = fc.record({ taken: fc.nat(5), groupSize: fc.constantFrom(1, 2, maxGroupSize) });
 /** What happens after a member of a group was taken, before the next one is. */
 const meanwhile = fc.record({
   after: fc.integer({ min: 1, max: 4 }),
@@ -102,9 +107,9 @@ class Modeled {
     this.#listOf(member).push(member);
   }
 
-  runAgain({ taken, alone }: { readonly taken: number; readonly alone: boolean }): void {
+  runAgain({ taken, groupSize }: { readonly taken: number; readonly groupSize: number }): void {
     const members = this.#taken.splice(-taken, taken);
-    for (const member of members) member.alone = alone;
+    for (const member of members) member.groupSize = groupSize;
     this.queue.addAgain(members);
     this.lists.again = [...this.lists.again, ...members].toSorted((a, b) => a.place - b.place);
   }
@@ -124,7 +129,10 @@ class Modeled {
       afterEach(group.length);
     }
     expect(group.length, "A group is not too large.").toBeLessThanOrEqual(max);
-    if (group.some(({ alone }) => alone)) expect(group, "It is alone.").toHaveLength(1);
+    const size = Math.min(...group.map(({ groupSize }) => groupSize));
+    expect(group.length, "No member is in a larger group than it may be.").toBeLessThanOrEqual(
+      size,
+    );
     this.#taken.push(...group);
   }
 

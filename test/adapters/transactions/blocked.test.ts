@@ -26,12 +26,14 @@ async function opened({ isKnown = true, key = "theirs" } = {}) {
   const { clock, engine } = world();
   const storage = host.connect();
   let isBroken = false;
+  let commits = 0;
   const one = engine(
     over(storage, {
       begin(how) {
         const group = storage.begin(how);
         return over(group, {
           async commit(writes) {
+            commits++;
             if (isBroken) throw new TidingsError("storage_unavailable", "The storage is gone.");
             await group.commit(writes);
           },
@@ -43,7 +45,8 @@ async function opened({ isKnown = true, key = "theirs" } = {}) {
   else await one.messages.list();
   const own = await begin(host);
   await one.messages.send(ann, { tx: own.tx, idempotencyKey: key });
-  return { host, clock, one, own, breakStorage: () => void (isBroken = true) };
+  const breakStorage = () => void (isBroken = true);
+  return { host, clock, one, own, breakStorage, commits: () => commits };
 }
 
 /** Sends a message to Ann. `state` tells how the call has ended. */
@@ -81,13 +84,56 @@ describe("while a transaction on PostgreSQL is open", () => {
     await one.messages.send({ to: numbers[0] ?? "", body: "Hello" });
     calls.push(sending(one, "3"));
     await one.messages.send({ to: numbers[1] ?? "", body: "Hello" });
+    // They have met the lock when the time advances. Until it advances again, nothing tries again.
+    await clock.advance(1);
     await own.end("COMMIT");
-    // Nothing tries again before the time advances.
     calls.push(sending(one, "4"));
     await one.messages.send({ to: numbers[2] ?? "", body: "Hello" });
     expect(calls.map(({ state }) => state)).toEqual(["waits", "waits", "waits", "waits"]);
     await clock.advanceUntil(() => calls.every(({ state }) => state === "sent"));
     expect(await bodies(one)).toEqual(["Before", ann.body, "1", "2", "3", "4"]);
+  });
+
+  it("a stream of messages to its contact goes on without pauses once it has ended", async () => {
+    const { clock, one, own } = await opened();
+    const stream = async (): Promise<void> => {
+      for (let i = 0; i < 10; i++) await one.messages.send(ann);
+    };
+    let areSent = false;
+    const streams = Promise.all(Array.from({ length: 8 }, stream)).then(() => (areSent = true));
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await own.end("COMMIT");
+    const ended = clock.monotonic();
+    await clock.advanceUntil(() => areSent);
+    await streams;
+    expect(clock.monotonic() - ended).toBeLessThanOrEqual(200);
+  });
+
+  it("more messages to its contact than a group has are sent in their order", async () => {
+    const { clock, one, own } = await opened();
+    const texts = Array.from({ length: 300 }, (_, i) => String(i));
+    let areSent = false;
+    const sent = Promise.all(texts.map((body) => one.messages.send({ ...ann, body })));
+    const all = sent.then(() => (areSent = true));
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => areSent);
+    await all;
+    const { data } = await one.messages.list({ to: ann.to, limit: 100 });
+    expect(data.map(({ body }) => body).toReversed()).toEqual(texts.slice(-100));
+  });
+
+  it("the messages that share a commit with one to its contact take few commits", async () => {
+    const { clock, one, own, commits } = await opened();
+    const others = Array.from({ length: 100 }, (_, i) => `+150055501${String(i).padStart(2, "0")}`);
+    const before = commits();
+    const sent = Promise.all(others.map((to) => one.messages.send({ to, body: "Hello" })));
+    const waiting = sending(one, "After");
+    await sent;
+    expect(commits() - before).toBeLessThan(40);
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => waiting.state !== "waits");
+    expect(waiting.state).toBe("sent");
   });
 
   it("messages to its contact fail after 5 s, and other messages do not", async () => {
@@ -106,15 +152,16 @@ describe("while a transaction on PostgreSQL is open", () => {
   });
 
   it.each(["COMMIT", "ROLLBACK"] as const)(
-    "a message to the contact that it creates waits for its %s",
+    "messages to the contact that it creates wait for its %s",
     async (how) => {
       const { clock, one, own } = await opened({ isKnown: false });
-      const waiting = sending(one, "After");
+      const calls = ["1", "2", "3"].map((body) => sending(one, body));
       for (const to of numbers) await one.messages.send({ to, body: "Hello" });
-      expect(waiting.state).toBe("waits");
+      expect(calls.map(({ state }) => state)).toEqual(["waits", "waits", "waits"]);
       await own.end(how);
-      await clock.advanceUntil(() => waiting.state !== "waits");
-      expect(await bodies(one)).toEqual(how === "COMMIT" ? [ann.body, "After"] : ["After"]);
+      await clock.advanceUntil(() => calls.every(({ state }) => state === "sent"));
+      const theirs = how === "COMMIT" ? [ann.body] : [];
+      expect(await bodies(one)).toEqual([...theirs, "1", "2", "3"]);
       const { data } = await one.contacts.list();
       expect(data).toHaveLength(1 + numbers.length);
     },
@@ -152,6 +199,20 @@ describe("while a transaction on PostgreSQL is open", () => {
     await clock.advance(200);
     expect(waiting.state).toBe("storage_contended");
     await stopped;
+  });
+
+  it("a message to its contact is sent before the engine has stopped", async () => {
+    const { one, clock, own } = await opened();
+    const waiting = sending(one, "After");
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    let isStopped = false;
+    const stopping = one.stop().then(() => (isStopped = true));
+    await clock.advance(50);
+    expect([waiting.state, isStopped]).toEqual(["waits", false]);
+    await own.end("COMMIT");
+    await clock.advanceUntil(() => isStopped);
+    await stopping;
+    expect(waiting.state).toBe("sent");
   });
 
   it("the message of another open transaction to another contact does not wait", async () => {
