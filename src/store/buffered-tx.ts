@@ -144,18 +144,16 @@ export class BufferedTx implements BaseTx {
   put<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R> {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);
-    const touched = this.#overlay.find(collection, key);
-    if (touched?.row !== undefined) {
-      throw new StorageConflict(`${collection.name}: another row has this key`);
-    }
-    const base = touched?.base;
-    const next = base === undefined ? seen : patched(base, seen, {});
-    this.#overlay.put(collection, {
-      key,
-      base,
-      row: next,
-      changed:
-        base === undefined ? noColumns : Object.keys(seen).filter((each) => each !== "version"),
+    let next = seen;
+    this.#overlay.change(collection, key, (touched) => {
+      if (touched?.row !== undefined) {
+        throw new StorageConflict(`${collection.name}: another row has this key`);
+      }
+      const base = touched?.base;
+      if (base === undefined) return { key, base, row: seen, changed: noColumns };
+      next = patched(base, seen, {});
+      const changed = Object.keys(seen).filter((each) => each !== "version");
+      return { key, base, row: next, changed };
     });
     if (this.#recorded.includes(collection)) this.#insertions.push({ collection, row: next });
     return next;
@@ -164,11 +162,14 @@ export class BufferedTx implements BaseTx {
   update<R extends object>(collection: Collection<R>, seen: Seen<R>, patch: Partial<R>): Seen<R> {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);
-    const touched = this.#latest(collection, key, seen);
-    const base = touched === undefined ? seen : touched.base;
-    const row = patched<R>(base, seen, patch);
-    const changed = union(touched?.changed ?? noColumns, Object.keys(patch));
-    this.#overlay.put(collection, { key, base, row, changed });
+    let row = seen;
+    this.#overlay.change(collection, key, (touched) => {
+      checkLatest(collection, touched, seen);
+      const base = touched === undefined ? seen : touched.base;
+      row = patched<R>(base, seen, patch);
+      const changed = union(touched?.changed ?? noColumns, Object.keys(patch));
+      return { key, base, row, changed };
+    });
     return row;
   }
 
@@ -179,9 +180,11 @@ export class BufferedTx implements BaseTx {
   remove<R extends object>(collection: Collection<R>, seen: Seen<R>): void {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);
-    const touched = this.#latest(collection, key, seen);
-    const base = touched === undefined ? seen : touched.base;
-    this.#overlay.put(collection, { key, base, row: undefined, changed: noColumns });
+    this.#overlay.change(collection, key, (touched) => {
+      checkLatest(collection, touched, seen);
+      const base = touched === undefined ? seen : touched.base;
+      return { key, base, row: undefined, changed: noColumns };
+    });
   }
 
   add<R extends object>(collection: Collection<R>, row: R): void {
@@ -257,26 +260,19 @@ export class BufferedTx implements BaseTx {
     this.#overlay.put(collection, { key, base: row, row, changed: noColumns });
   }
 
-  /**
-   * Returns the entry of a row, or undefined if this transaction has not touched it.
-   * @throws TypeError if `seen` is outdated
-   */
-  #latest(collection: Collection, key: readonly KeyValue[], seen: object): Entry | undefined {
-    const touched = this.#overlay.find(collection, key);
-    if (touched !== undefined && touched.row !== seen) {
-      throw new TypeError(
-        `${collection.name}: the row to write is outdated. Pass the row that the last write ` +
-          "returned.",
-      );
-    }
-    return touched;
-  }
-
   #checkNotEnded(): void {
     if (this.#hasEnded) {
       throw new Error("The command has returned. Its transaction can no longer be used.");
     }
   }
+}
+
+/** @throws TypeError if `seen` is outdated */
+function checkLatest(collection: Collection, touched: Entry | undefined, seen: object): void {
+  if (touched === undefined || touched.row === seen) return;
+  throw new TypeError(
+    `${collection.name}: the row to write is outdated. Pass the row that the last write returned.`,
+  );
 }
 
 function union(some: readonly string[], others: readonly string[]): readonly string[] {

@@ -24,8 +24,7 @@ export class Generations<V> {
   }
 
   set(key: readonly KeyValue[], value: V): void {
-    if (this.#new.get(key) === undefined) this.#countInsertion();
-    this.#new.set(key, value);
+    if (this.#new.set(key, value) === undefined) this.#countInsertion();
   }
 
   delete(key: readonly KeyValue[]): void {
@@ -40,11 +39,9 @@ export class Generations<V> {
   }
 
   #countInsertion(): void {
-    if (this.#count === this.#size) {
-      this.#old = this.#new;
-      this.#new = new KeyMap<V>();
-      this.#count = 0;
-    }
-    this.#count++;
+    if (++this.#count < this.#size) return;
+    this.#old = this.#new;
+    this.#new = new KeyMap<V>();
+    this.#count = 0;
   }
 }

@@ -23,8 +23,12 @@ export class KeyMap<V> {
     return branch.value;
   }
 
-  set(key: readonly KeyValue[], value: V): void {
-    this.#branch(key).value = value;
+  /** Returns the value that the key had before. */
+  set(key: readonly KeyValue[], value: V): V | undefined {
+    const branch = this.#branch(key);
+    const before = branch.value;
+    branch.value = value;
+    return before;
   }
 
   /** Returns the value of a key. A key that has none gets the value that `make` returns. */

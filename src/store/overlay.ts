@@ -82,9 +82,18 @@ export class Overlay {
     }
   }
 
-  put(collection: Collection, entry: Entry): void {
+  /** Sets the entry of a row to the one that `change` returns for the entry that it had. */
+  change(
+    collection: Collection,
+    key: readonly KeyValue[],
+    change: (before: Entry | undefined) => Entry,
+  ): void {
     const touched = getOrInsert(this.#touched, collection, newTouched);
-    this.#journal.push(touched.put(entry));
+    this.#journal.push(touched.change(key, change));
+  }
+
+  put(collection: Collection, entry: Entry): void {
+    this.change(collection, entry.key, () => entry);
   }
 
   /** Adds the values of `row` to the counter under its primary key. */
@@ -268,15 +277,13 @@ class Touched {
     return entries;
   }
 
-  /** Replaces the entry of a row. */
-  put(entry: Entry): Change {
-    const { key } = entry;
+  change(key: readonly KeyValue[], change: (before: Entry | undefined) => Entry): Change {
     const row =
       this.#byKey === undefined
         ? (this.#search(key) ?? newRow())
         : this.#byKey.getOrInsert(key, newRow);
     const before = row.entry;
-    this.#fill(row, entry);
+    this.#fill(row, change(before));
     if (before === undefined) this.#list(row);
     return { rows: this, row, before };
   }

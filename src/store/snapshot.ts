@@ -76,13 +76,7 @@ export class GroupSnapshot implements Snapshot {
   }
 
   read(lookup: Lookup): Rows | Promise<Rows> {
-    const { key } = lookup;
-    const known = this.#knownRows(lookup);
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const rows = this.#read(lookup);
-    known.set(key, rows);
-    return rows;
+    return this.#knownRows(lookup).getOrInsert(lookup.key, () => this.#read(lookup));
   }
 
   #knownRows({ index, limit, lock }: Lookup): KnownRows {
