@@ -77,6 +77,7 @@ const fetchedBy: Readonly<Record<string, "engine" | "others">> = {
   // The carrier fetches media. A page fetches them and avatars with `publicOnly`: test/web.
   "PUT /v1/operators/:id /avatar_url": "others",
   "POST /v1/messages /media/url": "others",
+  "POST /v1/messages/batch /messages/media/url": "others",
   "POST /v1/messages/preview /media/url": "others",
   "PATCH /v1/messages/:id /media/url": "others",
   "POST /v1/conversations/:id/messages /media/url": "others",
