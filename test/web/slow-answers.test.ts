@@ -179,3 +179,53 @@ test("events leave what a person types into a filter of the console", async ({ s
   }
   await expect.poll(() => page.url()).toContain(encodeURIComponent(number));
 });
+
+/**
+ * Lets the first write to a path reach the server only after the release, and after all requests
+ * that the page has made until then.
+ */
+async function delayed(page: Page, path: RegExp) {
+  const released = Promise.withResolvers<void>();
+  let isFirst = true;
+  await page.route(path, async (route) => {
+    if (route.request().method() === "GET") return route.fallback();
+    const waits = isFirst;
+    isFirst = false;
+    if (waits) await released.promise;
+    await route.fallback();
+  });
+  return async (): Promise<void> => {
+    await page.evaluate(async (url) => fetch(url), page.url());
+    released.resolve();
+  };
+}
+
+test("messages and changes reach the server in the order in which a person made them", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hi" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer-area");
+  const releaseMessage = await delayed(page, /conversations\/[^/]+\/messages/);
+  for (const text of ["One", "Two"]) {
+    await composer.fill(text);
+    await composer.press("Control+Enter");
+    await page.locator(".message", { hasText: text }).waitFor();
+  }
+  await releaseMessage();
+  await expect.poll(() => page.locator(".message[data-status=delivered]").count()).toBe(2);
+  const { data } = await shop.messages.list({ direction: "outbound" });
+  expect(data.map(({ body }) => body)).toEqual(["Two", "One"]);
+
+  const releaseChange = await delayed(page, /conversations\/[^/]+$/);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: /^Snooze/ }).click();
+  await page.getByRole("option", { name: "Tomorrow morning" }).click();
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await releaseChange();
+  await page.getByText("Conversation closed").first().waitFor();
+  await expect.poll(async () => (await shop.conversations.get(id)).status).toBe("closed");
+});

@@ -23,6 +23,7 @@ import {
   setOutgoing,
 } from "./drafts.ts";
 import { noteSent, tellUnsent } from "./failures.ts";
+import { inTurn } from "./in-turn.ts";
 import { nextSequence } from "./order.ts";
 import { isMe, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
@@ -38,9 +39,11 @@ async function change(
 ): Promise<boolean> {
   const before = conversationNow(id);
   patch(id, fields);
-  const sequence = nextSequence();
   try {
-    putResponse(await write(newKey()), sequence);
+    await inTurn(id, async () => {
+      const sequence = nextSequence();
+      putResponse(await write(newKey()), sequence);
+    });
     if (done !== undefined) {
       toast({ message: done, ...(undo && { action: { label: t("undo"), run: undo } }) });
     }
@@ -177,14 +180,14 @@ export function sendDraft(id: string): void {
   setOutgoing(id, message);
   allowReport();
   setDraft(id, { ...emptyDraft, mode: draft.mode, from: draft.from });
-  void deliver(id, message);
+  void inTurn(id, () => deliver(id, message));
 }
 
 /** Sends an outgoing message again, with the same key, so that it is sent once. */
 export function resend(id: string, message: Outgoing): void {
   const again: Outgoing = { ...message, state: "sending", problem: "" };
   setOutgoing(id, again);
-  void deliver(id, again);
+  void inTurn(id, () => deliver(id, again));
 }
 
 /** Puts a message that was not sent back into the composer. */
