@@ -25,7 +25,8 @@ interface AttemptOutcome {
  * Records the outcome of an attempt and the message's new state, with the transport of `next`.
  * Schedules the follow-up of the attempt: a look-up, or the end of the wait for receipts. Does
  * nothing if a look-up or a receipt has proved already that the carrier accepted the attempt: proof
- * outranks a lost or negative answer.
+ * outranks a lost or negative answer. A lost answer does not replace a refusal either. If its
+ * commit is retried, a look-up may have found meanwhile that nothing was sent.
  */
 export async function recordOutcome(
   tx: Tx,
@@ -35,6 +36,7 @@ export async function recordOutcome(
 ): Promise<Reported> {
   const { message, attempt } = reported;
   if (isProved(attempt) && !isProved(answer)) return reported;
+  if (attempt.outcome === "rejected" && answer.outcome === "ambiguous") return reported;
   const { drawId, factsByTransport } = services;
   const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
   const isEvidence = provider_message_id !== null || answer.outcome === "accepted";

@@ -176,7 +176,7 @@ function deliveryAfterAttempt(
   return isOver ? { status: "failed", manual_at: null } : { manual_at: pendingRequest };
 }
 
-/** Returns when a delivery is sent again after a failed automatic attempt, or that it has failed. */
+/** Returns when a delivery is sent again after a failed automatic attempt, or that it failed. */
 function afterFailure(
   { url, ended_at, outcome, jitter }: UnrecordedAttempt,
   history: readonly PastAttempt[],

@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
+import { type AttemptRow, attempts } from "../../src/messages/rows.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { accepted, carrier, lost } from "../support/carrier.ts";
+import { world } from "../support/world.ts";
+
+const recordsLostAnswer = (writes: readonly Write[]): boolean =>
+  writes.some(
+    ({ kind, collection, ...write }) =>
+      kind === "update" &&
+      collection === attempts &&
+      "row" in write &&
+      (write.row as unknown as AttemptRow).outcome === "ambiguous",
+  );
+
+it("a lost answer that is recorded twice does not replace what a look-up found in between", async () => {
+  const { clock, engine } = world();
+  const database = memory();
+  let isStalled = false;
+  // The commit is written, but its answer is lost, after the look-up.
+  const storage = beforeCommits(database, async (writes) => {
+    if (isStalled || !recordsLostAnswer(writes)) return;
+    isStalled = true;
+    await database.begin().commit(writes);
+    await clock.sleep(25_000);
+    throw new TidingsError("storage_unavailable", "The answer is lost.");
+  });
+  const line = carrier({
+    send: (_, attempt) => (line.calls.length === 1 ? lost : accepted(attempt)),
+    lookup: () => ({ outcome: "not_sent" }),
+  });
+  const one = engine(storage, { transports: [line] });
+  await one.start();
+  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await clock.advance(120_000);
+  expect((await one.messages.get(id)).status).toBe("sent");
+  expect(line.lookups).toHaveLength(1);
+  const outcomes = (await rowsOf(database, attempts)).map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(["rejected", "accepted"]);
+});
