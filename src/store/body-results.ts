@@ -1,6 +1,7 @@
 import { StorageConflict } from "../ports/index.ts";
 import type { BodyReads } from "./body-runner.ts";
 import type { BufferedTx } from "./buffered-tx.ts";
+import type { Member } from "./command-queue.ts";
 import { isStorageFailure } from "./errors.ts";
 import type { Overlay } from "./overlay.ts";
 
@@ -8,8 +9,9 @@ import type { Overlay } from "./overlay.ts";
 export type Result =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
-/** The result of one body, its transaction, the overlay that it wrote into, and what it read. */
+/** A run of a command's body: its transaction, the overlay that it wrote into, and what it read. */
 export interface BodyRun {
+  readonly member: Member;
   readonly result: Result;
   readonly tx: BufferedTx;
   readonly overlay: Overlay;

@@ -210,23 +210,21 @@ export class Committer {
     // has only begun, such as the last hand-over of a throttled sender.
     const now = this.#options.clock.now();
     const soloRuns = await Promise.all(
-      members.map(async (member) => ({
-        member,
-        run: await this.#body(member, now, snapshot, new Overlay()),
-      })),
+      members.map((member) => this.#body(member, now, snapshot, new Overlay())),
     );
-    lookups.push(...soloRuns.flatMap(({ run }) => run.reads.lookups));
-    for (const { run } of soloRuns) throwIfGroupFails(run.result);
-    const joining = soloRuns.filter(({ member, run }) => !this.#waitsBehind(member, run));
+    lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
+    for (const { result } of soloRuns) throwIfGroupFails(result);
+    const joining = soloRuns.filter((run) => !this.#waitsBehind(run));
     members.splice(0, members.length, ...joining.map(({ member }) => member));
-    open.runs.push(...joining.map(({ member, run }) => ({ member, overlay: run.overlay })));
-    for (const { member, run } of joining) {
-      results.push(mergeInto(run, overlay) ?? (await this.#run(member, now, open)));
+    // Not the whole runs: their transactions and reads need not be kept until the commit.
+    open.runs.push(...joining.map((run) => ({ member: run.member, overlay: run.overlay })));
+    for (const run of joining) {
+      results.push(mergeInto(run, overlay) ?? (await this.#run(run.member, now, open)));
     }
   }
 
   /** Lets a command wait behind a blocked one if both need the same rows. */
-  #waitsBehind(member: Member, { result, overlay }: BodyRun): boolean {
+  #waitsBehind({ member, result, overlay }: BodyRun): boolean {
     const { blocked } = this.#options;
     if (blocked === undefined || !result.ok || !blocked.mustWait(overlay)) return false;
     undoBegun([member]);
@@ -283,10 +281,10 @@ export class Committer {
         await this.#finishBody(member, tx);
         return value;
       });
-      return { result: { ok: true, value }, tx, overlay, reads };
+      return { member, result: { ok: true, value }, tx, overlay, reads };
     } catch (error) {
       undoBegun([member]);
-      return { result: { ok: false, error }, tx, overlay, reads };
+      return { member, result: { ok: false, error }, tx, overlay, reads };
     } finally {
       tx.end();
     }

@@ -30,14 +30,20 @@ async function heldBack(page: Page, path: RegExp) {
   };
 }
 
-test("what is typed on a phone while a text is on its way stays, and a lost answer doubles nothing", async ({
-  skip,
-}) => {
+/** Opens the console, with the phone of a test number. */
+async function openPhone(skip: Parameters<typeof chromium>[0]) {
   const { engine, shop, authorize } = await newShop();
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page } = await newTab(await chromium(skip));
   await page.goto(url);
   const handset = page.getByRole("region", { name: "Phone +15005550001" });
+  return { shop, page, handset };
+}
+
+test("what is typed on a phone while a text is on its way stays, and a lost answer doubles nothing", async ({
+  skip,
+}) => {
+  const { shop, page, handset } = await openPhone(skip);
   const field = handset.getByRole("textbox");
   const first = await heldBack(page, /sandbox\/inbound/);
   await field.fill("One");
@@ -65,11 +71,7 @@ test("what is typed on a phone while a text is on its way stays, and a lost answ
 test("a text that was refused is sent once the reason is gone, without a change", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(url);
-  const handset = page.getByRole("region", { name: "Phone +15005550001" });
+  const { shop, handset } = await openPhone(skip);
   const optedOut = handset.locator(".badge", { hasText: "Opted out" });
   const write = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
   await write("STOP");
