@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
   Button,
   Checkbox,
@@ -86,7 +86,8 @@ interface SearchProps {
 function Search({ words, onChange }: SearchProps): JSX.Element {
   const [typed, setTyped] = useState(words ?? "");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => {
+  // An effect that runs after a paint could undo what a person has typed meanwhile.
+  useLayoutEffect(() => {
     setTyped((before) => (before.trim() === (words ?? "") ? before : (words ?? "")));
   }, [words]);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -156,9 +157,9 @@ function Filters({ query, active, onChange }: FiltersProps): JSX.Element {
 
 function FilterForm({ query, active, onChange }: FiltersProps): JSX.Element {
   const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.focus(), []);
-  const [label, setLabel] = useState(query.label ?? "");
-  useEffect(() => setLabel(query.label ?? ""), [query.label]);
+  useLayoutEffect(() => first.current?.focus(), []);
+  /** What is typed and not applied. Undefined once it is. */
+  const [label, setLabel] = useState<string>();
   const any = { value: "", label: t("filterAny") };
   const priorities = (["urgent", "high", "normal", "low"] as const).map((value) => ({
     value,
@@ -170,11 +171,12 @@ function FilterForm({ query, active, onChange }: FiltersProps): JSX.Element {
         label={t("filterLabel")}
         inputRef={first}
         maxLength={64}
-        value={label}
+        value={label ?? query.label ?? ""}
         onInput={({ currentTarget }) => setLabel(currentTarget.value)}
-        onChange={({ currentTarget }) =>
-          onChange({ label: currentTarget.value.trim() || undefined })
-        }
+        onChange={({ currentTarget }) => {
+          onChange({ label: currentTarget.value.trim() || undefined });
+          setLabel(undefined);
+        }}
       />
       <Select
         label={t("filterChannel")}
