@@ -3,7 +3,6 @@ import type { Clock, StorageConflict } from "../ports/index.ts";
 import { CommandQueue, maxGroupSize, type Member } from "./command-queue.ts";
 import { type Blocked, Committer, type CommitterOptions, type Run } from "./committer.ts";
 import { locked } from "./errors.ts";
-import type { Overlay } from "./overlay.ts";
 import { RowSet } from "./row-set.ts";
 
 /** How long a command waits for a row that another transaction has locked, in milliseconds. */
@@ -25,8 +24,8 @@ interface BlockedCommand {
   readonly since: number;
   /** When its last run ended, or it was added, by the monotonic clock. */
   triedAt: number;
-  /** What its last run wrote and held. */
-  overlay: Overlay;
+  /** What its last run read, wrote and held. */
+  run: Run;
   /** The conflict that it met alone. Undefined if it is not known to need a locked row itself. */
   conflict: StorageConflict | undefined;
 }
@@ -77,7 +76,7 @@ export class BlockedCommands implements Blocked {
       ...options,
       requeue: (members) => this.#queue.addAgain(members),
       blocked: {
-        mustWait: (overlay) => this.#lockedRows.overlaps(overlay),
+        mustWait: (run) => this.#lockedRows.overlaps(run),
         add: (runs, conflict) => this.#addAgain(runs, conflict),
       },
       onFailure: (error) => {
@@ -92,17 +91,18 @@ export class BlockedCommands implements Blocked {
     return this.#commands.size;
   }
 
-  mustWait(overlay: Overlay): boolean {
-    return this.size > 0 && this.#rows.overlaps(overlay);
+  mustWait(run: Run): boolean {
+    return this.size > 0 && this.#rows.overlaps(run);
   }
 
   add(runs: readonly Run[], met?: StorageConflict): void {
     const since = this.#clock.monotonic();
     const conflict = runs.length === 1 ? met : undefined;
-    for (const { member, overlay } of runs) {
+    for (const run of runs) {
+      const { member } = run;
       prepare(member);
-      this.#commands.set(member, { member, since, triedAt: since, overlay, conflict });
-      this.#rows.add(overlay);
+      this.#commands.set(member, { member, since, triedAt: since, run, conflict });
+      this.#rows.add(run);
     }
     if (met !== undefined) split(runs);
     this.#trying ??= this.#tryUntilNoneWaits();
@@ -143,14 +143,14 @@ export class BlockedCommands implements Blocked {
       (a, b) => a.member.place - b.member.place,
     );
     for (const command of inOrder) {
-      const isBehind = rows.overlaps(command.overlay);
+      const isBehind = rows.overlaps(command.run);
       const needsLocked = command.conflict !== undefined;
       if (!isBehind && !needsLocked && sorted.free.length < maxGroupSize) {
         sorted.free.push(command);
         continue;
       }
       sorted[!isBehind && needsLocked ? "first" : "behind"].push(command);
-      rows.add(command.overlay);
+      rows.add(command.run);
     }
     return sorted;
   }
@@ -171,7 +171,7 @@ export class BlockedCommands implements Blocked {
       if (!this.#stillBlocked.has(member)) this.#commands.delete(member);
     }
     this.#rows = new RowSet();
-    for (const { overlay } of this.#commands.values()) this.#rows.add(overlay);
+    for (const { run } of this.#commands.values()) this.#rows.add(run);
   }
 
   #addAgain(runs: readonly Run[], met: StorageConflict | undefined): void {
@@ -180,13 +180,14 @@ export class BlockedCommands implements Blocked {
       this.#queue.addAgain(runs.map(({ member }) => member));
       return;
     }
-    for (const { member, overlay } of runs) {
+    for (const run of runs) {
+      const { member } = run;
       prepare(member);
-      this.#lockedRows.add(overlay);
+      this.#lockedRows.add(run);
       this.#stillBlocked.add(member);
       const command = this.#commands.get(member);
       if (command === undefined) continue;
-      command.overlay = overlay;
+      command.run = run;
       command.triedAt = this.#clock.monotonic();
       command.conflict ??= met;
     }
@@ -203,10 +204,10 @@ export class BlockedCommands implements Blocked {
   #rejectLongBlocked(first: BlockedCommand): void {
     const now = this.#clock.monotonic();
     const rows = new RowSet();
-    rows.add(first.overlay);
-    for (const { member, since, overlay } of [first, ...this.#sort().behind]) {
-      if (!rows.overlaps(overlay)) continue;
-      rows.add(overlay);
+    rows.add(first.run);
+    for (const { member, since, run } of [first, ...this.#sort().behind]) {
+      if (!rows.overlaps(run)) continue;
+      rows.add(run);
       if (now - since < this.#maxMs) continue;
       member.reject(locked(first.conflict));
       this.#commands.delete(member);

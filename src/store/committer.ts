@@ -50,16 +50,17 @@ export interface CommitterOptions {
   readonly blocked?: Blocked | undefined;
 }
 
-/** A command, and what it wrote and held in a run without the writes of its group. */
+/** A command, and what it read, wrote and held in a run without the writes of its group. */
 export interface Run {
   readonly member: Member;
+  readonly lookups: readonly Lookup[];
   readonly overlay: Overlay;
 }
 
 /** Where commands wait that need a row which another transaction has locked. */
 export interface Blocked {
   /** Whether a command must wait behind a blocked one, because both need the same rows. */
-  mustWait(overlay: Overlay): boolean;
+  mustWait(run: Run): boolean;
   /**
    * Adds the commands of a group whose commit met a locked row, with the conflict. Or commands that
    * must wait behind others.
@@ -216,19 +217,19 @@ export class Committer {
     for (const { result } of soloRuns) throwIfGroupFails(result);
     const joining = soloRuns.filter((run) => !this.#waitsBehind(run));
     members.splice(0, members.length, ...joining.map(({ member }) => member));
-    // Not the whole runs: their transactions and reads need not be kept until the commit.
-    open.runs.push(...joining.map((run) => ({ member: run.member, overlay: run.overlay })));
+    open.runs.push(...joining.map(runOf));
     for (const run of joining) {
       results.push(mergeInto(run, overlay) ?? (await this.#run(run.member, now, open)));
     }
   }
 
   /** Lets a command wait behind a blocked one if both need the same rows. */
-  #waitsBehind({ member, result, overlay }: BodyRun): boolean {
+  #waitsBehind(body: BodyRun): boolean {
     const { blocked } = this.#options;
-    if (blocked === undefined || !result.ok || !blocked.mustWait(overlay)) return false;
-    undoBegun([member]);
-    blocked.add([{ member, overlay }]);
+    const run = runOf(body);
+    if (blocked === undefined || !body.result.ok || !blocked.mustWait(run)) return false;
+    undoBegun([run.member]);
+    blocked.add([run]);
     return true;
   }
 
@@ -386,4 +387,9 @@ export class Committer {
     }
     this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));
   }
+}
+
+/** Not the whole run: its transaction need not be kept until the commit. */
+function runOf({ member, reads: { lookups }, overlay }: BodyRun): Run {
+  return { member, lookups, overlay };
 }
