@@ -30,13 +30,19 @@ export class KnownAccounts {
     if (tx === undefined) this.#known.set(account_id, true);
   }
 
+  /** Calls go on in the order in which they came, whether they share the look-up or begin it. */
   async #read(account_id: AccountId): Promise<AccountRow | undefined> {
     const shared = this.#reading.get(account_id);
+    const account = await (shared ?? this.#begin(account_id));
     // A look-up that finds nothing may have begun before the account was created.
-    const known = shared && (await shared);
-    if (known !== undefined) return known;
-    const reading = this.#store.unscopedReads.get(accountById, [account_id]);
+    return account === undefined && shared !== undefined ? this.#begin(account_id) : account;
+  }
+
+  #begin(account_id: AccountId): Promise<AccountRow | undefined> {
+    const reading = this.#store.unscopedReads
+      .get(accountById, [account_id])
+      .finally(() => this.#reading.delete(account_id));
     this.#reading.set(account_id, reading);
-    return reading.finally(() => this.#reading.delete(account_id));
+    return reading;
   }
 }

@@ -13,6 +13,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { accountHandle, apiRoutes } from "../../src/modules.ts";
 import type { ScopedRunner } from "../../src/operations/handle-methods.ts";
+import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 it("a handle is a plain object that can be copied and whose methods can be replaced", async () => {
@@ -29,6 +30,21 @@ it("a method that takes an id ignores what a caller of `map` adds", async () => 
   const { id } = await engine.contacts.create({ name: "Zoe" });
   const found = await Promise.all([id].map(engine.contacts.get));
   expect(found).toMatchObject([{ id, name: "Zoe" }]);
+});
+
+it.each(storages)("the first calls of an account run in their order on $name", async ({ open }) => {
+  const engine = world().engine(open().connect());
+  const { account } = await engine.accounts.create({ name: "Zoe" });
+  const { messages } = engine.account(account.id);
+  const to = "+15005550001";
+  const sent = await Promise.all(
+    ["1", "2", "3"].map(async (body) => {
+      await messages.send({ to, body });
+      return body;
+    }),
+  );
+  const { data } = await messages.list({ to });
+  expect(data.map(({ body }) => body).toReversed()).toEqual(sent);
 });
 
 it("the handler of the API can be passed on as a function", async () => {
