@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { hasMethods, memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import { Batch, type Result, type Statement } from "./batch.ts";
 import { isLost } from "./errors.ts";
 
@@ -116,6 +116,14 @@ export function transactionStatus(client: object): unknown {
  */
 const maxSilenceMs = 30_000;
 
+/** The socket of a client of `pg`. Undefined for other drivers. */
+export const socketOf = (client: unknown): unknown =>
+  memberOf(memberOf(client, "connection"), "stream");
+
+interface Probed {
+  setKeepAlive(enable: boolean, initialDelayMs: number): unknown;
+}
+
 /** A connection that runs one batch of statements at a time. */
 export class Connection {
   readonly client: PostgresClient;
@@ -152,8 +160,13 @@ export class Connection {
     return this.#next(() => withinSilence(this.#send(statements)));
   }
 
-  /** Like `run`, for statements that may take hours. Does not notice that the server is gone. */
+  /**
+   * Like `run`, for statements that may take hours. Probes of the operating system tell whether the
+   * server is still there. They also keep routers from dropping the silent connection.
+   */
   runLong(statements: readonly Statement[]): Promise<readonly Result[]> {
+    const socket = socketOf(this.client);
+    if (hasMethods(socket, "setKeepAlive")) (socket as Probed).setKeepAlive(true, maxSilenceMs);
     return this.#next(() => this.#send(statements));
   }
 

@@ -7,6 +7,7 @@ import {
   isEventful,
   type PostgresPool,
   type PostgresPoolClient,
+  socketOf,
 } from "./connection.ts";
 import { sqlState, toStorageError, unavailableError, unknownStatement } from "./errors.ts";
 import type { Names, Table } from "./tables.ts";
@@ -210,7 +211,7 @@ function endIfConnecting(client: unknown): void {
 
 /** Ends a client of `pg` at once. Its queries fail. */
 function destroySocket(client: unknown): void {
-  const socket = memberOf(memberOf(client, "connection"), "stream");
+  const socket = socketOf(client);
   if (hasMethods(socket, "destroy")) (socket as Destroyable).destroy();
 }
 

@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { postgres, type PostgresOptions } from "../../../adapters/storage/postgres/index.ts";
 import { StorageConflict, type StoragePort, type Write } from "../../../src/ports/storage.ts";
@@ -180,6 +181,14 @@ describe("migrations of the PostgreSQL storage", () => {
     await vi.advanceTimersByTimeAsync(3_600_000);
     await admin.query("SELECT pg_advisory_unlock(7)");
     expect(await result).toBe("migrated");
+  });
+
+  it("end when the system's probes find that the server is gone", async () => {
+    const where = await database();
+    const probes = vi.spyOn(Socket.prototype, "setKeepAlive");
+    onTestFinished(() => probes.mockRestore());
+    await on(where).migrate(firstSchema);
+    expect(probes).toHaveBeenCalledWith(true, 30_000);
   });
 
   it("need no privilege to create schemas when the schema exists", async () => {
