@@ -234,13 +234,13 @@ export class MessagingEngine<
 
   /**
    * Runs `work` in a transaction of the storage. Run your own statements on the handle and pass it
-   * to commands as `{ tx }`. A command that `work` calls without `{ tx }` is refused with
+   * to commands as `{ tx }`. Await each. A command that `work` calls without `{ tx }` is refused with
    * `invalid_option`. Commits when `work` resolves, then starts the queued jobs and calls the
    * handlers of `on`. Rolls back when `work` rejects. On SQLite the handle is a `DatabaseSync`, and
    * no one else can write to the file until `work` ends.
    * @throws TidingsError `invalid_option` when the storage has no transactions, when `work` is no
-   *   function, or when it ends the transaction itself or, on PostgreSQL, ignores the error of a
-   *   statement;
+   *   function, or when it does not await a command, ends the transaction itself or, on
+   *   PostgreSQL, ignores the error of a statement;
    *   `storage_unavailable`, `overloaded`, `shutting_down` when it does not end by the deadline of
    *   `stop`. Errors of `work` are thrown too, and the database's error when a constraint fails at
    *   COMMIT. After `storage_contended`, run the transaction again.

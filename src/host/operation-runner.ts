@@ -84,7 +84,7 @@ export class OperationRunner {
   }
 
   in(scope: Scope): ScopedRunner {
-    const { limits, drawId, streamSources } = this.#options;
+    const { limits, drawId, store, streamSources } = this.#options;
     const caller: Context["caller"] = { type: "host" };
     const context = (options: CommandOptions | undefined): Context => {
       if (options !== undefined) checkCommandOptions(options);
@@ -101,13 +101,18 @@ export class OperationRunner {
         const schema = inputSchema(operation, limits);
         const parsed = parse(schema, input, { options: optionsOf(operation) });
         const called = context(options);
-        const executor = await this.#executorFor(scope, options?.tx);
-        const outcome = await (
-          operation.kind === "command"
-            ? executor.execute(operation, parsed, called)
-            : executor.run(operation, parsed, called)
-        ).catch(throwInInput);
-        return outcome.value;
+        const leave = options?.tx === undefined ? undefined : store.join(options.tx);
+        try {
+          const executor = await this.#executorFor(scope, options?.tx);
+          const outcome = await (
+            operation.kind === "command"
+              ? executor.execute(operation, parsed, called)
+              : executor.run(operation, parsed, called)
+          ).catch(throwInInput);
+          return outcome.value;
+        } finally {
+          leave?.();
+        }
       },
       rows: (procedure, rows) => this.#rows(procedure, rows, context(undefined)),
       read: async (query, input) => {

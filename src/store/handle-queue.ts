@@ -9,12 +9,26 @@ export class HandleQueue {
   readonly onWrites: (writes: readonly Write[]) => void;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  /** `closed` rejects new commands. `over` also rejects waiting ones. */
-  #state: "open" | "closed" | "over" = "open";
+  #calls = 0;
+  #isOver = false;
 
   /** `onWrites` is called with the writes of each command. */
   constructor(onWrites: (writes: readonly Write[]) => void = () => {}) {
     this.onWrites = onWrites;
+  }
+
+  /** Whether a call of the host application that joined has not ended. */
+  get hasCalls(): boolean {
+    return this.#calls > 0;
+  }
+
+  /**
+   * Called when the host application calls a command, long before it waits in this queue. Returns a
+   * function to be called when the command has ended.
+   */
+  join(): () => void {
+    this.#calls++;
+    return () => void this.#calls--;
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
@@ -24,10 +38,10 @@ export class HandleQueue {
         "Too many commands are waiting in one transaction. Await each before you send more.",
       );
     }
-    if (this.#state !== "open") throw over();
+    if (this.#isOver) throw over();
     this.#waiting++;
     const running = this.#last.then(() => {
-      if (this.#state === "over") throw over();
+      if (this.#isOver) throw over();
       return work();
     });
     this.#last = running.catch(() => {});
@@ -38,20 +52,10 @@ export class HandleQueue {
     }
   }
 
-  /** Rejects new commands. Waiting ones still run. */
-  close(): void {
-    if (this.#state === "open") this.#state = "closed";
-  }
-
-  /** Resolves when no command waits or runs. */
-  async idle(): Promise<void> {
-    while (this.#waiting > 0) await this.#last;
-  }
-
   /** Rejects new and waiting commands, and resolves when the running one has ended. */
   async end(): Promise<void> {
-    this.#state = "over";
-    await this.idle();
+    this.#isOver = true;
+    while (this.#waiting > 0) await this.#last;
   }
 }
 

@@ -56,6 +56,14 @@ export class HostTransactions {
   }
 
   /**
+   * Called at once when the application calls a command in the transaction of a handle. Returns a
+   * function to be called when the command has ended, or undefined if it opened the transaction.
+   */
+  join(handle: object): (() => void) | undefined {
+    return this.#queues.get(handle)?.join();
+  }
+
+  /**
    * Opens a transaction, passes its handle to `work`, commits, and publishes the writes of its
    * commands. A transaction of the engine itself (`origin`) is never canceled: it ends with
    * its job.
@@ -191,10 +199,9 @@ export class HostTransactions {
     this.#queues.set(handle, queue);
     try {
       const working = Promise.resolve(work(handle));
-      const close = (): void => queue.close();
-      working.then(close, close);
       const value = await (origin === "engine" ? working : this.#unlessCancelled(working));
-      await queue.idle();
+      // Its statements would commit without that command.
+      if (queue.hasCalls) throw notAwaited();
       return value;
     } finally {
       // A running command ends before its transaction. A later one would write outside of it.
@@ -239,6 +246,14 @@ function notEndedInTime(): TidingsError {
   return new TidingsError(
     "shutting_down",
     "The engine is shutting down. This transaction did not end in time and was rolled back.",
+  );
+}
+
+function notAwaited(): TidingsError {
+  return new TidingsError(
+    "invalid_option",
+    "transaction: your function returned before a command had ended that joins its transaction, " +
+      "so everything was rolled back. Await each command inside the function.",
   );
 }
 

@@ -211,6 +211,15 @@ export class Store {
     return this.withinUnscoped(handle, (tx) => work(tx.in(scope)));
   }
 
+  /**
+   * Called at once when the application calls a command in the transaction of a handle. Returns a
+   * function to be called when the command has ended. The transaction fails if its work resolves
+   * before that.
+   */
+  join(handle: object): (() => void) | undefined {
+    return this.#hosts.join(handle);
+  }
+
   /** Like `within`, in a transaction that reads and writes the rows of all scopes. */
   withinUnscoped<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     return this.#hosts.within(handle, work);
