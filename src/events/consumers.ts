@@ -236,7 +236,8 @@ const setupSchema = optionsObject({
     (name) => typeof name === "string" && namePattern.test(name),
     { isQuoted: true },
   ),
-  types: listOption("event types", eventTypeOption).min(1, {
+  // `min` would also count the parameters of a function.
+  types: listOption("event types", eventTypeOption).refine((types) => types.length > 0, {
     error: "a list of event types with at least one entry",
   }),
   handler: functionOption<ConsumerSetup["handler"]>(),

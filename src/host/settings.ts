@@ -23,7 +23,6 @@ import {
   isTimeZone,
   type Limits,
   listOption,
-  memberOf,
   type Mode,
   option,
   optionsObject,
@@ -31,6 +30,7 @@ import {
   parseOptions,
   portOption,
   quoted,
+  show,
   wholeOption,
 } from "../kernel/index.ts";
 import {
@@ -189,15 +189,17 @@ const destination = option<string>(
 );
 
 const policy = option<Policy>(
-  "a policy with a method evaluate and a name of lower-case letters, digits and underscores",
-  isPolicy,
-  {
-    advice: (given) =>
-      typeof given === "object" && !hasMethods(given, "evaluate")
-        ? ". It has no method evaluate."
-        : "",
-  },
-);
+  "a policy with a name and a method evaluate",
+  (given) => typeof given === "object" && given !== null,
+).superRefine((given, context) => {
+  const { name, evaluate }: { readonly [K in keyof Policy]: unknown } = given;
+  const problem = (path: string, message: string, got: unknown): void =>
+    context.addIssue({ code: "custom", path: [path], message, params: { got: show(got) } });
+  if (typeof name !== "string" || !/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
+    problem("name", "a name of lower-case letters, digits and underscores", name);
+  }
+  if (typeof evaluate !== "function") problem("evaluate", "a function", evaluate);
+});
 
 const textToSend = option<string>(
   "a string of 1 to 1,600 characters",
@@ -330,11 +332,4 @@ function isDestination(value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function isPolicy(value: unknown): value is Policy {
-  const name = memberOf(value, "name");
-  return (
-    hasMethods(value, "evaluate") && typeof name === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(name)
-  );
 }

@@ -129,7 +129,8 @@ export function text(max: number): z.ZodString {
     .refine(
       (value) => value.length <= max || (value.length <= 2 * max && [...value].length <= max),
       {
-        error: `must have at most ${max} characters`,
+        error: ({ input }) =>
+          `must have at most ${max} characters, got ${[...String(input)].length}`,
       },
     )
     .refine(isStorable, { error: "must not contain NUL or half a surrogate pair" })

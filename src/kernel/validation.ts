@@ -239,26 +239,35 @@ const typeNames: Readonly<Record<string, string>> = {
   record: "an object",
 };
 
-type TooSmall = Pick<z.core.$ZodIssueTooSmall, "origin" | "minimum" | "inclusive" | "exact">;
-type TooBig = Pick<z.core.$ZodIssueTooBig, "origin" | "maximum" | "inclusive" | "exact">;
+type TooSmall = Pick<
+  z.core.$ZodIssueTooSmall,
+  "origin" | "minimum" | "inclusive" | "exact" | "input"
+>;
+type TooBig = Pick<z.core.$ZodIssueTooBig, "origin" | "maximum" | "inclusive" | "exact" | "input">;
 
 /** What the size of a value counts. The size of a number is the number itself. */
 const units: Readonly<Record<string, string>> = { string: "character", array: "item" };
 
-function atLeast({ origin, minimum, inclusive, exact }: TooSmall): string {
+function atLeast({ origin, minimum, inclusive, exact, input }: TooSmall): string {
   const unit = units[origin];
+  const got = `, got ${sizeOf(input)}`;
   if (unit !== undefined) {
-    return `must have ${exact === true ? "exactly" : "at least"} ${counted(minimum, unit)}`;
+    return `must have ${exact === true ? "exactly" : "at least"} ${counted(minimum, unit)}${got}`;
   }
-  return inclusive === false ? `must be more than ${minimum}` : `must be ${minimum} or more`;
+  return `must be ${inclusive === false ? `more than ${minimum}` : `${minimum} or more`}${got}`;
 }
 
-function atMost({ origin, maximum, inclusive, exact }: TooBig): string {
+function atMost({ origin, maximum, inclusive, exact, input }: TooBig): string {
   const unit = units[origin];
+  const got = `, got ${sizeOf(input)}`;
   if (unit !== undefined) {
-    return `must have ${exact === true ? "exactly" : "at most"} ${counted(maximum, unit)}`;
+    return `must have ${exact === true ? "exactly" : "at most"} ${counted(maximum, unit)}${got}`;
   }
-  return inclusive === false ? `must be less than ${maximum}` : `must be ${maximum} or less`;
+  return `must be ${inclusive === false ? `less than ${maximum}` : `${maximum} or less`}${got}`;
+}
+
+function sizeOf(input: unknown): string {
+  return typeof input === "string" || Array.isArray(input) ? String(input.length) : show(input);
 }
 
 function counted(count: number | bigint, unit: string): string {

@@ -177,19 +177,17 @@ const rules: Readonly<Record<keyof Action, Rule>> = {
   execute: { expected: "a function", holds: (value) => typeof value === "function" },
 };
 
-/** Describes the first wrong property of an action. Returns "" if all are right. */
-function wrongProperty(given: unknown): string {
-  const wrong = Object.entries(rules).find(([name, { holds }]) => !holds(memberOf(given, name)));
-  if (wrong === undefined) return "";
-  const [name, { expected }] = wrong;
-  return `. ${name}: expected ${expected}, got ${show(memberOf(given, name))}`;
-}
-
 /** An action, as an option. */
 export const actionOption = option<Action>(
   "an action with a name, a description, an input schema, a risk, idempotent and execute",
-  (given) => typeof given === "object" && given !== null && wrongProperty(given) === "",
-  { advice: (given) => (typeof given === "object" && given !== null ? wrongProperty(given) : "") },
-);
+  (given) => typeof given === "object" && given !== null,
+).superRefine((given, context) => {
+  for (const [name, { expected, holds }] of Object.entries(rules)) {
+    const value = memberOf(given, name);
+    if (holds(value)) continue;
+    const params = { got: show(value) };
+    context.addIssue({ code: "custom", path: [name], message: expected, params });
+  }
+});
 
 const argumentsSchema = optionsObject({ definition: actionOption });

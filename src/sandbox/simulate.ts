@@ -199,6 +199,6 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
  */
 export function requireSandbox({ mode }: Scope): void {
   if (mode === "live") {
-    throw new TidingsError("conflict", "This works only in the sandbox. Use a sandbox key.");
+    throw new TidingsError("conflict", "This works only with a key or a handle of sandbox mode.");
   }
 }

@@ -101,6 +101,17 @@ describe("an unknown event type", () => {
     expect(() => engine.consume("c", [type], handler)).toThrow(`consume: types.0: ${expected}`);
   });
 
+  it("is told apart from a handler in place of the types", () => {
+    const engine = world().engine(memory());
+    const handler = (() => {}) as unknown as EventType[];
+    expect(() => engine.consume("c", handler, async () => {})).toThrow(
+      /^consume: types: expected a list of event types, got a function$/,
+    );
+    expect(() => engine.consume("c", [], async () => {})).toThrow(
+      /^consume: types: expected a list of event types with at least one entry, got a list of 0$/,
+    );
+  });
+
   it.each([
     ["message.delivered", '. Use "message.sent": it is published when a message is delivered.'],
     ["message.recieved", '. Did you mean "message.received"?'],

@@ -247,7 +247,7 @@ test("a stream in process that cannot be opened is refused with the reason", asy
     events.stream(input, options).catch((error: unknown) => error);
   const cases: readonly [Promise<unknown>, object][] = [
     [refused({ types: ["message.delivered"] }), { pointer: "/types/0" }],
-    [refused({ types: [] }), { pointer: "/types", message: "must have at least 1 item" }],
+    [refused({ types: [] }), { pointer: "/types", message: "must have at least 1 item, got 0" }],
     [refused({ type: "message.sent" }), { pointer: "/type" }],
     [refused({ last_event_id: "evt_gone" }), { pointer: "/last_event_id" }],
     [refused({}, { idempotencyKey: "k" }), { parameter: "idempotencyKey" }],

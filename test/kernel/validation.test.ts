@@ -23,20 +23,20 @@ describe("the error of a field", () => {
     [z.array(z.string()), {}, "must be a list, got an object"],
     [z.strictObject({}), [], "must be an object, got a list of 0"],
     [z.record(z.string(), z.string()), null, "must be an object, got null"],
-    [z.array(z.string()).min(1), [], "must have at least 1 item"],
-    [z.array(z.string()).max(2), ["a", "b", "c"], "must have at most 2 items"],
-    [z.string().min(2), "a", "must have at least 2 characters"],
-    [z.string().max(1), "ab", "must have at most 1 character"],
-    [z.string().length(6), "abc", "must have exactly 6 characters"],
-    [z.string().length(6), "abcdefg", "must have exactly 6 characters"],
-    [z.array(z.string()).length(1), [], "must have exactly 1 item"],
-    [z.int().min(1), 0, "must be 1 or more"],
-    [z.int().max(100), 101, "must be 100 or less"],
-    [z.int().max(100), 1e20, "must be 100 or less"],
-    [z.int().min(1), -1e20, "must be 1 or more"],
-    [z.int(), 1e20, "must be 9007199254740991 or less"],
-    [z.number().gt(0), 0, "must be more than 0"],
-    [z.number().lt(1), 1, "must be less than 1"],
+    [z.array(z.string()).min(1), [], "must have at least 1 item, got 0"],
+    [z.array(z.string()).max(2), ["a", "b", "c"], "must have at most 2 items, got 3"],
+    [z.string().min(2), "a", "must have at least 2 characters, got 1"],
+    [z.string().max(1), "ab", "must have at most 1 character, got 2"],
+    [z.string().length(6), "abc", "must have exactly 6 characters, got 3"],
+    [z.string().length(6), "abcdefg", "must have exactly 6 characters, got 7"],
+    [z.array(z.string()).length(1), [], "must have exactly 1 item, got 0"],
+    [z.int().min(1), 0, "must be 1 or more, got 0"],
+    [z.int().max(100), 101, "must be 100 or less, got 101"],
+    [z.int().max(100), 1e20, "must be 100 or less, got 100000000000000000000"],
+    [z.int().min(1), -1e20, "must be 1 or more, got -100000000000000000000"],
+    [z.int(), 1e20, "must be 9007199254740991 or less, got 100000000000000000000"],
+    [z.number().gt(0), 0, "must be more than 0, got 0"],
+    [z.number().lt(1), 1, "must be less than 1, got 1"],
     [z.literal("a"), "x", 'must be "a", got "x"'],
     [z.enum(["sandbox", "live"]), "test", 'must be "sandbox" or "live", got "test"'],
     [z.enum(["sandbox", "live"]), 7, 'must be "sandbox" or "live", got 7'],
@@ -63,8 +63,8 @@ describe("the error of a field", () => {
       thrownBy(() => parse(map, { field: { long_key: "a", "": "b", key: "c" } })),
     ).toMatchObject({
       errors: [
-        { pointer: "/field/long_key", message: "the key must have at most 3 characters" },
-        { pointer: "/field/", message: "the key must have at least 1 character" },
+        { pointer: "/field/long_key", message: "the key must have at most 3 characters, got 8" },
+        { pointer: "/field/", message: "the key must have at least 1 character, got 0" },
       ],
     });
   });
@@ -74,8 +74,16 @@ describe("the error of a field", () => {
     const error = thrownBy(() => parse(range, { seconds: 1e20, days: 1e20 }));
     expect(error).toMatchObject({
       errors: [
-        { pointer: "/seconds", code: "too_big", message: "must be 60 or less" },
-        { pointer: "/days", code: "too_big", message: "must be 366 or less" },
+        {
+          pointer: "/seconds",
+          code: "too_big",
+          message: "must be 60 or less, got 100000000000000000000",
+        },
+        {
+          pointer: "/days",
+          code: "too_big",
+          message: "must be 366 or less, got 100000000000000000000",
+        },
       ],
     });
     expect(error).toHaveProperty("errors.length", 2);

@@ -215,8 +215,8 @@ describe("the event types", () => {
 });
 
 it.each([
-  [1, "must have at most 1 item"],
-  [2, "must have at most 2 items"],
+  [1, "must have at most 1 item, got 2"],
+  [2, "must have at most 2 items, got 3"],
 ])("a send, an edit and a reply with more than %d files get the same error", async (max, error) => {
   const one = world().engine(memory(), { limits: { mediaItems: max } });
   const send_at = "2026-01-02T00:00:00Z";

@@ -30,5 +30,5 @@ it.each<[string, Readonly<Record<string, unknown>>, string]>([
   ["execute", { execute: undefined }, "execute: expected a function, got undefined"],
 ])("the error for an action with a wrong %s names it", (_, wrong, message) => {
   expect(action(good)).toBe(good);
-  expect(() => action({ ...good, ...wrong })).toThrow(message);
+  expect(() => action({ ...good, ...wrong })).toThrow(`action: definition.${message}`);
 });

@@ -156,6 +156,8 @@ const accessSchema = optionsObject(
   "null or { account_id, mode, operator, may }",
 );
 
+const resultSchema = optionsObject({ result: accessSchema });
+
 /** A checked answer of `authorize`. */
 export interface CheckedAccess extends PageAccess {
   readonly account_id: AccountId;
@@ -167,7 +169,7 @@ export interface CheckedAccess extends PageAccess {
  */
 export function parseAccess(subject: string, access: PageAccess): CheckedAccess {
   try {
-    return parseOptions(`${subject}: authorize: the result: `, accessSchema, access);
+    return parseOptions(`${subject}: authorize: `, resultSchema, { result: access }).result;
   } catch (error) {
     // The browser would get the text of a TidingsError, which quotes values of the application.
     throw new TypeError(errorFacts(error).message, { cause: error });
