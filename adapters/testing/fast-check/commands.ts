@@ -27,6 +27,9 @@ export interface WorldCommand<Real> {
   toString(): string;
 }
 
+/** An engine of the world, with the transactions of its storage. */
+type EngineOf<Real extends WithWorld> = ReturnType<Real["world"]["engine"]>;
+
 const argumentsSchema = optionsObject({
   name: option<string>("a string", (name) => typeof name === "string"),
   code: functionOption(),
@@ -40,11 +43,12 @@ const argumentsSchema = optionsObject({
  */
 export function command<Real extends WithWorld>(
   name: string,
-  code: (real: Real, engine: MessagingEngine) => Promise<unknown>,
+  code: (real: Real, engine: EngineOf<Real>) => Promise<unknown>,
 ): WorldCommand<Real> {
   parseOptions("command: ", argumentsSchema, { name, code });
   return step(name, async (real) => {
-    void real.world.begin((engine) => code(real, engine), { as: name });
+    // The cast is safe: it is an engine of this world.
+    void real.world.begin((engine) => code(real, engine as EngineOf<Real>), { as: name });
   });
 }
 

@@ -1,6 +1,7 @@
 /** A user's properties with fast-check. */
+import type { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
@@ -95,6 +96,15 @@ describe("commands", () => {
       parameters,
     );
     expect(seen.size).toBeGreaterThan(10);
+  });
+
+  test("the code of a command gets an engine with the transactions of its world's storage", () => {
+    command("note", async (_shop: { readonly world: World<DatabaseSync> }, engine) => {
+      expectTypeOf(engine).toEqualTypeOf<MessagingEngine<DatabaseSync>>();
+    });
+    command("send", async (_shop, engine) => {
+      expectTypeOf(engine).toEqualTypeOf<MessagingEngine>();
+    });
   });
 
   test("a failing run tells the smallest case, its story, and the lines that replay it", async () => {
