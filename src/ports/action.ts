@@ -124,7 +124,7 @@ export interface Action<Input = unknown> {
   readonly risk: "read" | "write" | "approval";
   /**
    * Whether the engine may repeat a call with the same key if its outcome is unknown. If false, the
-   * engine makes each call at most once.
+   * engine makes each call at most once, unless `risk` is `read`.
    */
   readonly idempotent: boolean;
   /**
