@@ -81,6 +81,16 @@ interface ParserError {
   readonly limit?: unknown;
 }
 
+/** The `type` of body-parser's errors. That of the host's `verify` function is not one of them. */
+const parserErrors: ReadonlySet<string> = new Set([
+  "charset.unsupported",
+  "encoding.unsupported",
+  "entity.parse.failed",
+  "entity.too.large",
+  "request.aborted",
+  "request.size.invalid",
+]);
+
 /**
  * Tells body-parser's errors from the host application's by their `type`. If it cannot decompress a
  * body, it passes the error of `node:zlib` on, which has only a code.
@@ -89,7 +99,7 @@ function isParserError(error: unknown): error is ParserError {
   if (!(error instanceof Error)) return false;
   const { type, code } = error as { readonly type?: unknown; readonly code?: unknown };
   return typeof type === "string"
-    ? /^(?:entity|encoding|charset|request)\.[a-z.]+$/.test(type)
+    ? parserErrors.has(type)
     : typeof code === "string" && /^(?:Z_|ZSTD_error_|ERR__ERROR_)/.test(code);
 }
 

@@ -349,6 +349,28 @@ test("errors of the host application's middleware are left to it", async () => {
   expect((await ask(running.port, { path: "/v1/health" })).status).toBe(299);
 });
 
+test("a body that the host application refuses in `verify` of a parser is left to it", async () => {
+  const engine = notes();
+  const refuse = (): void => {
+    throw new Error("not signed");
+  };
+  const app = express()
+    .use(express.json({ verify: refuse }))
+    .use(expressHandler(engine))
+    .use(
+      ((_error, _request, response, _next) =>
+        void response.status(299).end()) satisfies express.ErrorRequestHandler,
+    );
+  await using running = await serve({ prefix: "", listener: () => app }, engine);
+  const headers = [
+    ["Authorization", `Bearer ${keys.all}`],
+    ["Content-Type", "application/json"],
+  ] as const;
+  const request = { method: "POST", path: "/v1/notes", headers, body: '{"title":"a"}' };
+  expect((await ask(running.port, request)).status).toBe(299);
+  expect(engine.rows.size).toBe(0);
+});
+
 test("a connection can be reused after a body that was too large", async () => {
   const engine = notes({ bodyBytes: 1_000 });
   const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
