@@ -204,7 +204,9 @@ export async function send(
     await end(response.writeHead(status, headers));
   } else if (typeof body === "string" || body instanceof Uint8Array) {
     const length = { "Content-Length": Buffer.byteLength(body) };
-    await end(response.writeHead(status, { ...headers, ...length }), body);
+    const isHead = response.req.method === "HEAD";
+    // Node leaves out the body too, but its option `rejectNonStandardBodyWrites` makes it an error.
+    await end(response.writeHead(status, { ...headers, ...length }), isHead ? undefined : body);
   } else {
     response.writeHead(status, headers).flushHeaders();
     await writeChunks(body, response);

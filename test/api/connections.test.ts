@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import express from "express";
 import Koa from "koa";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -194,6 +195,21 @@ test("a fetch server that drops a response ends its stream", async () => {
   expect(engine.streams.open).toBe(1);
   await reader?.cancel();
   expect(engine.streams.open).toBe(0);
+});
+
+test("HEAD is answered on a server that refuses the body of a response that must not have one", async () => {
+  const engine = notes();
+  for (const listener of [nodeHandler(engine), express().use(expressHandler(engine))]) {
+    const server = createServer({ rejectNonStandardBodyWrites: true }, listener);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { status, headers } = await ask(port, { method: "HEAD", path: "/v1/health" });
+    const { body } = await ask(port, { path: "/v1/health" });
+    expect([status, headers["content-length"]]).toEqual([200, String(body.length)]);
+    server.close();
+    server.closeAllConnections();
+  }
 });
 
 test("a connection can be reused after a body that was too large", async () => {
