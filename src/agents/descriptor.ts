@@ -14,6 +14,7 @@ import {
   type AssignConversation,
   conversationById,
   conversationSchema,
+  onConversationReopened,
 } from "../conversations/index.ts";
 import { pageSchema } from "../kernel/index.ts";
 import {
@@ -293,6 +294,10 @@ const agentHookHandlers: readonly HookHandler[] = [
   onHook(onMessageReceived, (tx, { message, isReopened }, { drawId, reopenMs }) =>
     callAgent(tx, drawId, message, { isReopened, reopenMs }),
   ),
+  // A turn does nothing in a closed conversation, so that a message may still wait for its answer.
+  onHook(onConversationReopened, async (tx, { conversation }) => {
+    if (conversation.handler === "ai") await arm(tx, turnJob(conversation, tx.now));
+  }),
   // A turn waits for the scores of the messages that it answers.
   onHook(onMessageScored, async (tx, { message }) => {
     const conversation = await tx.get(conversationById, [message.conversation_id]);

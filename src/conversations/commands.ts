@@ -11,7 +11,10 @@ import {
 import type { Conversation, Note } from "./types.ts";
 import {
   type Command,
+  defineHook,
+  type Hook,
   personOf,
+  runHook,
   type Runtime,
   type Services,
   showsOutput,
@@ -46,6 +49,10 @@ export const openConversation: Command<OpenConversation, Conversation> = {
   },
 };
 
+/** Runs after a person or the host application opened a closed conversation again. */
+export const onConversationReopened: Hook<{ readonly conversation: ConversationRow }> =
+  defineHook("conversation reopened");
+
 /** Opens, snoozes or closes a conversation, or changes its other fields. */
 export const updateConversation: Command<UpdateConversation, Conversation> = {
   kind: "command",
@@ -70,7 +77,11 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
       ...(metadata === undefined ? {} : { metadata }),
       ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: null }),
     };
-    return showConversation(tx, await changeConversation(tx, services.drawId, conversation, patch));
+    const changed = await changeConversation(tx, services.drawId, conversation, patch);
+    if (conversation.status === "closed" && changed.status !== "closed") {
+      await runHook(tx, services, onConversationReopened, { conversation: changed });
+    }
+    return showConversation(tx, changed);
   },
 };
 

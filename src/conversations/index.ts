@@ -5,6 +5,7 @@ export {
   openForInbound,
   assignSequence,
 } from "./begin.ts";
+export { onConversationReopened } from "./commands.ts";
 export {
   changeConversation,
   findActiveConversation,

@@ -64,6 +64,41 @@ describe("a conversation that is taken from its agent", () => {
   });
 });
 
+describe("a conversation that a person closes before its agent has answered", () => {
+  async function closedAtOnce() {
+    const made = await agency(memory());
+    await made.ask("Hi");
+    await made.say("Are you open?");
+    const { id } = await made.conversation();
+    await made.engine.conversations.update(id, { status: "closed" });
+    await made.pass();
+    expect(await made.replies(), "nobody answers while it is closed").toHaveLength(1);
+    return { ...made, id, own: made.engine.conversations };
+  }
+
+  test.each([
+    ["opens", { status: "open" }],
+    ["snoozes", { status: "snoozed", snoozed_until: "2026-02-01T00:00:00Z" }],
+  ] as const)("is answered when a person %s it again", async (_, change) => {
+    const { own, id, pass, replies } = await closedAtOnce();
+    await own.update(id, change);
+    await pass();
+    expect((await replies()).slice(1)).toEqual(["You said: Are you open?"]);
+    await own.update(id, { status: "closed" });
+    await own.update(id, change);
+    await pass();
+    expect(await replies(), "the answer is not repeated").toHaveLength(2);
+  });
+
+  test("goes to people when it is opened again and its agent is disabled", async () => {
+    const { own, engine, agent, id, pass, conversation } = await closedAtOnce();
+    await engine.agents.update(agent.id, { enabled: false });
+    await own.update(id, { status: "open" });
+    await pass();
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+  });
+});
+
 describe("an agent that a conversation was taken from, and that gets it with the next message,", () => {
   test.each([
     ["what nobody has answered", null, ["Are you open?", "Hello?"]],
