@@ -146,6 +146,8 @@ export async function timeOutQueue(
   }
   const messages = await findUnanswered(tx, conversation, session);
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
+  // The contact may want no more messages.
+  if (conversation.opt_out_suspected === true) return;
   await sendAs(tx, conversation, { type: "system" }, definition.fallback_text, options);
 }
 

@@ -201,6 +201,18 @@ describe("the queue timeout of 60 s", () => {
     expect(await told()).toBe(1);
   });
 
+  test.each(["leave_message", "stay_ai"] as const)(
+    "sends nothing to a contact that may want no more messages: %s",
+    async (on_no_humans) => {
+      const { say, pass, told, replies, conversation } = await queued({ on_no_humans });
+      const before = await replies();
+      await say("please stop texting me");
+      await pass(120_000);
+      expect(await conversation()).toMatchObject({ handler: "queue", opt_out_suspected: true });
+      expect([await told(), await replies()]).toEqual([0, before]);
+    },
+  );
+
   test("does not apply after a reopening if the cause of the hand-off has no timeout", async () => {
     const { own, id, say, pass, conversation } = await queued({
       rules: [{ on: "max_turns", value: 1 }],
