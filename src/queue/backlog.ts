@@ -76,17 +76,20 @@ export class Backlog {
     if (!this.#hasWaiting) return [];
     // More jobs wait in the same lane, nobody knows how many. They all go first.
     if (this.due.hasMoreIn(lane)) return undefined;
-    const added = { lane };
-    const waiting: { readonly lane: Lane }[] = [];
+    // The lane of each waiting job of the group. The new job comes last. Its lane is a copy, which
+    // differs from the lane of those that wait in it.
+    const own: Lane = { ...lane };
+    const inGroup: Lane[] = [];
     let room = free;
-    for (const [each, count] of this.#waitingJobs()) {
-      if (groupOf(each) !== groupOf(lane)) room -= count;
-      else for (let i = 0; i < Math.min(count, free); i++) waiting.push({ lane: each });
+    for (const [other, count] of this.#waitingJobs()) {
+      // Every waiting job of another group goes first.
+      if (groupOf(other) !== groupOf(lane)) room -= count;
+      else for (let i = 0; i < Math.min(count, free); i++) inGroup.push(other);
     }
-    const byClass = Map.groupBy([...waiting, added], (job) => classOf(job.lane));
+    const byClass = Map.groupBy([...inGroup, own], classOf);
     const picked = pickByClass(byClass, this.#slots.nextPick(lane), room);
-    const at = picked.indexOf(added);
-    return at < 0 ? undefined : picked.slice(0, at).map((job) => job.lane);
+    const place = picked.indexOf(own);
+    return place < 0 ? undefined : picked.slice(0, place);
   }
 
   get #hasWaiting(): boolean {

@@ -31,12 +31,12 @@ export class Slots {
   readonly #options: SlotsOptions;
   readonly #max: Readonly<Record<Pool, number>>;
   readonly #inPool: Record<Pool, number> = { work: 0, webhooks: 0, slow_webhooks: 0, turns: 0 };
-  readonly #perGroup = new Map<string, number>();
+  readonly #inGroup = new Map<string, number>();
   /** The running jobs of lower classes, by group. */
-  readonly #lower = new Map<string, number>();
+  readonly #lowerInGroup = new Map<string, number>();
   /** How many jobs of a group have been started. Only groups with classes are counted. */
   readonly #picks = boundedCache<string, number>(maxGroups);
-  readonly #perRemote = new Map<string, number>();
+  readonly #forRemote = new Map<string, number>();
   #callingRemotes = 0;
   #consuming = 0;
   /** The jobs that go on without a slot, by group. */
@@ -64,7 +64,10 @@ export class Slots {
     if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#runningInGroup(lane));
     if (pool !== "work") return inPool;
     const { consumerConcurrency } = this.#options;
-    const free = Math.min(inPool, this.#freeInGroup(lane));
+    const inGroup = isLower(classOf(lane))
+      ? this.#freeForLowerClasses(lane)
+      : this.#freeInGroup(lane);
+    const free = Math.min(inPool, inGroup);
     if (lane.kind === "consume") return Math.min(free, consumerConcurrency - this.#consuming);
     const remote = remoteOf(lane);
     return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
@@ -81,8 +84,8 @@ export class Slots {
 
   /** Counts a job of a lane as ended. Returns whether another job may have waited for its slot. */
   release(lane: Lane): boolean {
-    // The lower classes of a group have the least room.
-    const wasFull = this.freeInLane(lane) <= 0 || this.#freeInGroup(lane, true) <= 0;
+    // Jobs of the lower classes may wait even if the lane has room.
+    const wasFull = this.freeInLane(lane) <= 0 || this.#freeForLowerClasses(lane) <= 0;
     this.#count(lane, -1);
     return wasFull;
   }
@@ -107,13 +110,16 @@ export class Slots {
     return this.#picks.get(groupOf(lane)) ?? 0;
   }
 
-  /** How many more jobs of the lane's group may run, of a lower class or of the best one. */
-  #freeInGroup(lane: Lane, ofLower = isLower(classOf(lane))): number {
-    const max = this.#maxInGroup(lane);
-    const free = max - this.#runningInGroup(lane);
-    if (!ofLower) return free;
-    const eighth = Math.ceil(max / 8);
-    const lower = this.#lower.get(groupOf(lane)) ?? 0;
+  /** Returns how many more jobs of the lane's group may run. */
+  #freeInGroup(lane: Lane): number {
+    return this.#maxInGroup(lane) - this.#runningInGroup(lane);
+  }
+
+  /** Returns how many more jobs of the lower classes may run in the lane's group. */
+  #freeForLowerClasses(lane: Lane): number {
+    const free = this.#freeInGroup(lane);
+    const eighth = Math.ceil(this.#maxInGroup(lane) / 8);
+    const lower = this.#lowerInGroup.get(groupOf(lane)) ?? 0;
     return Math.min(free, Math.max(free - eighth, eighth - lower));
   }
 
@@ -126,13 +132,13 @@ export class Slots {
     const { concurrency } = this.#options;
     const maxOfOne = Math.max(1, Math.floor((concurrency * 3) / 4));
     const maxOfAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
-    const calling = this.#perRemote.get(remote) ?? 0;
+    const calling = this.#forRemote.get(remote) ?? 0;
     return Math.min(maxOfOne - calling, maxOfAll - this.#callingRemotes);
   }
 
   /** Returns how many jobs run in the lane's group. */
   #runningInGroup(lane: Lane): number {
-    return this.#perGroup.get(groupOf(lane)) ?? 0;
+    return this.#inGroup.get(groupOf(lane)) ?? 0;
   }
 
   #count(lane: Lane, by: 1 | -1): void {
@@ -140,14 +146,14 @@ export class Slots {
     this.#inPool[pool] += by;
     if (lane.kind === "deliver") return;
     const group = groupOf(lane);
-    add(this.#perGroup, group, by);
-    if (isLower(classOf(lane))) add(this.#lower, group, by);
+    add(this.#inGroup, group, by);
+    if (isLower(classOf(lane))) add(this.#lowerInGroup, group, by);
     if (lane.kind === "turn") return;
     if (lane.kind === "consume") this.#consuming += by;
     const remote = remoteOf(lane);
     if (remote === undefined) return;
     this.#callingRemotes += by;
-    add(this.#perRemote, remote, by);
+    add(this.#forRemote, remote, by);
   }
 }
 
