@@ -11,7 +11,7 @@ import {
 } from "./rows.ts";
 import type { Evidence } from "./carrier-state.ts";
 import { evidenceOf, withValidTime } from "./attempt-rules.ts";
-import { applyEvidence, isSuperseded } from "./rules.ts";
+import { applyEvidence } from "./rules.ts";
 import { moveMessage, writeTimeline } from "./move.ts";
 import { stateOf } from "./stored-state.ts";
 import type { IgnoredReason } from "./timeline-types.ts";
@@ -23,9 +23,9 @@ import {
   carrierColumns,
   dependsOn,
   isDecidingAttempt,
-  isLastOpen,
-  isLeftBehind,
-  isProved,
+  isOutdated,
+  mayDeliverLater,
+  reachedCarrier,
   type Reported,
 } from "./deciding-attempt.ts";
 import { followUpJob } from "./jobs.ts";
@@ -56,16 +56,12 @@ async function applyReceipt(
   receipt: Receipt,
 ): Promise<Reported> {
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
-  // Storing the evidence can give the attempt up, so this is asked first.
-  const wasLeftBehind = isLeftBehind(reported.message, reported.attempt);
+  // Asked first, because storing the evidence can give the attempt up.
+  const isIgnored = isOutdated(reported, evidence);
   const known = await storeEvidence(tx, services, reported, evidence);
-  const { ignored_reason, ...joined } = await joinEvidence(
-    tx,
-    services,
-    known,
-    evidence,
-    wasLeftBehind,
-  );
+  const { ignored_reason, ...joined }: Joined = isIgnored
+    ? { ...known, ignored_reason: "superseded" }
+    : await joinEvidence(tx, services, known, evidence);
   const updated = { ...joined, message: withMessageWritten(tx, reported, joined) };
   const { message, attempt } = updated;
   writeTimeline(tx, services.drawId, reported.message, message, {
@@ -106,7 +102,7 @@ async function storeEvidence(
   const { message, attempt } = reported;
   await recordCarrierOptOut(tx, services, reported, error);
   if (error === null) {
-    const isNews = !isProved(attempt);
+    const isNews = !reachedCarrier(attempt);
     return isNews ? { message, attempt: tx.update(attempts, attempt, accepted) } : reported;
   }
   // The timeline shows the error of the answer. An opt-out must show that it is recorded.
@@ -127,30 +123,25 @@ interface Joined extends Reported {
 }
 
 /**
- * Adds evidence of an attempt to the state of its message, unless it no longer counts. The attempt
- * has the evidence already. `wasLeftBehind` says whether the message had gone on without the
- * attempt before (`isLeftBehind`).
+ * Adds evidence of an attempt to the state of its message. The attempt has the evidence already,
+ * and the evidence is not outdated.
  */
 export async function joinEvidence(
   tx: Tx,
   services: Services,
   reported: Reported,
   evidence: Evidence,
-  wasLeftBehind: boolean,
 ): Promise<Joined> {
   const { message, attempt } = reported;
-  const isLast = await isLastOpen(tx, message, attempt);
-  if (isSuperseded(evidence, { isLast, isLeftBehind: wasLeftBehind })) {
-    // A later attempt may deliver the message. If the status depended on this one, it changes.
-    const isGivenUp = evidence.status === "undelivered" && !wasLeftBehind;
-    const continued =
-      isGivenUp && dependsOn(message, attempt)
-        ? await continueMessage(tx, services, reported)
-        : undefined;
+  if (evidence.status === "undelivered" && (await mayDeliverLater(tx, message, attempt))) {
+    // The message does not end. If its status depended on this attempt, it changes.
+    const continued = dependsOn(message, attempt)
+      ? await continueMessage(tx, services, reported)
+      : undefined;
     return supersededIfSame(message, continued ?? reported);
   }
-  const { joined, state } = applyEvidence(stateOf(message), evidence);
-  if (!joined.applied) return { ...reported, ignored_reason: joined.ignored_reason };
+  const { state, ignored_reason } = applyEvidence(stateOf(message), evidence);
+  if (ignored_reason !== null) return { ...reported, ignored_reason };
   if (state.status === "undelivered" && message.status !== "undelivered") {
     const continued = await continueMessage(tx, services, reported);
     if (continued !== undefined) return supersededIfSame(message, continued);

@@ -10,7 +10,7 @@ import {
   type Receipt,
   type SendAnswer,
 } from "../ports/index.ts";
-import type { CarrierState, Evidence, JoinResult } from "./carrier-state.ts";
+import type { Evidence } from "./carrier-state.ts";
 import { maxAttempts, type NextAttempt, retryDelays } from "./route-rules.ts";
 import {
   type Ambiguous,
@@ -22,35 +22,41 @@ import {
   noChange,
   type Queued,
   type Sending,
+  type WithCarrier,
 } from "./rules.ts";
 import type { MessageError } from "./types.ts";
 
 export type AfterAttempt =
-  | { readonly decision: "with_carrier"; readonly state: CarrierState; readonly joined: JoinResult }
+  | WithCarrier
   | { readonly decision: "retry"; readonly state: Queued }
   | { readonly decision: "failed"; readonly state: Failed }
   | typeof expired
   | { readonly decision: "ambiguous"; readonly state: Ambiguous }
   | NoChange;
 
+interface Answered {
+  /** The number of the attempt. */
+  readonly number: number;
+  readonly answer: SendAnswer;
+  /** The status that acceptance proves. Default: `sent`. */
+  readonly accepted?: "sent" | "delivered";
+  /** The next attempt if this one failed. By default the message stays with its transport. */
+  readonly next?: NextAttempt | undefined;
+}
+
 /**
- * Applies the carrier's answer to attempt number `attempt`, however late it arrives. Acceptance
- * counts in any state. Any other answer counts only while this attempt is the last and still open.
- * `accepted` is the status that acceptance proves: `delivered` if the transport has no receipts.
- * `next` is the next attempt if this one failed. By default the message stays with its transport.
+ * Applies the carrier's answer to an attempt, however late it arrives. Acceptance counts in any
+ * state. Any other answer counts only while the attempt is the last and still open.
  */
 export function applyAnswer(
   state: MessageState,
-  attempt: number,
-  answer: SendAnswer,
+  { number, answer, accepted = "sent", next }: Answered,
   now: number,
-  accepted: "sent" | "delivered" = "sent",
-  next?: NextAttempt,
 ): AfterAttempt {
   if (answer.outcome === "accepted") {
     return applyEvidence(state, { status: accepted, at: now, error: null });
   }
-  if (!isOpen(state, attempt)) return noChange;
+  if (!isOpen(state, number)) return noChange;
   if (answer.outcome === "rejected") return refused(state, answer, now, next);
   if (state.status !== "sending") return noChange;
   return next === undefined || next === "none"
@@ -80,19 +86,21 @@ export const answerLost: MessageError = {
   provider_code: null,
 };
 
+interface NotSent extends Pick<Answered, "number" | "next"> {
+  /** The error of a later attempt. By default the message keeps the error that it has. */
+  readonly refusal?: MessageError | null | undefined;
+}
+
 /**
  * Queues a message again as soon as possible after a look-up proved that the carrier never received
- * attempt number `attempt`. `next` is as in `applyAnswer`. If the message cannot be sent again, it
- * fails with `refusal`, the error of a later attempt, or else with the error that it has.
+ * the attempt. If the message cannot be sent again, it fails.
  */
 export function applyNotSent(
   state: MessageState,
-  attempt: number,
+  { number, next, refusal }: NotSent,
   now: number,
-  next?: NextAttempt,
-  refusal?: MessageError | null,
 ): AfterAttempt {
-  if (state.status !== "ambiguous" || state.attempts !== attempt) return noChange;
+  if (state.status !== "ambiguous" || state.attempts !== number) return noChange;
   const error = refusal ?? state.error;
   const again = state.attempts < maxAttempts ? now : null;
   return retryOrEnd(state, next === undefined ? again : nextAt(next), error);

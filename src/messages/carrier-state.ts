@@ -35,14 +35,12 @@ const rank: Record<CarrierStatus, number> = {
   read: 5,
 };
 
-/** The state after a piece of evidence, and whether the evidence changed it. */
-export type JoinResult =
-  | { readonly applied: true; readonly state: CarrierState }
-  | {
-      readonly applied: false;
-      readonly state: CarrierState;
-      readonly ignored_reason: IgnoredReason;
-    };
+/** The state after a piece of evidence. */
+export interface JoinResult {
+  readonly state: CarrierState;
+  /** Why the evidence changed nothing. Null if it changed the state. */
+  readonly ignored_reason: IgnoredReason | null;
+}
 
 /**
  * Adds evidence to a state. `known` is null before the first evidence. The operation is
@@ -50,7 +48,7 @@ export type JoinResult =
  */
 export function join(known: CarrierState | null, evidence: Evidence): JoinResult {
   const fresh = alone(evidence);
-  if (known === null) return { applied: true, state: fresh };
+  if (known === null) return { state: fresh, ignored_reason: null };
 
   const compared = compare(evidence, known);
   const times = {
@@ -64,8 +62,8 @@ export function join(known: CarrierState | null, evidence: Evidence): JoinResult
     times.read_at !== known.read_at;
   if (compared < 0 || hasNewTime) {
     return {
-      applied: true,
       state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },
+      ignored_reason: null,
     };
   }
   const ignored_reason =
@@ -74,7 +72,7 @@ export function join(known: CarrierState | null, evidence: Evidence): JoinResult
       : rank[evidence.status] < rank[known.status]
         ? "outranked"
         : "already_known";
-  return { applied: false, state: known, ignored_reason };
+  return { state: known, ignored_reason };
 }
 
 /** Returns what one piece of evidence proves by itself. */

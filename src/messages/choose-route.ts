@@ -45,40 +45,40 @@ export function firstTransport(
 export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before">;
 
 /**
- * Decides where to send a message after its last attempt has failed. `failed` has the new outcome,
- * which need not be stored yet. Without a time of its answer, it failed now. Undefined if the
- * message stays with its transport: the engine has no routes or the message's route has no other
- * transport, the route does not fall back after this outcome, or the next attempt of a message that
- * may have been sent would be after its expiry. `changed` is an earlier attempt whose new outcome
- * is not stored yet.
+ * Decides where to send a message after its last attempt has failed. Undefined if it stays with its
+ * transport:
+ * - The engine has no routes, or the message's route has no other transport.
+ * - The route does not fall back after this outcome.
+ * - The message may have been sent, and the next attempt would be after its expiry.
+ *
+ * `failed` has its new outcome, which need not be stored yet. Without a time of its answer, it
+ * failed now. `changed` is an earlier attempt whose new outcome is not stored yet.
  */
 export async function findNextAttempt(
   tx: Tx,
-  { routes, transports }: Routing,
+  routing: Routing,
   message: MessageRow,
   failed: AttemptRow,
   changed?: AttemptRow,
 ): Promise<NextAttempt | undefined> {
-  if (routes.length === 0) return undefined;
+  if (routing.routes.length === 0) return undefined;
   const { transport, outcome, answered_at } = failed;
-  const route = chooseRoute({ routes, transports }, message, transport);
+  const route = chooseRoute(routing, message, transport);
   const [first, ...others] = route.transports;
   if (others.length === 0 && first === transport) return undefined;
   const isRisky = outcome === "ambiguous" || outcome === "undelivered";
   // An earlier failure of the attempt, such as a lost answer, may already have led to another one.
   const isPlanned = failed.next_attempt_at !== null;
   if (isRisky && !isPlanned && !route.fallBackAfter.includes(outcome)) return undefined;
-  const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
-  const earlier = before
+  const stored = await tx.list(attemptsOfMessage, [message.id], maxTried);
+  const earlier = stored
     .filter(({ number }) => number < failed.number)
     .map((each) => (each.number === changed?.number ? changed : each));
   const tried = [...earlier, { ...failed, answered_at: answered_at ?? tx.now }];
-  const keeper = tried.findLast(isMessageRefused)?.transport;
-  const next = nextAfter(
-    keeper === undefined ? route : { transports: [keeper] },
-    tried.map(triedOf),
-    tx.now,
-  );
+  // No other transport gets a message that a carrier has refused itself.
+  const refusedBy = tried.findLast(isMessageRefused)?.transport;
+  const allowed = refusedBy === undefined ? route.transports : [refusedBy];
+  const next = nextAfter(allowed, tried.map(failureOf), tx.now);
   // A message that may have been sent must not expire because another attempt would be too late.
   const isLate = next !== "none" && next.at >= (message.expires_at ?? Infinity);
   return isLate && outcome !== "rejected" ? undefined : next;
@@ -96,7 +96,7 @@ export async function mayBeWithCarrier(
 
 /**
  * Whether a carrier refused an attempt, or gave it up, because of the recipient or the message, for
- * good or for now. No other transport gets the message after that.
+ * good or for now.
  */
 export function isMessageRefused({
   outcome,
@@ -112,7 +112,7 @@ export function isMessageRefused({
  * Returns an attempt for the choice of the next one. A transport that refused permanently, or may
  * have the message, is not tried again.
  */
-function triedOf({
+function failureOf({
   transport,
   outcome,
   error,

@@ -4,7 +4,7 @@
  */
 import { type AfterAttempt, applyAnswer, applyNotSent } from "./attempt-rules.ts";
 import { type AttemptFailure, findNextAttempt } from "./choose-route.ts";
-import { isLeftBehind } from "./deciding-attempt.ts";
+import { hasGoneOnWithout, type Reported } from "./deciding-attempt.ts";
 import { checkLostAttempts } from "./lost-attempts.ts";
 import { stateOf } from "./stored-state.ts";
 import type { NextAttempt } from "./route-rules.ts";
@@ -26,33 +26,42 @@ function decided(after: AfterAttempt, next: NextAttempt | undefined): Decided | 
   return { state: after.state, next: after.decision === "retry" ? next : undefined };
 }
 
-interface Answered {
+/** Returns the status that acceptance proves: `delivered` if the transport has no receipts. */
+export function acceptedStatus(
+  { factsByTransport }: Services,
+  { transport }: Pick<AttemptRow, "transport">,
+): "sent" | "delivered" {
+  return factsByTransport.get(transport)?.receipts === "none" ? "delivered" : "sent";
+}
+
+interface StoredAnswer {
   readonly answer: SendAnswer;
   /** The attempt's columns that store the answer. */
   readonly columns: AttemptFailure;
-  /** The status that acceptance proves. */
-  readonly accepted: "sent" | "delivered";
 }
 
 /** Decides what a carrier's answer means for the message. Undefined if it changes nothing. */
 export async function decideAfterAnswer(
   tx: Tx,
   services: Services,
-  message: MessageRow,
-  attempt: AttemptRow,
-  { answer, columns, accepted }: Answered,
+  { message, attempt }: Reported,
+  { answer, columns }: StoredAnswer,
 ): Promise<Decided | undefined> {
-  if (isLeftBehind(message, attempt)) return undefined;
-  const state = stateOf(message);
-  if (columns.outcome === "rejected" && attempt.number < message.attempts) {
+  if (hasGoneOnWithout(message, attempt)) return undefined;
+  const { number } = attempt;
+  if (answer.outcome === "rejected" && number < message.attempts) {
     return decideAfterNotSent(tx, services, message, { ...attempt, ...columns });
   }
-  const answered = { ...attempt, ...columns, answered_at: tx.now };
   const next =
     answer.outcome === "accepted"
       ? undefined
-      : await findNextAttempt(tx, services, message, answered);
-  const after = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
+      : await findNextAttempt(tx, services, message, {
+          ...attempt,
+          ...columns,
+          answered_at: tx.now,
+        });
+  const accepted = acceptedStatus(services, attempt);
+  const after = applyAnswer(stateOf(message), { number, answer, accepted, next }, tx.now);
   return decided(await checkLostAttempts(tx, message, after, attempt), next);
 }
 
@@ -69,17 +78,19 @@ export async function decideAfterNotSent(
   attempt: AttemptRow,
 ): Promise<Decided | undefined> {
   const state = stateOf(message);
-  if (attempt.number === message.attempts) {
+  const { number } = attempt;
+  if (number === message.attempts) {
     // An attempt that was certainly not sent equals a temporary refusal.
     const refused = { ...attempt, outcome: "rejected", error: null, not_before: null } as const;
     const next = await findNextAttempt(tx, services, message, refused);
-    const after = applyNotSent(state, attempt.number, tx.now, next);
+    const after = applyNotSent(state, { number, next }, tx.now);
     return decided(await checkLostAttempts(tx, message, after, attempt), next);
   }
   const last = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   if (last?.outcome !== "rejected") return undefined;
   // The refusal was final, unless the route now has another transport to try.
   const next = (await findNextAttempt(tx, services, message, last, attempt)) ?? "none";
-  const after = applyNotSent(state, last.number, tx.now, next, last.error);
+  const ofLast = { number: last.number, next, refusal: last.error };
+  const after = applyNotSent(state, ofLast, tx.now);
   return decided(await checkLostAttempts(tx, message, after, attempt), next);
 }

@@ -5,17 +5,17 @@ import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import { waitForTransportMs } from "./hand-over.ts";
 import { callDeadlineMs, outbound, transportFor } from "./call-carrier.ts";
-import { decideAfterNotSent } from "./decide-after-attempt.ts";
+import { acceptedStatus, decideAfterNotSent } from "./decide-after-attempt.ts";
 import { applyReceiptTimeout } from "./rules.ts";
 import { moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import { stateOf } from "./stored-state.ts";
 import type { Runtime, Services } from "../operations/index.ts";
-import { background, type Reads, type Tx } from "../store/index.ts";
+import { background, type Tx } from "../store/index.ts";
 import { checkLookupAnswer } from "./transport-results.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
 import { type Finding, hasRival, identify } from "./identify-attempt.ts";
-import { isDecidingAttempt, isLeftBehind, type Reported } from "./deciding-attempt.ts";
+import { isDecidingAttempt, isOutdated, type Reported } from "./deciding-attempt.ts";
 import { sendJob } from "./jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
@@ -32,7 +32,7 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
     const answer =
       attempt === undefined || message === undefined || !transport?.lookup
         ? unknown
-        : await lookUp(runtime, reads, transport, message, attempt, abort);
+        : await lookUp(runtime, transport, { message, attempt }, abort);
     // The job runs again after its lease ends.
     if (answer === "aborted") return;
     await store.commit(claim, (tx) => recordLookup(tx, claim, answer, services), background);
@@ -46,22 +46,21 @@ const unknown: LookupAnswer = { outcome: "unknown" };
  */
 async function lookUp(
   runtime: Runtime,
-  reads: Reads,
   transport: Transport,
-  message: MessageRow,
-  attempt: AttemptRow,
+  reported: Reported,
   abort: AbortSignal,
 ): Promise<LookupAnswer | "aborted"> {
-  const answer = await askCarrier(runtime, transport, message, attempt, abort);
+  const answer = await askCarrier(runtime, transport, reported, abort);
   if (answer === "aborted" || answer.outcome !== "alike") return answer;
+  const { message, attempt } = reported;
+  const reads = runtime.store.reads(message);
   return (await hasRival(reads, message, attempt)) ? unknown : answer;
 }
 
 async function askCarrier(
   { clock, logger }: Runtime,
   transport: Transport,
-  message: MessageRow,
-  attempt: AttemptRow,
+  { message, attempt }: Reported,
   abort: AbortSignal,
 ): Promise<LookupAnswer | "aborted"> {
   const { id: attempt_id, number, started_at, provider_message_id } = attempt;
@@ -89,6 +88,13 @@ async function askCarrier(
   }
 }
 
+/** Returns the attempt of a job and its message. Undefined if the sandbox was reset meanwhile. */
+async function findReported(tx: Tx, { key }: Claim<"follow-up">): Promise<Reported | undefined> {
+  const attempt = await tx.get(attemptById, [key.attempt_id]);
+  const message = attempt && (await tx.get(messageById, [attempt.message_id], { hold: true }));
+  return attempt && message && { message, attempt };
+}
+
 /**
  * Records the result of a look-up, ends the wait for receipts if it is over, and schedules the next
  * look-up. The result is `unknown` if the transport cannot look up attempts.
@@ -99,39 +105,27 @@ async function recordLookup(
   answer: LookupAnswer,
   services: Services,
 ): Promise<void> {
-  const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
-  const message = attempt && (await tx.get(messageById, [attempt.message_id], { hold: true }));
-  // The account's sandbox may have been reset meanwhile.
-  if (attempt === undefined || message === undefined) return finish(tx, claim);
+  const reported = await findReported(tx, claim);
+  if (reported === undefined) return finish(tx, claim);
 
-  const { drawId, factsByTransport } = services;
-  const finding = await identify(tx, attempt, answer);
+  const { message, attempt: before } = reported;
+  const finding = await identify(tx, before, answer);
   const provider_message_id =
     finding.outcome === "sent"
-      ? await providerIdFor(tx, attempt, finding.provider_message_id)
-      : attempt.provider_message_id;
-  const outcome = outcomeOf(attempt, finding);
-  const attemptAfter = tx.update(attempts, attempt, {
-    lookups: attempt.lookups + 1,
-    outcome,
+      ? await providerIdFor(tx, before, finding.provider_message_id)
+      : before.provider_message_id;
+  const attempt = tx.update(attempts, before, {
+    lookups: before.lookups + 1,
+    outcome: outcomeOf(before, finding),
     provider_message_id,
   });
-  const before = { message, attempt: attemptAfter };
-  let updated = await applyFinding(tx, services, before, finding);
-  if (finding.outcome === "sent") {
-    const reported = { message: updated, attempt: attemptAfter };
-    const withReceipts = await applyReceipts(tx, services, reported, finding.receipts);
-    ({ message: updated } = await applyEarlyReceipts(tx, services, withReceipts));
-  }
-  if (waitsForOther(updated, attemptAfter)) return finish(tx, claim);
-  updated = await endReceiptWait(
-    tx,
-    drawId,
-    updated,
-    receiptsEndAt(attemptAfter, factsByTransport),
-  );
+  const found = await applyFinding(tx, services, { message, attempt }, finding);
+  if (waitsForOther({ message: found, attempt })) return finish(tx, claim);
 
-  const again = nextFollowUpAt(attemptAfter, updated.status, factsByTransport, tx.now);
+  const { drawId, factsByTransport } = services;
+  const endsAt = receiptsEndAt(attempt, factsByTransport);
+  const { status } = await endReceiptWait(tx, drawId, found, endsAt);
+  const again = nextFollowUpAt(attempt, status, factsByTransport, tx.now);
   await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
 }
 
@@ -144,7 +138,7 @@ function outcomeOf({ outcome }: AttemptRow, finding: Finding): AttemptRow["outco
   return finding.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
 }
 
-/** Applies what a look-up found to the message, and writes it to the timeline. */
+/** Applies what a look-up found to the message, writes it to the timeline, and applies receipts. */
 async function applyFinding(
   tx: Tx,
   services: Services,
@@ -152,14 +146,14 @@ async function applyFinding(
   finding: Finding,
 ): Promise<Seen<MessageRow>> {
   const { message, attempt } = reported;
-  const { drawId, factsByTransport } = services;
+  const { drawId } = services;
   let updated = message;
   if (finding.outcome === "sent") {
-    const status =
-      factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
+    const status = acceptedStatus(services, attempt);
     const evidence = { status, at: attempt.started_at, error: null } as const;
-    const wasLeftBehind = isLeftBehind(message, attempt);
-    ({ message: updated } = await joinEvidence(tx, services, reported, evidence, wasLeftBehind));
+    if (!isOutdated(reported, evidence)) {
+      ({ message: updated } = await joinEvidence(tx, services, reported, evidence));
+    }
   } else if (finding.outcome === "not_sent") {
     const decided = await decideAfterNotSent(tx, services, message, attempt);
     if (decided !== undefined) {
@@ -169,14 +163,17 @@ async function applyFinding(
       if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
     }
   }
-  const entry = {
+  writeTimeline(tx, drawId, message, updated, {
     type: "lookup",
     at: iso(tx.now),
     attempt_id: attempt.id,
     outcome: finding.outcome,
-  } as const;
-  writeTimeline(tx, drawId, message, updated, entry);
-  return updated;
+  });
+  if (finding.outcome !== "sent") return updated;
+  const proved = { message: updated, attempt };
+  const withReceipts = await applyReceipts(tx, services, proved, finding.receipts);
+  const latest = await applyEarlyReceipts(tx, services, withReceipts);
+  return latest.message;
 }
 
 /**
@@ -184,11 +181,9 @@ async function applyFinding(
  * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
  */
 async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
-  const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
-  const message = attempt && (await tx.get(messageById, [attempt.message_id], { hold: true }));
-  if (attempt === undefined || message === undefined || waitsForOther(message, attempt)) {
-    return finish(tx, claim);
-  }
+  const reported = await findReported(tx, claim);
+  if (reported === undefined || waitsForOther(reported)) return finish(tx, claim);
+  const { message, attempt } = reported;
   const endsAt = attempt.started_at + maxAbsenceMs;
   const { status } = await endReceiptWait(tx, drawId, message, endsAt);
   const isOver = tx.now >= endsAt || !needsFollowUp(status);
@@ -196,7 +191,7 @@ async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: Generate
 }
 
 /** A sent message waits only for the receipts of the attempt that its status is based on. */
-function waitsForOther(message: MessageRow, attempt: AttemptRow): boolean {
+function waitsForOther({ message, attempt }: Reported): boolean {
   return message.status === "sent" && !isDecidingAttempt(message, attempt);
 }
 

@@ -13,7 +13,7 @@ import {
   recordCarrierOptOut,
 } from "./apply-receipt.ts";
 import type { AttemptFailure } from "./choose-route.ts";
-import { decideAfterAnswer } from "./decide-after-attempt.ts";
+import { acceptedStatus, decideAfterAnswer } from "./decide-after-attempt.ts";
 import type { HandedOver } from "./hand-over.ts";
 import { sendJob, updateClass } from "./jobs.ts";
 import { recordOutcome } from "./record-outcome.ts";
@@ -41,19 +41,16 @@ export async function recordAnswer(
     return false;
   }
 
-  const receipts = services.factsByTransport.get(attempt.transport)?.receipts;
-  const accepted = receipts === "none" ? "delivered" : "sent";
+  const reported = { message, attempt };
   const columns = await answerColumns(tx, attempt, answer);
-  const answered = { answer, columns, accepted } as const;
-  const decided = await decideAfterAnswer(tx, services, message, attempt, answered);
+  const decided = await decideAfterAnswer(tx, services, reported, { answer, columns });
   const { state = stateOf(message), next } = decided ?? {};
-  const outcome = { state, answer: columns, next };
-  const recorded = await recordOutcome(tx, services, { message, attempt }, outcome);
-  const { message: updated } = recorded;
+  const recorded = await recordOutcome(tx, services, reported, { columns, state, next });
   const { message: latest } = await applyEarlyReceipts(tx, services, recorded);
   await recordCarrierOptOut(tx, services, { message: latest, attempt }, columns.error);
+  const { message: answered } = recorded;
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
-  if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
+  if (answered.status === "queued") await arm(tx, sendJob(answered, answered.retry_at ?? tx.now));
   const waiting = await findWaiting(tx, claim, handed, latest);
   if (waiting === undefined) await finish(tx, claim);
   else await updateClass(tx, claim, waiting);
@@ -81,9 +78,9 @@ async function findWaiting(
 function prefetchOutcome(
   tx: Tx,
   claim: Claim<"send">,
-  { message, attempt: { id: attempt_id, transport }, isLast }: HandedOver,
+  { message, attempt, isLast }: HandedOver,
   answer: SendAnswer,
-  { factsByTransport }: Services,
+  services: Services,
 ): void {
   // The message itself is the first in the outbox. The command looks for the one behind it.
   if (!isLast) {
@@ -91,10 +88,10 @@ function prefetchOutcome(
   }
   prefetchJob(tx, claim);
   if (answer.outcome !== "accepted") return;
-  prefetchReceipts(tx, transport, answer.provider_message_id);
-  if (factsByTransport.get(transport)?.receipts === "none") {
+  prefetchReceipts(tx, attempt.transport, answer.provider_message_id);
+  if (acceptedStatus(services, attempt) === "delivered") {
     tx.prefetch(() => [{ index: contactById, key: [message.contact_id] }]);
-  } else prefetchJob(tx, { kind: "follow-up", key: { attempt_id } });
+  } else prefetchJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
 }
 
 /** Returns the columns of an attempt that store an answer. */

@@ -1,7 +1,7 @@
 import { applyLostAnswer, sendAgain } from "./attempt-rules.ts";
 import type { Evidence } from "./carrier-state.ts";
 import { findNextAttempt } from "./choose-route.ts";
-import { isProved } from "./deciding-attempt.ts";
+import { reachedCarrier } from "./deciding-attempt.ts";
 import { moveAndRecord } from "./move.ts";
 import { stateOf } from "./stored-state.ts";
 import type { Services } from "../operations/index.ts";
@@ -33,7 +33,7 @@ export async function recordLostAnswer(
       `message ${message.id} has status ${message.status} and waits for no answer`,
     );
   }
-  if (isProved(attempt)) {
+  if (reachedCarrier(attempt)) {
     // An engine of an earlier version could store the proof without changing the message. Proof
     // outranks a lost answer, so the message gets the status that the proof gives it.
     const { started_at: at, reported_error: error } = attempt;
@@ -43,11 +43,11 @@ export async function recordLostAnswer(
     await arm(tx, followUpJob(attempt, tx.now));
     return moveAndRecord(tx, services.drawId, message, state);
   }
-  const answer = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
-  const next = await findNextAttempt(tx, services, message, { ...attempt, ...answer });
-  const retry = next === "none" ? undefined : next;
-  const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
-  const outcome = { state, answer, next: retry };
+  const columns = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
+  const found = await findNextAttempt(tx, services, message, { ...attempt, ...columns });
+  const next = found === "none" ? undefined : found;
+  const state = next === undefined ? decision.state : sendAgain(decision.state, next.at).state;
+  const outcome = { columns, state, next };
   const recorded = await recordOutcome(tx, services, { message, attempt }, outcome);
   return recorded.message;
 }

@@ -1,5 +1,5 @@
 import { transportPatch } from "./choose-route.ts";
-import { carrierColumns, isProved, type Reported } from "./deciding-attempt.ts";
+import { carrierColumns, reachedCarrier, type Reported } from "./deciding-attempt.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import { followUpLostAttempts } from "./lost-attempts.ts";
 import { moveMessage, writeTimeline } from "./move.ts";
@@ -13,10 +13,10 @@ import type { Tx } from "../store/index.ts";
 
 /** What the answer to an attempt led to. */
 interface AttemptOutcome {
+  /** The attempt's columns that store the answer. */
+  readonly columns: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>;
   /** The message's new state. */
   readonly state: MessageState;
-  /** The attempt's columns that store the answer. */
-  readonly answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>;
   /** The next attempt. Undefined if the message stays with its transport. */
   readonly next: NextAttempt | undefined;
 }
@@ -32,19 +32,19 @@ export async function recordOutcome(
   tx: Tx,
   services: Services,
   reported: Reported,
-  { state, answer, next }: AttemptOutcome,
+  { columns, state, next }: AttemptOutcome,
 ): Promise<Reported> {
   const { message, attempt } = reported;
-  if (isProved(attempt) && !isProved(answer)) return reported;
-  if (attempt.outcome === "rejected" && answer.outcome === "ambiguous") return reported;
+  if (reachedCarrier(attempt) && !reachedCarrier(columns)) return reported;
+  if (attempt.outcome === "rejected" && columns.outcome === "ambiguous") return reported;
   const { drawId, factsByTransport } = services;
-  const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
-  const isEvidence = provider_message_id !== null || answer.outcome === "accepted";
-  const columns = isEvidence
+  const provider_message_id = columns.provider_message_id ?? attempt.provider_message_id;
+  const isEvidence = provider_message_id !== null || columns.outcome === "accepted";
+  const carrier = isEvidence
     ? carrierColumns(message, { ...attempt, provider_message_id }, state.status)
     : {};
   const updated = await moveMessage(tx, drawId, message, state, {
-    ...columns,
+    ...carrier,
     ...transportPatch(message, next),
   });
   const led_to = updated.status === message.status ? null : updated.status;
@@ -53,7 +53,7 @@ export async function recordOutcome(
   if (isLate && led_to !== null) writeTimeline(tx, drawId, message, updated, null);
   const nextAt = updated.status === "queued" ? updated.retry_at : null;
   const attemptAfter = tx.update(attempts, attempt, {
-    ...answer,
+    ...columns,
     provider_message_id,
     ...(isLate
       ? {}

@@ -77,9 +77,9 @@ function fits({ from, channels, to }: Route, facts: RouteFacts): boolean {
   );
 }
 
-/** Returns the next attempt after the given ones, which are in order. */
+/** Returns the next attempt over one of a route's transports after the given ones, in order. */
 export function nextAfter(
-  { transports }: Pick<ChosenRoute, "transports">,
+  transports: readonly string[],
   tried: readonly FailedAttempt[],
   now: number,
 ): NextAttempt {

@@ -224,33 +224,15 @@ export function policyError(code: string, message: string): MessageError {
   };
 }
 
-/** Applies evidence. It counts in every state, including `canceled`, `expired` and `failed`. */
-export function applyEvidence(
-  state: MessageState,
-  evidence: Evidence,
-): { decision: "with_carrier"; state: CarrierState; joined: JoinResult } {
-  const joined = join(isWithCarrier(state) ? state : null, evidence);
-  return { decision: "with_carrier", state: joined.state, joined };
-}
+export type WithCarrier = { readonly decision: "with_carrier" } & JoinResult;
 
-/**
- * Returns whether evidence of an attempt no longer counts. Proof of delivery always counts.
- * `undelivered` counts only if no later attempt may deliver the message. Nothing else counts for an
- * attempt that the carrier gave up and the message has left behind.
- */
-export function isSuperseded(
-  { status }: Evidence,
-  attempt: { isLast: boolean; isLeftBehind: boolean },
-): boolean {
-  if (status === "delivered" || status === "read") return false;
-  return attempt.isLeftBehind || (status === "undelivered" && !attempt.isLast);
+/** Applies evidence. It counts in every state, including `canceled`, `expired` and `failed`. */
+export function applyEvidence(state: MessageState, evidence: Evidence): WithCarrier {
+  return { decision: "with_carrier", ...join(isWithCarrier(state) ? state : null, evidence) };
 }
 
 /** Marks a `sent` message `unconfirmed` when the wait for a receipt is over. */
-export function applyReceiptTimeout(
-  state: MessageState,
-  now: number,
-): { decision: "with_carrier"; state: CarrierState; joined: JoinResult } | NoChange {
+export function applyReceiptTimeout(state: MessageState, now: number): WithCarrier | NoChange {
   return state.status === "sent"
     ? applyEvidence(state, { status: "unconfirmed", at: now, error: null })
     : noChange;
@@ -285,7 +267,9 @@ export function eventsFor(
   return ["message.updated"];
 }
 
-const isArrived = (status: MessageStatus): boolean => status === "delivered" || status === "read";
+/** Whether a message with this status has reached the recipient. */
+export const isArrived = (status: MessageStatus): boolean =>
+  status === "delivered" || status === "read";
 
 const isFailure = (status: MessageStatus): status is "failed" | "expired" | "undelivered" =>
   status === "failed" || status === "expired" || status === "undelivered";

@@ -90,7 +90,7 @@ describe("the result of an attempt", () => {
       const isSending = isLast && from.status === "sending";
       const isLost = isLast && from.status === "ambiguous";
       expect(
-        applyAnswer(from, attempt, answer, now).decision !== "none",
+        applyAnswer(from, { number: attempt, answer }, now).decision !== "none",
         "An answer counts for the attempt that is open, a lost one only if none was lost before.",
       ).toBe(isSending || (isLost && answer.outcome === "rejected"));
       expect(
@@ -98,7 +98,7 @@ describe("the result of an attempt", () => {
         "An answer is lost only if the message still waits for it.",
       ).toBe(isSending ? "ambiguous" : "none");
       expect(
-        applyNotSent(from, attempt, now).decision,
+        applyNotSent(from, { number: attempt }, now).decision,
         "A look-up counts only for the attempt whose answer is lost.",
       ).toBe(isLost ? "retry" : "none");
     }
@@ -106,7 +106,7 @@ describe("the result of an attempt", () => {
 
   it("queues the message again, or ends it with the error of a later attempt or its own", () => {
     const from = { status: "ambiguous", expires_at, attempts: 1, error: known } as const;
-    expect(applyNotSent(from, 1, now)).toEqual({
+    expect(applyNotSent(from, { number: 1 }, now)).toEqual({
       decision: "retry",
       state: { status: "queued", due_at: now, expires_at, attempts: 1 },
     });
@@ -117,7 +117,7 @@ describe("the result of an attempt", () => {
       [null, known],
       [undefined, known],
     ] as const) {
-      expect(applyNotSent(last, maxAttempts, now, undefined, later)).toEqual({
+      expect(applyNotSent(last, { number: maxAttempts, refusal: later }, now)).toEqual({
         decision: "failed",
         state: { status: "failed", error: shown },
       });
@@ -139,11 +139,11 @@ it("a lost answer is reported as one that may have been sent, unless the route g
   });
   const unclear = { outcome: "ambiguous", error: { code: "unknown", message: "" } } as const;
   const on = { transport: "second", at: now + 5 };
-  expect(applyAnswer(sending, 2, unclear, now, "sent", on)).toMatchObject({
+  expect(applyAnswer(sending, { number: 2, answer: unclear, next: on }, now)).toMatchObject({
     decision: "retry",
     state: { due_at: now + 5 },
   });
-  const stays = applyAnswer(sending, 2, unclear, now, "sent", "none");
+  const stays = applyAnswer(sending, { number: 2, answer: unclear, next: "none" }, now);
   expect(stays).toMatchObject({ decision: "ambiguous", state: { error: { permanent: false } } });
 });
 

@@ -77,7 +77,7 @@ describe("the route of a message", () => {
           return last === undefined ? 0 : (last.not_before ?? last.at + pause);
         };
         for (const { takes, wish, isExcluded } of said) {
-          const next = nextAfter({ transports: way }, tried, now);
+          const next = nextAfter(way, tried, now);
           const left = way.filter((name) => !isOver(name));
           if (next === "none") {
             expect(left, "The message goes on while a transport is left.").toEqual([]);
@@ -102,10 +102,7 @@ describe("the route of a message", () => {
           const not_before = wish === null ? null : now + wish;
           tried.push({ transport: next.transport, isExcluded, at: now, not_before });
         }
-        expect(
-          nextAfter({ transports: way }, tried, now),
-          "Each transport has six attempts at most.",
-        ).toBe("none");
+        expect(nextAfter(way, tried, now), "Each transport has six attempts at most.").toBe("none");
       }),
       { numRuns: 200 },
     );

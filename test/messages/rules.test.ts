@@ -203,7 +203,7 @@ describe("after an attempt", () => {
   it("is retried only if it surely sent nothing, within the maximum attempts and the ttl", () => {
     fc.assert(
       fc.property(open, attempts, answer, (from, attempt, said) => {
-        const decided = applyAnswer(from, attempt, said, now);
+        const decided = applyAnswer(from, { number: attempt, answer: said }, now);
         if (decided.decision !== "retry") return;
         expect(said, "Only an attempt that surely sent nothing is repeated.").toBe(throttled);
         expect(from).toMatchObject({ attempts: attempt });
@@ -246,8 +246,8 @@ describe("after an attempt", () => {
           : retryAt(from.attempts, retry_after_ms, now);
         const due_at = to === undefined ? again : to === "none" ? null : to.at;
         const decided = isUnsent
-          ? applyNotSent(from, from.attempts, now, to)
-          : applyAnswer(from, from.attempts, said, now, "sent", to);
+          ? applyNotSent(from, { number: from.attempts, next: to }, now)
+          : applyAnswer(from, { number: from.attempts, answer: said, next: to }, now);
         fc.pre(!isUnsent || from.status === "ambiguous");
         expect(
           decided.decision,
@@ -262,23 +262,21 @@ describe("after an attempt", () => {
 
   it("a lost answer blocks the message until a look-up or the host application says that it was not sent", () => {
     const sending = { status: "sending", expires_at: now + hour, attempts: 2 } as const;
-    for (const decided of [applyAnswer(sending, 2, unclear, now), applyLostAnswer(sending, 2)]) {
+    for (const decided of [
+      applyAnswer(sending, { number: 2, answer: unclear }, now),
+      applyLostAnswer(sending, 2),
+    ]) {
       const held = stateAfter(sending, decided);
       expect(held.status).toBe("ambiguous");
       expect(handOver(held, now + hour).decision).toBe("none");
-      expect(applyNotSent(held, 1, now).decision).toBe("none");
-      expect(applyNotSent(held, 2, now)).toMatchObject({
+      expect(applyNotSent(held, { number: 1 }, now).decision).toBe("none");
+      expect(applyNotSent(held, { number: 2 }, now)).toMatchObject({
         decision: "retry",
         state: { due_at: now, attempts: 2 },
       });
     }
-    expect(
-      applyNotSent(
-        { ...sending, status: "ambiguous", attempts: maxAttempts, error },
-        maxAttempts,
-        now,
-      ).decision,
-    ).toBe("failed");
+    const last = { ...sending, status: "ambiguous", attempts: maxAttempts, error } as const;
+    expect(applyNotSent(last, { number: maxAttempts }, now).decision).toBe("failed");
   });
 
   it("a late answer about an older attempt changes nothing, unless it proves that the message was sent", () => {
@@ -287,7 +285,7 @@ describe("after an attempt", () => {
         const stale =
           !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
         fc.pre(stale);
-        const decided = applyAnswer(from, attempt, said, now);
+        const decided = applyAnswer(from, { number: attempt, answer: said }, now);
         expect(
           decided.decision,
           "An answer about an older attempt counts only if it proves that the message was sent.",
@@ -297,9 +295,8 @@ describe("after an attempt", () => {
   });
 
   it("a permanent rejection fails the message with the carrier's reason", () => {
-    expect(
-      applyAnswer({ status: "sending", expires_at: now + hour, attempts: 1 }, 1, landline, now),
-    ).toMatchObject({
+    const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
+    expect(applyAnswer(sending, { number: 1, answer: landline }, now)).toMatchObject({
       decision: "failed",
       state: { error: { code: "landline", permanent: true, stage: "carrier" } },
     });
@@ -307,7 +304,8 @@ describe("after an attempt", () => {
 
   it("counts as delivered if a transport without receipts accepted it", () => {
     const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
-    expect(applyAnswer(sending, 1, accepted, now, "delivered")).toMatchObject({
+    const answered = { number: 1, answer: accepted, accepted: "delivered" } as const;
+    expect(applyAnswer(sending, answered, now)).toMatchObject({
       state: { delivered_at: now },
     });
   });
@@ -368,13 +366,13 @@ describe("once the carrier proves that it has the message", () => {
           `A lost answer does not change a message that the carrier has: it is ${from.status}.`,
         ).toBe("none");
         expect(
-          applyNotSent(from, attempt, now).decision,
+          applyNotSent(from, { number: attempt }, now).decision,
           `A look-up takes no message from the carrier: it is ${from.status}.`,
         ).toBe("none");
         expect(
           ["none", "with_carrier"],
           `A message that the carrier has stays there: it is ${from.status}.`,
-        ).toContain(applyAnswer(from, attempt, said, now).decision);
+        ).toContain(applyAnswer(from, { number: attempt, answer: said }, now).decision);
       }),
     );
   });
@@ -394,7 +392,7 @@ describe("once the carrier proves that it has the message", () => {
         const decided: AfterAttempt =
           "receipt" in step
             ? applyEvidence(from, evidenceOf(step.receipt))
-            : applyAnswer(from, 1, step.answer, now);
+            : applyAnswer(from, { number: 1, answer: step.answer }, now);
         return stateAfter(from, decided);
       }, sending);
     const pair = steps.chain((list) =>

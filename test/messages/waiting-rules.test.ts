@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { maxScheduleAhead } from "../../src/kernel/limits.ts";
-import type { Evidence } from "../../src/messages/carrier-state.ts";
 import {
   cancel,
   channelOf,
@@ -11,7 +10,6 @@ import {
   expire,
   expired,
   handOver,
-  isSuperseded,
   type MessageState,
   plan,
   policyError,
@@ -250,28 +248,4 @@ test("the code of a host application's policy is shown as the provider's", () =>
     code: "policy_denied",
     provider_code: "too_many",
   });
-});
-
-test("proof of delivery always counts, other receipts only for an attempt that still matters", () => {
-  const error = policyError("landline", "No.");
-  const receipts: readonly Evidence[] = [
-    { status: "sent", at: now, error: null },
-    { status: "unconfirmed", at: now, error: null },
-    { status: "undelivered", at: now, error },
-    { status: "delivered", at: now, error: null },
-    { status: "read", at: now, error: null },
-  ];
-  for (const receipt of receipts) {
-    for (const isLast of [true, false]) {
-      for (const isLeftBehind of [true, false]) {
-        const { status } = receipt;
-        const isProof = status === "delivered" || status === "read";
-        const matters = !isLeftBehind && (status !== "undelivered" || isLast);
-        expect(
-          isSuperseded(receipt, { isLast, isLeftBehind }),
-          `The receipt ${status} counts only if it proves delivery or its attempt matters.`,
-        ).toBe(!isProof && !matters);
-      }
-    }
-  }
 });

@@ -77,7 +77,7 @@ async function lifeOf(to: string) {
         ...attempt,
         signal: new AbortController().signal,
       });
-      enter(applyAnswer(state, number, answer, clock.now()));
+      enter(applyAnswer(state, { number, answer }, clock.now()));
       if (answer.outcome === "accepted") {
         const { provider_message_id } = answer;
         attempts[number - 1] = { ...attempt, provider_message_id };
@@ -93,7 +93,9 @@ async function lifeOf(to: string) {
       clock.now() - last.started_at >= 60_000
     ) {
       const found = await transport.lookup?.(message, last);
-      if (found?.outcome === "not_sent") enter(applyNotSent(state, last.number, clock.now()));
+      if (found?.outcome === "not_sent") {
+        enter(applyNotSent(state, { number: last.number }, clock.now()));
+      }
     } else if (
       state.status === "sent" &&
       last !== undefined &&

@@ -44,7 +44,7 @@ export const evidence = inArea("evidence", [
     find: '  if (answer.outcome === "accepted") {\n    return applyEvidence',
     replace:
       '  if (answer.outcome === "accepted") {\n' +
-      "    if (!isOpen(state, attempt)) return noChange;\n    return applyEvidence",
+      "    if (!isOpen(state, number)) return noChange;\n    return applyEvidence",
     tests: ["test/messages/rules.test.ts"],
   },
   {
@@ -52,9 +52,9 @@ export const evidence = inArea("evidence", [
     sentence:
       "After `undelivered`, a later report about the same attempt takes the message back from the " +
       "next carrier.",
-    file: "src/messages/rules.ts",
-    find: 'return attempt.isLeftBehind || (status === "undelivered" && !attempt.isLast);',
-    replace: 'return attempt.isLeftBehind && status !== "undelivered" && !attempt.isLast;',
+    file: "src/messages/deciding-attempt.ts",
+    find: "return !isArrived(status) && hasGoneOnWithout(message, attempt);",
+    replace: "return false;",
     tests: ["test/messages/fallback-evidence.test.ts"],
   },
   {

@@ -7,8 +7,8 @@ export const retry = inArea("retry", [
     sentence:
       "A message whose answer is lost is sent again at once, and the contact gets it twice.",
     file: "src/messages/record-lost-answer.ts",
-    find: "const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;",
-    replace: "const state = sendAgain(decision.state, retry?.at ?? tx.now).state;",
+    find: "const state = next === undefined ? decision.state : sendAgain(decision.state, next.at).state;",
+    replace: "const state = sendAgain(decision.state, next?.at ?? tx.now).state;",
     tests: ["test/queue/crashed-engines.test.ts"],
   },
   {
