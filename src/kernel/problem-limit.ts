@@ -16,7 +16,8 @@ interface Problems {
 
 /**
  * Bounds what is logged about problems that can occur in any number: the first is logged at once,
- * then one summary per minute. The subjects are few and fixed.
+ * then one summary per minute. The subjects are few and fixed. A limit for one kind of problem needs
+ * none.
  */
 export class ProblemLimit {
   readonly #clock: Clock;
@@ -27,7 +28,7 @@ export class ProblemLimit {
   }
 
   /** Counts a problem. Returns what to log now, if anything. */
-  note(subject: string, reason: string): Problems | undefined {
+  note(subject = "", reason = ""): Problems | undefined {
     const now = this.#clock.now();
     const before = this.#subjects.get(subject) ?? { count: 0, reasons: [], loggedAt: -Infinity };
     const { loggedAt } = before;
@@ -42,7 +43,7 @@ export class ProblemLimit {
   }
 
   /** Forgets the problems that were counted but not logged. */
-  reset(subject: string): void {
+  reset(subject = ""): void {
     const { loggedAt = -Infinity } = this.#subjects.get(subject) ?? {};
     this.#subjects.set(subject, { count: 0, reasons: [], loggedAt });
   }

@@ -32,7 +32,7 @@ export async function reschedule(
 ): Promise<void> {
   const job = nameOf(storedName(claim));
   const isOutage = isStorageFailure(error);
-  const noted = isOutage ? outages.note("", "") : { count: 1 };
+  const noted = isOutage ? outages.note() : { count: 1 };
   if (noted !== undefined) {
     logger.error({ err: error, job, failures: noted.count }, "a job failed; retrying");
   }

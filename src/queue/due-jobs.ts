@@ -1,14 +1,12 @@
 import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./lane.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
-import { type DueJob, dueJob, roundRobin } from "./round-robin.ts";
+import { type DueJob, dueJob, type Room, roundRobin } from "./round-robin.ts";
 import { type JobRow, jobsByDueTime, nameOf } from "./rows.ts";
 import type { Random } from "../ports/index.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
 /** Which jobs one search may return, and how many. */
-export interface DueJobsSearch extends RingSearch {
-  /** The number of the next pick in a lane's group (`pickByClass`). */
-  readonly nextPick: (lane: Lane) => number;
+export interface DueJobsSearch extends RingSearch, Room {
   /**
    * Jobs that became due by commits of this process. If many jobs are due, the search itself may
    * not find these at once.
@@ -75,7 +73,7 @@ export class DueJobs {
   }
 
   async find(search: DueJobsSearch): Promise<readonly DueJob[]> {
-    const { now, free, freeIn, nextPick, waitForOthersMs, spread, armed } = search;
+    const { now, free, waitForOthersMs, spread, armed } = search;
     const limit = Math.min(Math.max(windowSize.min, 2 * free), windowSize.max);
     const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
     const due = rows.flatMap((row) => {
@@ -93,7 +91,7 @@ export class DueJobs {
       ring === undefined
         ? spreadOut(due)
         : distinct([...spreadOut(ring.found), ...armed.filter(isOwn), ...spreadOut(due)]);
-    const fitting = roundRobin(all, { free, freeIn, nextPick });
+    const fitting = roundRobin(all, search);
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;

@@ -31,14 +31,14 @@ export class FailureLog {
   /** `more` are facts about this failure. */
   failed(err: unknown, more: object = {}): void {
     const { logger, facts, failed } = this.#options;
-    const noted = this.#limit.note("", "");
+    const noted = this.#limit.note();
     if (noted === undefined) return;
     this.#isLogged = true;
     logger.warn({ err, ...facts, ...more, failures: noted.count }, failed);
   }
 
   worked(): void {
-    this.#limit.reset("");
+    this.#limit.reset();
     if (!this.#isLogged) return;
     this.#isLogged = false;
     const { logger, facts, again } = this.#options;

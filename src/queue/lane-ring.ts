@@ -1,5 +1,5 @@
 import { decodeLane, groupOf, type Lane, type Pool } from "./lane.ts";
-import { type DueJob, dueJob } from "./round-robin.ts";
+import { type DueJob, dueJob, type Room } from "./round-robin.ts";
 import { type JobRow, jobsByLane } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
@@ -14,12 +14,8 @@ const maxPages = 16;
 const maxSpread = 256;
 
 /** Which jobs one search may return, and how many. */
-export interface RingSearch {
+export interface RingSearch extends Pick<Room, "free" | "freeIn"> {
   readonly now: number;
-  /** How many more jobs of the pool may run. */
-  readonly free: number;
-  /** How many more jobs of a lane may run. */
-  readonly freeIn: (lane: Lane) => number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. */
   readonly waitForOthersMs: (lane: Lane) => number;
   /**

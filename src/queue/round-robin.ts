@@ -1,5 +1,5 @@
 /** Which due jobs run first: fair among the groups of lanes, and by class within a group. */
-import { pickByClass } from "./classes.ts";
+import { pickByClass, type SendClass } from "./classes.ts";
 import { classOf, decodeLane, groupOf, type Lane } from "./lane.ts";
 import type { JobRow, StoredJobName } from "./rows.ts";
 
@@ -18,11 +18,11 @@ export function dueJob({
   return { kind, key, account_id, mode, lane: decodeLane(lane) };
 }
 
-/** How many more jobs may run. */
-interface Room {
-  /** In the pool. */
+/** Which jobs may run, and how many. */
+export interface Room {
+  /** How many more jobs of the pool may run. */
   readonly free: number;
-  /** In a lane. */
+  /** How many more jobs of a lane may run. */
   readonly freeIn: (lane: Lane) => number;
   /** The number of the next pick in a lane's group (`pickByClass`). */
   readonly nextPick: (lane: Lane) => number;
@@ -32,34 +32,29 @@ interface Room {
  * Orders jobs fairly: one of each group of lanes, then a second of each, and so on, until there is
  * no room. In a group, jobs are picked by class.
  */
-export function roundRobin(due: readonly DueJob[], { free, freeIn, nextPick }: Room): DueJob[] {
+export function roundRobin(due: readonly DueJob[], room: Room): DueJob[] {
   const groups = Map.groupBy(due, ({ lane }) => groupOf(lane));
-  const queues = [...groups.values()].map((jobs) => pickFromGroup(jobs, freeIn, nextPick));
+  const queues = [...groups.values()].map((jobs) => pickFromGroup(jobs, room));
   const taken: DueJob[] = [];
-  for (let round = 0; taken.length < free; round++) {
+  for (let round = 0; taken.length < room.free; round++) {
     const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));
     if (next.length === 0) break;
-    taken.push(...next.slice(0, free - taken.length));
+    taken.push(...next.slice(0, room.free - taken.length));
   }
   return taken;
 }
 
 /** Returns as many jobs of one group as there is room for, picked by class. */
-function pickFromGroup(
-  jobs: readonly DueJob[],
-  freeIn: (lane: Lane) => number,
-  nextPick: (lane: Lane) => number,
-): readonly DueJob[] {
-  const lanes = [...Map.groupBy(jobs, ({ lane }) => classOf(lane))].flatMap(([name, inLane]) => {
-    const [first] = inLane;
-    return first === undefined ? [] : [{ name, inLane, free: Math.max(0, freeIn(first.lane)) }];
-  });
+function pickFromGroup(jobs: readonly DueJob[], { freeIn, nextPick }: Room): readonly DueJob[] {
   const [first] = jobs;
   if (first === undefined) return [];
-  const waiting = lanes.map(({ name, inLane, free }) => [name, inLane.slice(0, free)] as const);
-  return pickByClass(
-    new Map(waiting),
-    nextPick(first.lane),
-    Math.max(...lanes.map(({ free }) => free)),
-  );
+  const startable = new Map<SendClass, readonly DueJob[]>();
+  let max = 0;
+  for (const [sendClass, inLane] of Map.groupBy(jobs, ({ lane }) => classOf(lane))) {
+    const [{ lane } = first] = inLane;
+    const free = Math.max(0, freeIn(lane));
+    startable.set(sendClass, inLane.slice(0, free));
+    max = Math.max(max, free);
+  }
+  return pickByClass(startable, nextPick(first.lane), max);
 }
