@@ -45,16 +45,19 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
     else if (throttle.waiting) tx.update(senderThrottles, throttle, { waiting: false });
     return finish(tx, claim, hasRemovedAll ? {} : { againAt: tx.now });
   }
-  const isOut = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
-  const out = inLanes.filter(isOut).length;
+  // A released job stays in its lane until it has handed over a message.
+  const isReleased = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
+  const released = inLanes.filter(isReleased).length;
+  const waiting = lanes.map(
+    ([name, inLane]) => [name, inLane.filter((job) => !isReleased(job))] as const,
+  );
   const free = await freeNow(tx, throttle);
-  const waiting = lanes.map(([name, jobs]) => [name, jobs.filter((job) => !isOut(job))] as const);
   // The picks are numbered like the hand-overs, so they continue across runs and engines.
-  const next = pickByClass(new Map(waiting), throttle.handed + out, free - out);
+  const next = pickByClass(new Map(waiting), throttle.handed + released, free - released);
   for (const job of next) unscoped(tx).update(jobs, job, { due_at: tx.now });
-  const later = await nextHandOverAt(tx, throttle, free);
-  const unused = out + next.length > 0 ? tx.now + unusedMs : Infinity;
-  await finish(tx, claim, { againAt: Math.min(unused, Math.max(later, tx.now + 1)) });
+  const nextAt = await nextHandOverAt(tx, throttle, free);
+  const unusedAt = released + next.length > 0 ? tx.now + unusedMs : Infinity;
+  await finish(tx, claim, { againAt: Math.min(unusedAt, Math.max(nextAt, tx.now + 1)) });
 }
 
 /** Returns how many more hand-overs are allowed now. */
