@@ -41,7 +41,8 @@ export interface ScanList<R extends object> extends PageRequest {
   scan(limit: number, after: readonly KeyValue[] | undefined): Promise<Scan<R>>;
 }
 
-type Caller = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> };
+/** What a cursor needs of a call. */
+type ListCall = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> };
 
 /**
  * Returns one page of rows in the order of the index. The cursor holds the position of the last
@@ -52,10 +53,10 @@ type Caller = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], 
 export async function page<R extends Scope>(
   reads: Pick<Reads, "range" | "scope">,
   { operation, filters, input, ...range }: RangeList<R>,
-  caller: Caller,
+  call: ListCall,
 ): Promise<Page<Seen<R>>> {
   const { index, prefix } = range;
-  const own: ScanList<R> = {
+  const list: ScanList<R> = {
     operation,
     filters,
     input,
@@ -64,7 +65,7 @@ export async function page<R extends Scope>(
     scan: (limit, after = range.after) =>
       scan(reads, { ...range, limit, ...(after === undefined ? {} : { after }) }),
   };
-  return pageOf(own, caller);
+  return pageOf(list, call);
 }
 
 /**
@@ -72,16 +73,11 @@ export async function page<R extends Scope>(
  * @throws TidingsError `invalid_cursor`
  */
 export async function pageOf<R extends object>(
-  {
-    operation,
-    filters,
-    input: { limit = defaultPageSize, cursor },
-    index,
-    prefix,
-    ...own
-  }: ScanList<R>,
-  { scope, services: { secret } }: Caller,
+  list: ScanList<R>,
+  { scope, services: { secret } }: ListCall,
 ): Promise<Page<Seen<R>>> {
+  const { operation, filters, input, index, prefix } = list;
+  const { limit = defaultPageSize, cursor } = input;
   const binding = JSON.stringify([
     "cursor",
     operation,
@@ -92,7 +88,7 @@ export async function pageOf<R extends object>(
   ]);
   const length = scopedPlaceColumns(index, prefix).length;
   const after = typeof cursor !== "string" ? undefined : decode(cursor, binding, secret, length);
-  const { rows, more, last } = await own.scan(limit, after);
+  const { rows, more, last } = await list.scan(limit, after);
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;
   return { data: [...rows], has_more: next_cursor !== null, next_cursor };
 }
