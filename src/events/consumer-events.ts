@@ -77,12 +77,6 @@ export async function takeConsumerEvent(
   return true;
 }
 
-/** The event that the handler failed to process. */
-interface FailedEvent {
-  readonly row: ConsumerEventRow;
-  readonly event: Seen<EventRow>;
-}
-
 /**
  * Records a failure of the handler. The event is retried after a delay, and parked after the last
  * attempt. Until then only events of the same key wait. Returns whether the event is parked.
@@ -90,7 +84,7 @@ interface FailedEvent {
 export async function failConsumerEvent(
   tx: UnscopedTx,
   claim: Claim<"consume">,
-  { row: { consumer, key, position }, event }: FailedEvent,
+  { row: { consumer, key, position }, event }: NextConsumerEvent,
   thrown: string,
 ): Promise<boolean> {
   const row = await tx.get(consumerEventsOfKey, [consumer, key, position]);
@@ -132,10 +126,12 @@ export async function eraseConsumerErrors(
   const waiting = await Promise.all(
     erased.flatMap(({ id }) => reading.map(({ name }) => all.get(consumerEventOf, [name, id]))),
   );
-  for (const row of waiting) {
-    // A row without an error is skipped: a handler's transaction may have locked it.
-    if (row !== undefined && row.error !== null) all.update(consumerEvents, row, { error: null });
-  }
+  for (const row of waiting) if (row !== undefined) eraseError(all, row);
+}
+
+/** Leaves a row without an error alone: a handler's transaction may have locked it. */
+function eraseError(tx: UnscopedTx, row: Seen<ConsumerEventRow>): void {
+  if (row.error !== null) tx.update(consumerEvents, row, { error: null });
 }
 
 /**
@@ -144,17 +140,14 @@ export async function eraseConsumerErrors(
  * a key, only the first one can have an error, or be handled now. A call under way stores no error,
  * because its event is rewritten.
  */
-export async function eraseConsumerErrorsOf(tx: Tx, keys: readonly string[]): Promise<void> {
+export async function eraseConsumerErrorsOfKeys(tx: Tx, keys: readonly string[]): Promise<void> {
   const all = unscoped(tx);
   const reading = await all.list(consumers.primary, [], maxConsumers);
   const first = await Promise.all(
     reading.flatMap(({ name }) => keys.map((key) => all.list(consumerEventsOfKey, [name, key], 1))),
   );
   const rows = first.flat();
-  for (const row of rows) {
-    // A row without an error is skipped: a handler's transaction may have locked it.
-    if (row.error !== null) all.update(consumerEvents, row, { error: null });
-  }
+  for (const row of rows) eraseError(all, row);
   const positions = [...new Set(rows.map(({ position }) => position))];
   const read = await Promise.all(positions.map((each) => all.get(eventsByPosition, [each])));
   for (const event of read) if (event !== undefined) rewriteEvent(tx, event, {});

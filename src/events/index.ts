@@ -16,7 +16,7 @@ export { EventBus } from "./bus.ts";
 export { LiveSignals } from "./live-signals.ts";
 export { EventFeed } from "./event-feed.ts";
 export { LogWatcher } from "./log-watcher.ts";
-export { eraseConsumerErrors, eraseConsumerErrorsOf } from "./consumer-events.ts";
+export { eraseConsumerErrors, eraseConsumerErrorsOfKeys } from "./consumer-events.ts";
 export type {
   ConsumeOptions,
   ConsumerContext,

@@ -1,6 +1,6 @@
 import {
   completedEventId,
-  eraseConsumerErrorsOf,
+  eraseConsumerErrorsOfKeys,
   eventById,
   type EventRow,
   handoffEventId,
@@ -97,7 +97,7 @@ export const redactMessage: Command<ById, Message> = {
     ]);
     const withoutText = { event: received, data: { ...received?.data, body: "", media: [] } };
     await rewrite(tx, [withoutText, ...ofRuns.flat()]);
-    await eraseConsumerErrorsOf(tx, [message.conversation_id, message.contact_id]);
+    await eraseConsumerErrorsOfKeys(tx, [message.conversation_id, message.contact_id]);
     if (message.idempotency_key !== null) {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
