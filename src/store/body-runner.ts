@@ -1,6 +1,6 @@
 import type { Collection, KeyValue, Lookup } from "../ports/index.ts";
-import type { VersionedRow } from "./overlay.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
+import type { VersionedRow } from "./touched-rows.ts";
 
 /** What one body reads, since its result depends on it. */
 export class BodyReads implements Snapshot {

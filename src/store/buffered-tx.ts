@@ -10,16 +10,10 @@ import {
   type UniqueIndex,
 } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import {
-  type VersionedRow,
-  type Entry,
-  withOverlay,
-  rowsToRead,
-  type Overlay,
-  noColumns,
-} from "./overlay.ts";
+import { type Overlay, rowsToRead, withOverlay } from "./overlay.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
+import { type Entry, noColumns, type VersionedRow } from "./touched-rows.ts";
 import { getOrInsert, type Scope } from "../kernel/index.ts";
 import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
 import type { BaseTx, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";

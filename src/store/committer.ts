@@ -148,7 +148,7 @@ export class Committer {
       const taken = open?.members ?? [];
       // If the group failed before it took members, the first commands of the queue fail with it.
       const members = taken.length > 0 ? taken : [...queue.takeGroup(maxGroupSize)];
-      this.#runAgain(members, error, open);
+      this.#requeueOrReject(members, error, open);
     }
   }
 
@@ -333,7 +333,7 @@ export class Committer {
         if (blocked !== undefined && error instanceof StorageConflict && error.isLocked) {
           undoBegun(members);
           blocked.add(open.runs, error);
-        } else this.#runAgain(members, error, open);
+        } else this.#requeueOrReject(members, error, open);
         return false;
       },
     );
@@ -359,7 +359,11 @@ export class Committer {
    * Requeues the members of a failed group that may still succeed, and rejects the others. `failed`
    * is undefined if the group could not begin.
    */
-  #runAgain(members: readonly Member[], error: unknown, failed: OpenGroup | undefined): void {
+  #requeueOrReject(
+    members: readonly Member[],
+    error: unknown,
+    failed: OpenGroup | undefined,
+  ): void {
     const { requeue, onFailure } = this.#options;
     if (isStorageFailure(error)) {
       checkBegun(members);
@@ -368,7 +372,7 @@ export class Committer {
     if (error instanceof StorageConflict) {
       if (failed?.snapshot.hasGivenRecent === true) this.#options.recent?.drop();
       this.#knownLookups = failed?.lookups ?? [];
-      this.#runAgainAfter(error, members);
+      this.#requeueAfterConflict(error, members);
     } else if (error instanceof StorageRefusal && members.length > 1) {
       for (const member of members) member.groupSize = 1;
       requeue(members);
@@ -379,7 +383,7 @@ export class Committer {
   }
 
   /** Requeues the members that have not met as many conflicts as they may. Rejects the others. */
-  #runAgainAfter(conflict: StorageConflict, members: readonly Member[]): void {
+  #requeueAfterConflict(conflict: StorageConflict, members: readonly Member[]): void {
     for (const member of members) {
       member.conflicts = conflict.lastsForTransaction ? member.maxConflicts : member.conflicts + 1;
       if (member.conflicts >= member.maxConflicts) member.reject(this.#options.contended(conflict));

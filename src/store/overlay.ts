@@ -10,37 +10,22 @@ import {
   type Write,
 } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import { byIndex, matches, placeIn } from "./index-order.ts";
+import { byIndex, matches } from "./index-order.ts";
 import { orderUpdates, type PlannedUpdate } from "./order-updates.ts";
-
-/** A row with its version, of any collection. */
-export type VersionedRow = Row & { readonly version: number };
-
-/**
- * A row that a transaction wrote or held. If `row` is the same object as `base`, the row is only
- * held.
- */
-export interface Entry {
-  readonly key: readonly KeyValue[];
-  /** The row as it is stored. Undefined if it is not stored. */
-  readonly base: VersionedRow | undefined;
-  /** The row as it will be stored. Undefined if it is removed. */
-  readonly row: VersionedRow | undefined;
-  /** The columns in which `row` may differ from `base`. */
-  readonly changed: readonly string[];
-}
+import {
+  type Change,
+  type Entry,
+  isWritten,
+  noEntries,
+  TouchedRows,
+  type VersionedRow,
+} from "./touched-rows.ts";
 
 /** The numbers of writes so far. Later writes can be rolled back. */
 export interface Mark {
   readonly changes: number;
   readonly added: number;
 }
-
-/**
- * Up to this number of rows, a linear search is faster than an index. It also takes less memory,
- * which matters if many commands that run at the same time have an overlay each.
- */
-const fewRows = 8;
 
 /** A row that is added to the counter with its primary key. */
 interface Addition {
@@ -50,7 +35,7 @@ interface Addition {
 
 /** The buffered writes of one command or of a group of commands. */
 export class Overlay {
-  readonly #touched = new Map<Collection, Touched>();
+  readonly #touched = new Map<Collection, TouchedRows>();
   readonly #added: Addition[] = [];
   /** The changes of entries, in their order. */
   readonly #journal: Change[] = [];
@@ -82,14 +67,14 @@ export class Overlay {
     }
   }
 
-  /** Sets the entry of a row to the one that `change` returns for the entry that it had. */
+  /** Sets the entry of a row to the one that `next` returns for the entry that it had. */
   change(
     collection: Collection,
     key: readonly KeyValue[],
-    change: (before: Entry | undefined) => Entry,
+    next: (before: Entry | undefined) => Entry,
   ): void {
-    const touched = getOrInsert(this.#touched, collection, newTouched);
-    this.#journal.push(touched.change(key, change));
+    const touched = getOrInsert(this.#touched, collection, newTouchedRows);
+    this.#journal.push(touched.change(key, next));
   }
 
   put(collection: Collection, entry: Entry): void {
@@ -196,10 +181,6 @@ function planWrite(
   }
 }
 
-/** Whether a lookup is for one full primary key. */
-export const isPrimaryKey = ({ index, key }: Pick<Lookup, "index" | "key">): boolean =>
-  index === index.collection.primary && key.length === index.columns.length;
-
 /** Returns how many stored rows a lookup must read, so that enough remain after `withOverlay`. */
 export function rowsToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
   // A full unique key has at most one row.
@@ -237,153 +218,7 @@ export function withOverlay(
   return entries.length > 0 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
 }
 
-/** A row that was touched. Its entry is undefined once its writes were rolled back. */
-interface TouchedRow {
-  entry: Entry | undefined;
-}
-
-/** The change of a row's entry. `before` is undefined if the row had not been touched before. */
-interface Change {
-  readonly rows: Touched;
-  readonly row: TouchedRow;
-  readonly before: Entry | undefined;
-}
-
-/** The touched rows of one collection. If there are more than a few, they have indexes. */
-class Touched {
-  /** The rows that have an entry, in the order in which they were touched. */
-  readonly rows: TouchedRow[] = [];
-  #byKey: KeyMap<TouchedRow> | undefined;
-  /** The rows by each index that was asked for. */
-  #indexes: Map<Index, PlacesByLength> | undefined;
-
-  find(key: readonly KeyValue[]): Entry | undefined {
-    return (this.#byKey === undefined ? this.#search(key) : this.#byKey.get(key))?.entry;
-  }
-
-  #search(key: readonly KeyValue[]): TouchedRow | undefined {
-    for (const row of this.rows) {
-      if (row.entry !== undefined && isSameKey(row.entry.key, key)) return row;
-    }
-    return undefined;
-  }
-
-  /** Returns the entries of the rows that were written. */
-  written(): Entry[] {
-    const entries: Entry[] = [];
-    for (const { entry } of this.rows) {
-      if (entry !== undefined && isWritten(entry)) entries.push(entry);
-    }
-    return entries;
-  }
-
-  change(key: readonly KeyValue[], change: (before: Entry | undefined) => Entry): Change {
-    const row =
-      this.#byKey === undefined
-        ? (this.#search(key) ?? newRow())
-        : this.#byKey.getOrInsert(key, newRow);
-    const before = row.entry;
-    this.#fill(row, change(before));
-    if (before === undefined) this.#list(row);
-    return { rows: this, row, before };
-  }
-
-  /** Undoes a change, once all later ones are undone. */
-  undo({ row, before }: Change): void {
-    // The indexes may have been built while the row was elsewhere, so its places are added again.
-    if (before !== undefined) this.#fill(row, before);
-    else {
-      row.entry = undefined;
-      this.rows.pop();
-    }
-  }
-
-  #list(row: TouchedRow): void {
-    this.rows.push(row);
-    if (this.#byKey !== undefined || this.rows.length <= fewRows) return;
-    this.#byKey = new KeyMap();
-    for (const each of this.rows) {
-      if (each.entry !== undefined) this.#byKey.set(each.entry.key, each);
-    }
-  }
-
-  #fill(row: TouchedRow, entry: Entry): void {
-    row.entry = entry;
-    if (this.#indexes === undefined) return;
-    for (const [index, lengths] of this.#indexes) {
-      for (const [length, places] of lengths) addPlaces(places, index, length, row);
-    }
-  }
-
-  under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
-    const matchesKey = ({ base, row }: Entry): boolean =>
-      (row !== undefined && matches(index, key, row)) ||
-      (base !== undefined && matches(index, key, base));
-    if (isPrimaryKey({ index, key })) {
-      const entry = this.find(key);
-      return entry !== undefined && matchesKey(entry) ? [entry] : noEntries;
-    }
-    const rows =
-      this.rows.length <= fewRows
-        ? this.rows
-        : (this.#places(index, key.length).get(key) ?? noRows);
-    const found: Entry[] = [];
-    // A place may list rows that have moved away or whose writes were rolled back.
-    for (const { entry } of rows) {
-      if (entry !== undefined && matchesKey(entry)) found.push(entry);
-    }
-    return found;
-  }
-
-  #places(index: Index, length: number): Places {
-    this.#indexes ??= new Map<Index, PlacesByLength>();
-    const lengths = getOrInsert(this.#indexes, index, () => new Map<number, Places>());
-    return getOrInsert(lengths, length, () => {
-      const places: Places = new KeyMap();
-      for (const touched of this.rows) addPlaces(places, index, length, touched);
-      return places;
-    });
-  }
-}
-
-/** The touched rows by their place in an index: the values of its first columns. */
-type Places = KeyMap<TouchedRow[]>;
-/** The places by the number of columns in a place. */
-type PlacesByLength = Map<number, Places>;
-
-function addPlaces(places: Places, index: Index, length: number, touched: TouchedRow): void {
-  if (touched.entry === undefined) return;
-  const { base, row } = touched.entry;
-  if (row !== undefined) addPlace(places, placeIn(index, length, row), touched);
-  if (base !== undefined && base !== row) addPlace(places, placeIn(index, length, base), touched);
-}
-
-function addPlace(
-  places: Places,
-  place: readonly KeyValue[] | undefined,
-  touched: TouchedRow,
-): void {
-  if (place === undefined) return;
-  const rows = places.get(place);
-  if (rows === undefined) places.set(place, [touched]);
-  else if (!rows.includes(touched)) rows.push(touched);
-}
-
-const newTouched = (): Touched => new Touched();
-const newRow = (): TouchedRow => ({ entry: undefined });
-
-const noRows: readonly TouchedRow[] = [];
-
-const noEntries: readonly Entry[] = [];
-
-export const noColumns: readonly string[] = [];
-
-export const isWritten = ({ base, row }: Entry): boolean => row !== base;
-
-function isSameKey(a: readonly KeyValue[], b: readonly KeyValue[]): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return a.length === b.length;
-}
+const newTouchedRows = (): TouchedRows => new TouchedRows();
 
 /** Returns the sum of rows with the same primary key. */
 function sumOf(collection: Collection, rows: readonly Row[]): Row {

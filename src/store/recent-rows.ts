@@ -1,6 +1,7 @@
 import { type Clock, type Collection, keyOf, type KeyValue, type Write } from "../ports/index.ts";
 import { Generations } from "./generations.ts";
-import type { VersionedRow, Overlay } from "./overlay.ts";
+import type { Overlay } from "./overlay.ts";
+import type { VersionedRow } from "./touched-rows.ts";
 
 /**
  * The size of a generation of a collection's rows (`Generations`). A row is needed until the next

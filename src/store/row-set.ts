@@ -2,7 +2,7 @@ import { getOrInsert } from "../kernel/index.ts";
 import type { Collection } from "../ports/index.ts";
 import type { Run } from "./committer.ts";
 import { KeyMap } from "./key-map.ts";
-import { isPrimaryKey, isWritten } from "./overlay.ts";
+import { isPrimaryKey, isWritten } from "./touched-rows.ts";
 
 /** The rows that several commands write or hold. */
 export class RowSet {

@@ -9,14 +9,9 @@ import type {
   StoragePort,
 } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import {
-  type VersionedRow,
-  isPrimaryKey,
-  withOverlay,
-  rowsToRead,
-  type Overlay,
-} from "./overlay.ts";
+import { type Overlay, rowsToRead, withOverlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
+import { isPrimaryKey, type VersionedRow } from "./touched-rows.ts";
 
 export type Rows = readonly VersionedRow[];
 

@@ -35,7 +35,7 @@ export const guard = inArea("guard", [
   {
     name: "removal-is-no-write",
     sentence: "A command changes a row that an earlier one of its group removed, and it is back.",
-    file: "src/store/overlay.ts",
+    file: "src/store/touched-rows.ts",
     find: "const isWritten = ({ base, row }: Entry): boolean => row !== base;",
     replace:
       "const isWritten = ({ base, row }: Entry): boolean => row !== undefined && row !== base;",
