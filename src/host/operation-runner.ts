@@ -110,6 +110,11 @@ export class OperationRunner {
               : executor.run(operation, parsed, called)
           ).catch(throwInInput);
           return outcome.value;
+        } catch (error) {
+          // The command ran in a group, so the stack does not lead to its caller. Only retryable
+          // errors can be those of a whole group.
+          if (error instanceof TidingsError && !error.retryable) Error.captureStackTrace(error);
+          throw error;
         } finally {
           leave?.();
         }

@@ -47,6 +47,25 @@ it.each(storages)("the first calls of an account run in their order on $name", a
   expect(data.map(({ body }) => body).toReversed()).toEqual(sent);
 });
 
+it.each(storages)("an error of a command leads to its caller, on $name", async ({ open }) => {
+  const engine = world().engine(open().connect());
+  const { id } = await engine.messages.send({ to: "+15005550001", body: "Hello" });
+  async function tellCustomer(): Promise<void> {
+    await engine.messages.send({ to: "+15005550001", body: "Hello", from: "+15005550009" });
+  }
+  async function editSent(): Promise<void> {
+    await engine.messages.edit(id, { body: "Hi" });
+  }
+  const callers = { tellCustomer, editSent };
+  for (const [name, call] of Object.entries(callers)) {
+    // A command that succeeds may be in the same group.
+    const [failed] = await Promise.allSettled([call(), engine.contacts.create({ name: "Zoe" })]);
+    expect(failed).toMatchObject({
+      reason: { message: expect.any(String), stack: expect.stringMatching(`\\b${name}\\b`) },
+    });
+  }
+});
+
 it("the handler of the API can be passed on as a function", async () => {
   const { handle } = world().engine(memory()).api;
   const { status } = await handle({
