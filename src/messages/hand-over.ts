@@ -1,9 +1,12 @@
 import {
   type Claim,
+  classOf,
+  currentLane,
   finish,
   type JobKeys,
   leaseMs,
   moveToUsualLane,
+  remoteOf,
   renew,
 } from "../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow, outbox } from "./rows.ts";
@@ -18,7 +21,7 @@ import type { Tx } from "../store/index.ts";
 import { identityByAddress } from "../contacts/index.ts";
 import type { Reported } from "./deciding-attempt.ts";
 import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check-queued.ts";
-import { checkThrottle, recordHandOver, throttleByAddress } from "../senders/index.ts";
+import { checkThrottle, recordHandOver, sendLane, throttleByAddress } from "../senders/index.ts";
 import { endQueued } from "./lost-attempts.ts";
 import { recordLostAnswer } from "./record-lost-answer.ts";
 
@@ -79,8 +82,7 @@ export async function handOverMessage(
     checkProgress(message, last);
     last = message;
     if (needsMissingTransport(message, services, tx.now)) {
-      // Leave the conversation to engines that have the transport of its next message.
-      return waitUntil(tx, claim, tx.now + waitForTransportMs, options);
+      return leaveToOthers(tx, claim, message, options);
     }
     if (message.status === "sending") {
       await recordLostAnswer(tx, services, message);
@@ -118,6 +120,25 @@ function checkProgress(first: MessageRow, before: MessageRow | undefined): void 
   if (first.id === before?.id && first.status === before.status) {
     throw new TypeError(`message ${first.id} keeps status ${first.status} in the outbox`);
   }
+}
+
+/**
+ * Leaves a conversation to engines that have the transport of its next message. Its job moves to
+ * the lane of that transport: in another one, engines with the lane's transport would always be
+ * first to take it.
+ */
+async function leaveToOthers(
+  tx: Tx,
+  claim: Claim<"send">,
+  message: MessageRow,
+  options: HandOverOptions,
+): Promise<undefined> {
+  const present = await currentLane(tx, claim);
+  if (remoteOf(present) === message.transport) {
+    return waitUntil(tx, claim, tx.now + waitForTransportMs, options);
+  }
+  await finish(tx, claim, { againAt: tx.now, lane: sendLane(message, classOf(present)) });
+  return undefined;
 }
 
 /** Lets a conversation wait until `at`, or until the first of its messages expires. */

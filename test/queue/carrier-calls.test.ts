@@ -90,61 +90,6 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(await outcome(one, id)).toEqual(["failed", "invalid_destination"]);
   });
 
-  it("for a transport that this engine lacks wait for one that has it, without using an attempt", async () => {
-    const { clock, engine, log } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const bare = engine(storage, { transports: [carrier({ name: "other" })] });
-    const { id } = await engine(ground.connect()).messages.send(hello);
-    await bare.start();
-    await fastForward(clock, storage, longMs);
-    expect(await outcome(bare, id)).toBe("queued");
-    const line = carrier();
-    const able = engine(ground.connect(), { transports: [line] });
-    await able.start();
-    await clock.advance(60_000);
-    expect(await outcome(able, id)).toBe("sent");
-    expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);
-    expect(log.filter(({ level }) => level === "error")).toEqual([]);
-  });
-
-  it("for a transport that this engine lacks are released at once to an engine that has it", async () => {
-    const { clock, engine } = world();
-    const ground = open();
-    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
-    const line = carrier();
-    const able = engine(ground.connect(), { transports: [line] });
-    await bare.start();
-    await able.start();
-    const begun = clock.now();
-    const sender = engine(ground.connect());
-    for (let n = 0; n < 10; n++) await sender.messages.send({ ...hello, to: `+1500555100${n}` });
-    await clock.advance(60_000);
-    expect(line.calls).toHaveLength(10);
-    expect(Math.max(...line.calls.map(({ at }) => at - begun))).toBeLessThanOrEqual(5_000);
-  });
-
-  it("for a transport that no engine has end with the message's ttl", async () => {
-    const { clock, engine } = world();
-    const ground = open();
-    const able = engine(ground.connect());
-    const to = "+15005550001";
-    const brief = await able.messages.send({ to, body: "brief", ttl_seconds: 20 });
-    const patient = await able.messages.send({ to, body: "patient", ttl_seconds: 600 });
-    const storage = ground.connect();
-    const bare = engine(storage, { transports: [carrier({ name: "other" })] });
-    await bare.start();
-    await clock.advance(40_000);
-    expect([await outcome(bare, brief.id), await outcome(bare, patient.id)]).toEqual([
-      ["expired", "ttl_elapsed"],
-      "queued",
-    ]);
-    await fastForward(clock, storage, 600_000);
-    expect(await outcome(bare, patient.id)).toEqual(["expired", "ttl_elapsed"]);
-    const { data } = await bare.messages.timeline(patient.id);
-    expect(data.filter(({ type }) => type === "attempt")).toEqual([]);
-  });
-
   it("are looked up by an engine with their transport, even if one without it comes first", async () => {
     const { clock, engine } = world();
     const ground = open();
