@@ -3,7 +3,7 @@ import type { Scope } from "../kernel/index.ts";
 import type { Seen, WordIndex } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 
-const [smallest, small] = samples;
+const { smallest, small, all } = samples;
 
 /** The maximum number of rows that each part of the search returns for ranking. */
 const maxRanked = 250;
@@ -26,22 +26,24 @@ interface Worded extends Scope {
 }
 type Rows<R extends Worded> = readonly Seen<R>[];
 
-interface Asked {
+/** A search of one sample, for whole words or for prefixes. */
+interface SampleSearch {
   readonly sample: Sample;
   readonly words: readonly string[];
   readonly prefix: boolean;
   readonly limit: number;
 }
 
-type Ask<R extends Worded> = (...asked: readonly Asked[]) => Promise<readonly Rows<R>[]>;
+/** Returns the rows of each search, in one round trip. */
+type Find<R extends Worded> = (...searches: readonly SampleSearch[]) => Promise<readonly Rows<R>[]>;
 
-const whole = (sample: Sample, words: readonly string[]): Asked => ({
+const whole = (sample: Sample, words: readonly string[]): SampleSearch => ({
   sample,
   words,
   prefix: false,
   limit: maxRanked,
 });
-const prefixed = (sample: Sample, words: readonly string[], limit: number): Asked => ({
+const prefixed = (sample: Sample, words: readonly string[], limit: number): SampleSearch => ({
   sample,
   words,
   prefix: true,
@@ -59,35 +61,37 @@ export async function findByWords<R extends Worded>(
   words: readonly string[],
 ): Promise<Rows<R>> {
   if (words.length === 0) return [];
-  const ask: Ask<R> = (...asked) =>
+  const find: Find<R> = (...searches) =>
     reads.search(
-      asked.map(({ sample, words: of, prefix, limit }) => ({
+      searches.map(({ sample, words: wanted, prefix, limit }) => ({
         index,
-        words: searchedWords(reads.scope, of, sample, prefix),
+        words: searchedWords(reads.scope, wanted, sample, prefix),
         limit,
       })),
     );
-  const each = await ask(...words.map((word) => prefixed(smallest, [word], commonCount)));
-  const rare = words.filter((_, i) => (each[i]?.length ?? 0) < commonCount);
-  if (rare.length === 0) return findCommon(ask, words);
-  return findRare(ask, words, rare, { isSampled: each.every(({ length }) => length > 0) });
+  const ofEach = await find(...words.map((word) => prefixed(smallest, [word], commonCount)));
+  const rare = words.filter((_, i) => (ofEach[i]?.length ?? 0) < commonCount);
+  if (rare.length === 0) return findCommon(find, words);
+  return findRare(find, words, rare, { isSampled: ofEach.every(({ length }) => length > 0) });
 }
 
 /** Searches the small samples for common words. */
 async function findCommon<R extends Worded>(
-  ask: Ask<R>,
+  find: Find<R>,
   words: readonly string[],
 ): Promise<Rows<R>> {
-  const [first = []] = await ask(whole(smallest, words));
-  if (first.length >= enough) return first;
-  const [few = [], same = []] = await ask(
+  const [wholeInSmallest = []] = await find(whole(smallest, words));
+  if (wholeInSmallest.length >= enough) return wholeInSmallest;
+  const [inSmallest = [], wholeInSmall = []] = await find(
     prefixed(smallest, words, maxRanked),
     whole(small, words),
   );
-  if (same.length >= enough) return same;
-  const [more = []] = few.length >= enough ? [few] : await ask(prefixed(small, words, maxRanked));
-  const others = more.length >= enough ? [more] : await ask(prefixed(0, words, maxFiltered));
-  return [...(await ask(whole(0, words))), ...others].flat();
+  if (wholeInSmall.length >= enough) return wholeInSmall;
+  // The smallest sample that has enough matches by prefix suffices.
+  let byPrefix = inSmallest;
+  if (byPrefix.length < enough) [byPrefix = []] = await find(prefixed(small, words, maxRanked));
+  if (byPrefix.length < enough) [byPrefix = []] = await find(prefixed(all, words, maxFiltered));
+  return [...(await find(whole(all, words))), byPrefix].flat();
 }
 
 /**
@@ -96,22 +100,25 @@ async function findCommon<R extends Worded>(
  * result, unless the result is too large.
  */
 async function findRare<R extends Worded>(
-  ask: Ask<R>,
+  find: Find<R>,
   words: readonly string[],
   rare: readonly string[],
   { isSampled }: { readonly isSampled: boolean },
 ): Promise<Rows<R>> {
-  const isAll = rare.length === words.length;
+  const areRare = rare.length === words.length;
   const keepMatching = (found: Rows<R>): Rows<R> =>
-    isAll ? found : found.filter((row) => hasPrefixes(row.words, words));
+    areRare ? found : found.filter((row) => hasPrefixes(row.words, words));
   if (isSampled) {
-    const [found = []] = await ask(prefixed(small, rare, isAll ? maxRanked : maxFiltered));
-    const matching = keepMatching(found).slice(0, maxRanked);
-    if (matching.length >= enough) return [...(await ask(whole(0, words))), matching].flat();
+    const [inSmall = []] = await find(prefixed(small, rare, areRare ? maxRanked : maxFiltered));
+    const matching = keepMatching(inSmall).slice(0, maxRanked);
+    if (matching.length >= enough) return [...(await find(whole(all, words))), matching].flat();
   }
-  const [all = []] = await ask(prefixed(0, rare, maxFiltered));
+  const [byPrefix = []] = await find(prefixed(all, rare, maxFiltered));
   // The result is complete, so it includes the rows with whole words.
-  if (all.length < maxFiltered) return keepMatching(all);
-  const others = await ask(whole(0, words), ...(isAll ? [] : [prefixed(0, words, maxRanked)]));
-  return [...others, keepMatching(all)].flat();
+  if (byPrefix.length < maxFiltered) return keepMatching(byPrefix);
+  const others = await find(
+    whole(all, words),
+    ...(areRare ? [] : [prefixed(all, words, maxRanked)]),
+  );
+  return [...others, keepMatching(byPrefix)].flat();
 }

@@ -30,9 +30,8 @@ export function queryWords(text: string): string[] {
  * stores its words again under a separate prefix. A search asks the smallest of these samples
  * first.
  */
-export const samples = [2, 1] as const;
-/** 0 means all rows. */
-export type Sample = (typeof samples)[number] | 0;
+export const samples = { smallest: 2, small: 1, all: 0 } as const;
+export type Sample = (typeof samples)[keyof typeof samples];
 
 /**
  * The samples that include a row. They depend on a hash, because ids drawn in the same millisecond
@@ -40,7 +39,8 @@ export type Sample = (typeof samples)[number] | 0;
  */
 function samplesOf(id: string): readonly Sample[] {
   const spread = hashOf(id).readUInt16BE();
-  return spread % 4_096 === 0 ? [2, 1, 0] : spread % 32 === 0 ? [1, 0] : [0];
+  const { smallest, small, all } = samples;
+  return spread % 4_096 === 0 ? [smallest, small, all] : spread % 32 === 0 ? [small, all] : [all];
 }
 
 /** The prefix of stored words. It separates accounts, modes and samples. */
