@@ -27,18 +27,22 @@ export interface KeywordEffect {
 
 const noEffect: KeywordEffect = { keyword: null, suspected: false, answer: null };
 
-type Inbound = Pick<InboundMessage, "channel" | "body" | "keyword">;
+interface Inbound extends Pick<InboundMessage, "channel" | "body" | "keyword"> {
+  readonly message_id: MessageId;
+  /** The sender that received the message. */
+  readonly sender: SenderRow;
+  /** The address that the message is from. */
+  readonly identity: IdentityRow;
+}
 
 /** Detects a consent keyword in an inbound message and sets the consent. Ignores webchat. */
 export async function applyKeywords(
   tx: Tx,
   services: Services,
-  sender: SenderRow,
-  identity: IdentityRow,
-  message_id: MessageId,
   inbound: Inbound,
 ): Promise<KeywordEffect> {
-  if (inbound.channel === "webchat") return noEffect;
+  const { channel, message_id, sender, identity } = inbound;
+  if (channel === "webchat") return noEffect;
   const { consent, secret, drawId } = services;
   const { medium, address } = identity;
   // START and HELP depend on the consent, so it must not change before the commit.

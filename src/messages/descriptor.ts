@@ -213,7 +213,7 @@ const jobs: Pick<JobTable<Runtime>, "send" | "follow-up" | "release" | "early-re
   "early-receipt":
     ({ store, services }) =>
     (claim) =>
-      store.commitUnscoped((tx) => retryEarlyReceipts(tx, claim, services), background),
+      store.commitUnscoped((tx) => retryEarlyReceipts(tx, services, claim), background),
 };
 
 export const messagesModule: Module<typeof jobs, typeof messageHandles> = {

@@ -35,7 +35,7 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
         : await lookUp(runtime, transport, { message, attempt }, abort);
     // The job runs again after its lease ends.
     if (answer === "aborted") return;
-    await store.commit(claim, (tx) => recordLookup(tx, claim, answer, services), background);
+    await store.commit(claim, (tx) => recordLookup(tx, services, claim, answer), background);
   };
 }
 
@@ -101,9 +101,9 @@ async function findReported(tx: Tx, { key }: Claim<"follow-up">): Promise<Report
  */
 async function recordLookup(
   tx: Tx,
+  services: Services,
   claim: Claim<"follow-up">,
   answer: LookupAnswer,
-  services: Services,
 ): Promise<void> {
   const reported = await findReported(tx, claim);
   if (reported === undefined) return finish(tx, claim);

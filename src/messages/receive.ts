@@ -83,7 +83,8 @@ export async function receiveMessage(
   const id = drawId("msg");
   // Databases reject lone surrogates and NUL in text, so they are replaced.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
-  const effect = await applyKeywords(tx, services, sender, identity, id, { ...inbound, body });
+  const received = { ...inbound, body, message_id: id, sender, identity };
+  const effect = await applyKeywords(tx, services, received);
   const conversation = await changeConversation(tx, drawId, opened, flagOf(effect));
   const message = tx.insert(messages, {
     ...receivedColumns(sender, inbound, body, effect),
@@ -183,10 +184,10 @@ async function publishReceived(
  */
 export async function receiveFromCarrier(
   tx: UnscopedTx,
+  services: Services,
   transport: string,
   message: InboundMessage,
   account_id: string | undefined,
-  services: Services,
 ): Promise<"received" | "unknown"> {
   // A transport may pass null or "" if it does not know the account.
   const sender = account_id

@@ -25,12 +25,12 @@ import { recordOutcome } from "./record-outcome.ts";
  */
 export async function recordAnswer(
   tx: Tx,
+  services: Services,
   claim: Claim<"send">,
   handed: HandedOver,
   answer: SendAnswer,
-  services: Services,
 ): Promise<boolean> {
-  prefetchOutcome(tx, claim, handed, answer, services);
+  prefetchOutcome(tx, services, claim, handed, answer);
   const [message, attempt] = await Promise.all([
     tx.get(messageById, [handed.message.id], { hold: "recent" }),
     tx.get(attemptById, [handed.attempt.id], { hold: "recent" }),
@@ -77,10 +77,10 @@ async function findWaiting(
 /** Prefetches what `recordAnswer` reads, as far as the keys are known at its start. */
 function prefetchOutcome(
   tx: Tx,
+  services: Services,
   claim: Claim<"send">,
   { message, attempt, isLast }: HandedOver,
   answer: SendAnswer,
-  services: Services,
 ): void {
   // The message itself is the first in the outbox. The command looks for the one behind it.
   if (!isLast) {

@@ -33,10 +33,10 @@ const maxEarly = 50;
  */
 export async function recordReceipt(
   all: UnscopedTx,
+  services: Services,
   transport: string,
   subject: ReceiptSubject,
   receipt: Receipt,
-  services: Services,
 ): Promise<"recorded" | "early" | "unknown"> {
   const { attempt_id, provider_message_id: subjectId } = subject;
   const attempt = attempt_id
@@ -108,8 +108,8 @@ async function storeEarly(
  */
 export async function retryEarlyReceipts(
   all: UnscopedTx,
-  claim: Claim<"early-receipt">,
   services: Services,
+  claim: Claim<"early-receipt">,
 ): Promise<void> {
   const { transport, provider_message_id } = claim.key;
   const attempt = await all.get(attemptByProviderId, [transport, provider_message_id]);

@@ -56,7 +56,7 @@ async function storeReceipt(
   { store, services, logger }: Recording,
 ): Promise<void> {
   const outcome = await store.commitUnscoped(
-    (tx) => recordReceipt(tx, transport, subject, receipt, services),
+    (tx) => recordReceipt(tx, services, transport, subject, receipt),
     background,
   );
   if (outcome === "unknown") {
@@ -76,7 +76,7 @@ async function storeInbound(
     return;
   }
   const outcome = await store.commitUnscoped(
-    (tx) => receiveFromCarrier(tx, transport, message, account_id, services),
+    (tx) => receiveFromCarrier(tx, services, transport, message, account_id),
     background,
   );
   if (outcome === "unknown") {

@@ -26,7 +26,7 @@ const maxInARow = 50;
 export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
-    sendFrom(runtime, claim, run, await handOver(runtime, claim, run, run.stopping.aborted));
+    sendFrom(runtime, claim, run, await handOverNext(runtime, claim, run, run.stopping.aborted));
   const firstStep: FirstStep<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, endsRun: false };
     const handed = await handOverMessage(tx, claim, options);
@@ -53,7 +53,7 @@ async function sendFrom(
     }
     if (handed.isLast) run.freeSlot();
     if (!(await record(runtime, claim, run, handed, called.answer))) return;
-    handed = await handOver(runtime, claim, run, i >= maxInARow || run.stopping.aborted);
+    handed = await handOverNext(runtime, claim, run, i >= maxInARow || run.stopping.aborted);
   }
 }
 
@@ -61,7 +61,7 @@ async function sendFrom(
  * Hands over the next message. Returns undefined if none is handed over now; the job is then
  * released.
  */
-async function handOver(
+async function handOverNext(
   runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
@@ -80,7 +80,7 @@ async function handOver(
     );
   } catch (error) {
     if (tried === undefined || !isStorageFailure(error)) throw error;
-    if (await isStored(runtime, claim, run, tried)) return tried;
+    if (await isHandOverStored(runtime, claim, run, tried)) return tried;
     throw error;
   }
 }
@@ -90,7 +90,7 @@ async function handOver(
  * been lost. Only this process knows that the carrier was not called. Without that, the message
  * would be ambiguous.
  */
-function isStored(
+function isHandOverStored(
   { store, clock }: Runtime,
   claim: Claim<"send">,
   { abort }: JobRun,
@@ -121,7 +121,7 @@ function record(
     store.commit(
       claim,
       async (tx) => {
-        const waits = await recordAnswer(tx, claim, handed, answer, services);
+        const waits = await recordAnswer(tx, services, claim, handed, answer);
         if (!waits || !handed.isLast) return waits;
         // Usually, the message that waits has armed the job for its time.
         await finish(tx, claim, (await isRearmed(tx, claim)) ? {} : { againAt: tx.now });
@@ -145,7 +145,7 @@ async function recordMissedDeadline(
     store.commit(
       claim,
       async (tx) => {
-        await recordAnswer(tx, claim, handed, answer, services);
+        await recordAnswer(tx, services, claim, handed, answer);
         // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
         await finish(tx, claim, { againAt: tx.now, failed: true });
       },

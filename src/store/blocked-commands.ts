@@ -147,10 +147,11 @@ export class BlockedCommands implements Blocked {
       const needsLocked = command.conflict !== undefined;
       if (!isBehind && !needsLocked && sorted.free.length < maxGroupSize) {
         sorted.free.push(command);
-        continue;
+      } else {
+        if (needsLocked && !isBehind) sorted.first.push(command);
+        else sorted.behind.push(command);
+        rows.add(command.run);
       }
-      sorted[!isBehind && needsLocked ? "first" : "behind"].push(command);
-      rows.add(command.run);
     }
     return sorted;
   }
