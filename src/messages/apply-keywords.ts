@@ -98,10 +98,8 @@ export function flagOf({ keyword, suspected }: KeywordEffect): Partial<Conversat
 }
 
 /** Whether the carrier itself confirms opt-outs and opt-ins to the contact. */
-function isConfirmedByCarrier({ transports }: Services, { transport }: SenderRow): boolean {
-  return transports.some(
-    ({ name, capabilities }) => name === transport && capabilities.confirms_opt_outs,
-  );
+function isConfirmedByCarrier({ factsByTransport }: Services, { transport }: SenderRow): boolean {
+  return factsByTransport.get(transport)?.confirms_opt_outs === true;
 }
 
 /** Sends the automatic answer to a keyword, in the same conversation. */

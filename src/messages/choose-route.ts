@@ -8,27 +8,24 @@ import {
   type FailedAttempt,
   type ChosenRoute,
 } from "./route-rules.ts";
-import type { Services } from "../operations/index.ts";
+import { carries, type Services } from "../operations/index.ts";
 import type { Mode } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /** Higher than the number of attempts of any message. */
 export const maxTried = 100;
 
-type Routing = Pick<Services, "routes" | "transports">;
+type Routing = Pick<Services, "routes" | "factsByTransport">;
 
 /** Returns the route of a message whose sender belongs to transport `home`. */
 function chooseRoute(
-  { routes, transports }: Routing,
+  { routes, factsByTransport }: Routing,
   message: RouteFacts & { readonly mode: Mode },
   home: string,
 ): ChosenRoute {
+  const { mode, channel } = message;
   return matchRoute(routes, message, home, (transport) =>
-    transports.some(({ name, capabilities: { modes, channels } }) => {
-      return (
-        name === transport && modes.includes(message.mode) && channels.includes(message.channel)
-      );
-    }),
+    carries(factsByTransport, transport, mode, channel),
   );
 }
 

@@ -30,8 +30,8 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     const identity = await findRecipient(tx, medium, input.to);
     const to = identity?.address ?? input.to;
     const wish = { channel, from: input.from, last: identity?.last_sender_id ?? null, to };
-    const from = await chosenAddress(tx, wish, services);
-    const senders = await usableSenders(tx, channel, services.transports, maxSenders);
+    const from = await chosenAddress(tx, services, wish);
+    const senders = await usableSenders(tx, services, channel, maxSenders);
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
     const addressee = await findAddressee(tx, services.secret, medium, to);
     const fields = { channel, from, senders, to, segments };
@@ -62,11 +62,11 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
 /** Returns the address that a message would come from. Null if no sender can send it. */
 async function chosenAddress(
   tx: Tx,
-  wish: Parameters<typeof chooseSender>[1],
-  { transports }: Services,
+  services: Services,
+  wish: Parameters<typeof chooseSender>[2],
 ): Promise<string | null> {
   try {
-    return (await chooseSender(tx, wish, transports)).address;
+    return (await chooseSender(tx, services, wish)).address;
   } catch (error) {
     if (error instanceof TidingsError && error.code === "no_sender") return null;
     throw error;

@@ -80,7 +80,7 @@ export async function sendInConversation(
   const identity = await findCorrespondent(tx, conversation);
   const { last_sender_id: last, address: to } = identity;
   const request = { channel, from: draft.from, last, to };
-  const sender = await chooseSender(tx, request, call.services.transports);
+  const sender = await chooseSender(tx, call.services, request);
   const correspondence = {
     channel,
     identity,

@@ -53,7 +53,8 @@ export async function send(
   call: Call,
   { isInBatch }: { readonly isInBatch: boolean },
 ): Promise<Message> {
-  const { drawId, secret, transports } = call.services;
+  const { services } = call;
+  const { drawId, secret } = services;
   const channel = channelOf(input);
   const medium = mediumOf(channel);
   const known = await findRecipient(tx, medium, input.to);
@@ -65,7 +66,7 @@ export async function send(
   };
   // A new contact has no conversation yet.
   const [sender, current] = await Promise.all([
-    chooseSender(tx, request, transports),
+    chooseSender(tx, services, request),
     known && findConversation(tx, known),
   ]);
   const identity = known ?? (await createContactFor(tx, drawId, secret, medium, input.to));

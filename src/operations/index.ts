@@ -105,6 +105,6 @@ export {
   type Services,
   standardHistoryChunks,
 } from "./runtime.ts";
-export { type FactsByTransport, readTransportFacts } from "./transport-facts.ts";
+export { carries, type FactsByTransport, readTransportFacts } from "./transport-facts.ts";
 export type { SignalFilter, Signals, SignalSubscription, TypingSignal } from "./signals.ts";
 export { freeOrdinal } from "./free-ordinal.ts";

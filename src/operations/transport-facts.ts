@@ -1,4 +1,4 @@
-import { hasMethods } from "../kernel/index.ts";
+import { type Channel, hasMethods, type Mode } from "../kernel/index.ts";
 import type { Transport, TransportCapabilities } from "../ports/index.ts";
 
 /** The facts of each transport of this engine, by the transport's name. */
@@ -16,4 +16,15 @@ export function readTransportFacts(transports: readonly Transport[]): FactsByTra
       { ...each.capabilities, canLookUp: hasMethods(each, "lookup") },
     ]),
   );
+}
+
+/** Whether a transport of this engine carries messages of a mode on a channel. */
+export function carries(
+  factsByTransport: FactsByTransport,
+  transport: string,
+  mode: Mode,
+  channel: Channel,
+): boolean {
+  const facts = factsByTransport.get(transport);
+  return facts !== undefined && facts.modes.includes(mode) && facts.channels.includes(channel);
 }

@@ -8,8 +8,8 @@ import {
   throttleByAddress,
 } from "./rows.ts";
 import { prefetchThrottle } from "./throttle.ts";
-import type { Transport } from "../ports/index.ts";
 import { type Channel, type Mode, type SenderId, TidingsError } from "../kernel/index.ts";
+import { carries, type Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 
 interface SenderRequest {
@@ -52,20 +52,20 @@ const channelSubject = ({ scope: { account_id, mode } }: Tx, channel: Channel): 
  */
 export async function chooseSender(
   tx: Tx,
+  services: Services,
   request: SenderRequest,
-  transports: readonly Transport[],
 ): Promise<SenderRow> {
-  const sender = await findSender(tx, request, transports);
+  const sender = await findSender(tx, services, request);
   rememberSender(tx, channelSubject(tx, request.channel), sender);
   return sender;
 }
 
 async function findSender(
   tx: Tx,
+  services: Services,
   { channel, from, last, to }: SenderRequest,
-  transports: readonly Transport[],
 ): Promise<SenderRow> {
-  const isUsable = usableOn(channel, tx.scope.mode, transports);
+  const isUsable = usableOn(channel, tx.scope.mode, services);
   if (from !== undefined) {
     const requested = await tx.get(senderByAddress, [from]);
     if (isUsable(requested)) return requested;
@@ -107,25 +107,22 @@ function missingTransport({ address, transport }: SenderRow, channel: Channel, m
 
 /** Returns a function that tells whether a sender can send on a channel. */
 const usableOn =
-  (channel: Channel, mode: Mode, transports: readonly Transport[]) =>
+  (channel: Channel, mode: Mode, { factsByTransport }: Services) =>
   (sender: SenderRow | undefined): sender is SenderRow =>
     sender !== undefined &&
     sender.channels.includes(channel) &&
-    transports.some(
-      ({ name, capabilities: { modes, channels } }) =>
-        name === sender.transport && modes.includes(mode) && channels.includes(channel),
-    );
+    carries(factsByTransport, sender.transport, mode, channel);
 
 /** Returns the addresses of the senders that can send on a channel: the oldest `limit` ones. */
 export async function usableSenders(
   tx: Tx,
+  services: Services,
   channel: Channel,
-  transports: readonly Transport[],
   limit: number,
 ): Promise<string[]> {
   const members = await tx.list(senderChannels.primary, [channel], limit);
   const rows = await Promise.all(members.map((each) => tx.get(senderById, [each.sender_id])));
-  const isUsable = usableOn(channel, tx.scope.mode, transports);
+  const isUsable = usableOn(channel, tx.scope.mode, services);
   return rows.flatMap((row) => (isUsable(row) ? [row.address] : []));
 }
 
