@@ -11,10 +11,9 @@ import {
 } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import { makeHandler, openSession } from "./session.ts";
-import type { AgentDefinition } from "./types.ts";
 import { maxAgents } from "./write-agent.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
-import type { Channel, GenerateId } from "../kernel/index.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import type { MessageRow } from "../messages/index.ts";
 import { arm } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -72,8 +71,7 @@ export async function callAgent(
     if (conversation.handler === "ai") heard_through = session.heard_through;
     else if (!isSilent) heard_through = await answeredThrough(tx, conversation);
   }
-  const opened = { heard_through, guarded_from: before, counts };
-  await openSession(tx, conversation, agent, opened);
+  await openSession(tx, conversation, agent, { heard_through, guarded_from: before, counts });
   await makeHandler(tx, drawId, conversation, agent);
   if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
 }
@@ -81,30 +79,18 @@ export async function callAgent(
 /** Returns the conversation's agent, or chooses one if the conversation has no handler. */
 async function agentFor(
   tx: Tx,
-  conversation: ConversationRow,
-  message: MessageRow,
+  { handler, assignee_type, assignee_id }: ConversationRow,
+  { channel, to }: MessageRow,
 ): Promise<AgentRow | undefined> {
-  const { handler, assignee_type, assignee_id } = conversation;
-  if (handler === "none") return chooseAgent(tx, message);
-  const own = handler === "ai" && assignee_type === "agent" ? assignee_id : null;
-  return own === null ? undefined : tx.get(agentById, [own]);
-}
-
-async function chooseAgent(
-  tx: Tx,
-  { channel, to }: Pick<MessageRow, "channel" | "to">,
-): Promise<AgentRow | undefined> {
-  const found = await tx.list(enabledAgents, [], maxAgents);
-  return found.find((agent) => answersFor(agent, channel, to));
-}
-
-/** Whether an agent answers messages to a sender on a channel. */
-function answersFor(
-  { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
-  channel: Channel,
-  sender: string,
-): boolean {
-  return channels.includes(channel) && (senders === null || senders.includes(sender));
+  if (handler === "none") {
+    const enabled = await tx.list(enabledAgents, [], maxAgents);
+    return enabled.find(
+      ({ channels, senders }) =>
+        channels.includes(channel) && (senders === null || senders.includes(to)),
+    );
+  }
+  const isOwn = handler === "ai" && assignee_type === "agent" && assignee_id !== null;
+  return isOwn ? tx.get(agentById, [assignee_id]) : undefined;
 }
 
 /** Returns the agent that had the conversation before people, if it is set to resume after them. */

@@ -46,6 +46,12 @@ const read = { tag, scopes: ["agents:read"] } as const;
 const write = { tag, scopes: ["agents:write"] } as const;
 const trigger = { tag, scopes: ["agents:trigger"] } as const;
 
+const conversationRoute = {
+  tag: "Conversations",
+  scopes: ["conversations:write"],
+  response: conversationSchema,
+} as const;
+
 const agentRoutes: readonly ApiRoute[] = [
   {
     ...write,
@@ -139,9 +145,7 @@ const agentRoutes: readonly ApiRoute[] = [
     response: runSchema,
   },
   {
-    tag: "Conversations",
-    scopes: ["conversations:write"],
-    response: conversationSchema,
+    ...conversationRoute,
     method: "POST",
     path: "/v1/conversations/:id/assign",
     operation: assignConversation,
@@ -152,9 +156,7 @@ const agentRoutes: readonly ApiRoute[] = [
       "queue, and a conversation of an agent has no handler.",
   },
   {
-    tag: "Conversations",
-    scopes: ["conversations:write"],
-    response: conversationSchema,
+    ...conversationRoute,
     method: "POST",
     path: "/v1/conversations/:id/handoff",
     operation: handOffConversation,
@@ -164,9 +166,7 @@ const agentRoutes: readonly ApiRoute[] = [
       "already in the queue stays unchanged.",
   },
   {
-    tag: "Conversations",
-    scopes: ["conversations:write"],
-    response: conversationSchema,
+    ...conversationRoute,
     method: "POST",
     path: "/v1/conversations/:id/handback",
     operation: handBackConversation,

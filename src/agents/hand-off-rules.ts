@@ -36,14 +36,18 @@ export function handsOffOn(agent: AgentDefinition, cause: HandoffCause): boolean
 export function requiredHandOff(facts: TurnFacts): HandOff | undefined {
   const { agent, session, suspectsOptOut } = facts;
   if (isLikelyLoop(facts)) {
-    return silentHandOff("loop_suspected", "The contact seems to be a machine.");
+    const handOff = handOffFor("loop_suspected", "The contact seems to be a machine.");
+    return { ...handOff, isSilent: true };
   }
-  if (suspectsOptOut) return silentHandOff("guardrail", "The contact may want no more messages.");
+  if (suspectsOptOut) {
+    const handOff = handOffFor("guardrail", "The contact may want no more messages.");
+    return { ...handOff, isSilent: true };
+  }
   if (session.turns >= agent.limits.max_ai_turns) {
-    return openHandOff("max_turns", "The agent has reached its limit of replies.");
+    return handOffFor("max_turns", "The agent has reached its limit of replies.");
   }
   if (session.tokens >= agent.limits.max_tokens_per_conversation) {
-    return openHandOff("budget", "The conversation has used up its token budget.");
+    return handOffFor("budget", "The conversation has used up its token budget.");
   }
   return undefined;
 }
@@ -52,7 +56,7 @@ export function requiredHandOff(facts: TurnFacts): HandOff | undefined {
 export function ruleHandOff(facts: TurnFacts): HandOff | undefined {
   for (const rule of facts.agent.handoff.rules) {
     const reason = reasonOf(rule, facts);
-    if (reason !== undefined) return openHandOff(rule.on, reason);
+    if (reason !== undefined) return handOffFor(rule.on, reason);
   }
   return undefined;
 }
@@ -86,16 +90,12 @@ function reasonOf(
   }
 }
 
-export function openHandOff(
+export function handOffFor(
   rule: HandoffCause | null,
   reason: string,
   summary: string | null = null,
 ): HandOff {
   return { rule, reason, summary, isSilent: false };
-}
-
-function silentHandOff(rule: HandoffCause, reason: string): HandOff {
-  return { rule, reason, summary: null, isSilent: true };
 }
 
 function listOf(value: HandoffRule["value"]): readonly string[] {

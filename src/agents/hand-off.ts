@@ -2,6 +2,7 @@ import { conversationHandoff } from "./events.ts";
 import { agentInUse } from "./reads.ts";
 import { type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
 import type { HandoffCause } from "./settings/handoff-rule-types.ts";
+import type { PolicyContext } from "../consents/index.ts";
 import { contactById, sentimentOf } from "../contacts/index.ts";
 import {
   changeConversation,
@@ -18,7 +19,6 @@ import { type GenerateId, isId, type RunId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { AgentDefinition } from "./types.ts";
-import type { CheckedTurn } from "./turns/turn-types.ts";
 import { cancelAnswerRuns } from "./run-progress.ts";
 import { initialState, makeHandler } from "./session.ts";
 import { findUnanswered, latestMessages } from "./answered-messages.ts";
@@ -124,7 +124,7 @@ async function waitForPeople(
 export async function timeOutQueue(
   tx: Tx,
   claim: Claim<"queue-timeout">,
-  options: CheckedTurn,
+  context: PolicyContext,
 ): Promise<void> {
   const waiting = await findWaiting(tx, claim);
   if (waiting !== undefined && waiting.until > tx.now) {
@@ -134,7 +134,7 @@ export async function timeOutQueue(
   if (waiting === undefined) return;
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai" && agent.enabled === true;
-  const { drawId } = options.services;
+  const { drawId } = context.services;
   const conversation = isBack
     ? await makeHandler(tx, drawId, waiting.conversation, agent)
     : waiting.conversation;
@@ -148,7 +148,7 @@ export async function timeOutQueue(
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
   // The contact may want no more messages.
   if (conversation.opt_out_suspected === true) return;
-  await sendAs(tx, conversation, { type: "system" }, definition.fallback_text, options);
+  await sendAs(tx, conversation, { type: "system" }, definition.fallback_text, context);
 }
 
 interface Waiting {

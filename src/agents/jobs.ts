@@ -1,5 +1,5 @@
 import { background, type Reads } from "../store/index.ts";
-import { type AgentRuntime, type AgentSettings, toModelAction } from "./actions.ts";
+import { type AgentRuntime, toModelAction } from "./actions.ts";
 import { beginTurn } from "./turns/begin-turn.ts";
 import { endTurn, failTurn } from "./turns/end-turn.ts";
 import { readFacts } from "./turns/read-facts.ts";
@@ -7,12 +7,11 @@ import { timeOutQueue } from "./hand-off.ts";
 import { agentById } from "./rows.ts";
 import type { RunRow } from "./runs/rows.ts";
 import { answersIn } from "./session.ts";
-import { TurnRun } from "./turns/turn-run.ts";
+import { TurnRun, type TurnRunOptions } from "./turns/turn-run.ts";
 import type { BegunTurn } from "./turns/turn-types.ts";
 import { conversationById } from "../conversations/index.ts";
 import type { Scope } from "../kernel/index.ts";
-import type { ModelAction } from "../ports/index.ts";
-import { type Claim, finish, type JobHandler, type JobTable } from "../queue/index.ts";
+import { finish, type JobHandler, type JobTable } from "../queue/index.ts";
 
 export const agentJobs: Pick<JobTable<AgentRuntime>, "turn" | "queue-timeout"> = {
   turn: runTurn,
@@ -45,7 +44,7 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
     const over = new AbortController();
     void showTyping(runtime, claim, begun, AbortSignal.any([abort, over.signal]));
     try {
-      await take(runtime, claim, begun, { agents, modelActions, abort });
+      await take({ runtime, agents, modelActions, claim, begun, abort });
     } catch (error) {
       if (abort.aborted || claim.failures + 1 < maxFailures) throw error;
       logger.error(
@@ -97,29 +96,11 @@ async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): 
   }
 }
 
-interface TakeOptions {
-  readonly agents: AgentSettings;
-  readonly modelActions: ReadonlyMap<string, ModelAction>;
-  readonly abort: AbortSignal;
-}
-
-async function take(
-  runtime: AgentRuntime,
-  claim: Claim<"turn">,
-  begun: BegunTurn,
-  { agents, modelActions, abort }: TakeOptions,
-): Promise<void> {
+async function take(options: Omit<TurnRunOptions, "facts">): Promise<void> {
+  const { runtime, claim, begun } = options;
   const { store, clock, services, hostPolicies } = runtime;
   const facts = await readFacts(store.reads(claim), begun, services, clock.now());
-  const turn = new TurnRun({
-    runtime,
-    agents,
-    modelActions,
-    claim,
-    begun,
-    facts,
-    abort,
-  });
+  const turn = new TurnRun({ ...options, facts });
   const outcome = await turn.run();
   if (outcome !== undefined) {
     await hostPolicies.commit(

@@ -10,8 +10,8 @@ import {
   TidingsError,
 } from "../kernel/index.ts";
 import type { TurnFacts } from "./turns/turn-types.ts";
+import type { PolicyContext } from "../consents/index.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
-import type { Call } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -159,12 +159,12 @@ export async function sendAs(
   conversation: Seen<ConversationRow>,
   author: Author,
   text: string | null,
-  { services, hostVerdicts }: Pick<Call, "services" | "hostVerdicts">,
+  context: PolicyContext,
 ): Promise<SendResult> {
   if (text === null) return { conversation, message_id: null, error: null };
   let message_id: MessageId;
   try {
-    const call = { services, hostVerdicts, idempotency_key: null };
+    const call = { ...context, idempotency_key: null };
     ({ id: message_id } = await tx.attempt((within) =>
       sendInConversation(within, call, { body: text }, conversation, author),
     ));

@@ -1,13 +1,13 @@
 import { agentRunCompleted } from "./events.ts";
 import { openRuns, runById, runForEvent, type RunRow, runs } from "./runs/rows.ts";
-import { answersNoMessages, maxOpenRuns, withCall } from "./runs/rules.ts";
+import { answersMessages, maxOpenRuns, withCall } from "./runs/rules.ts";
 import { conversationById, type ConversationRow, conversations } from "../conversations/index.ts";
 import { appendEvent, completedEventId } from "../events/index.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { MessageRow } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { agentById, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
+import { agentById, agentSessionOf, agentSessions } from "./rows.ts";
 import type { ActionCall } from "./runs/types.ts";
 import { answersIn } from "./session.ts";
 import { findUnanswered } from "./answered-messages.ts";
@@ -76,15 +76,9 @@ export function endRun(
     approve_by: null,
     finished_at: tx.now,
   });
+  const data = { run: runForEvent(ended) };
   const about = { contact_id, conversation_id };
-  appendEvent(
-    tx,
-    drawId,
-    agentRunCompleted,
-    { run: runForEvent(ended) },
-    about,
-    completedEventId(run.id),
-  );
+  appendEvent(tx, drawId, agentRunCompleted, data, about, completedEventId(run.id));
 }
 
 /** Cancels the runs that answer messages. They may still be open from before people took over. */
@@ -95,16 +89,11 @@ export async function cancelAnswerRuns(
 ): Promise<void> {
   const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
   for (const run of open) {
-    if (!answersNoMessages(run)) endRun(tx, drawId, conversation, run, { status: "canceled" });
+    if (answersMessages(run)) endRun(tx, drawId, conversation, run, { status: "canceled" });
   }
 }
 
-interface Rows {
-  readonly run: Seen<RunRow>;
-  readonly conversation: Seen<ConversationRow>;
-  /** Null for a single action from a trigger, which does not use the session. */
-  readonly session: Seen<AgentSessionRow> | null;
-}
+type Rows = Omit<BegunTurn, "agent">;
 
 export type RunState =
   | (Rows & { readonly state: "current" })
@@ -141,17 +130,12 @@ export async function readRunState(
   const rows = { run, conversation, session };
   const last = (await findUnanswered(tx, conversation, session)).at(-1);
   // Otherwise the waiting messages would be read as the answer to a question that is sent now.
-  if (answersNoMessages(run)) {
+  if (!answersMessages(run)) {
     return { state: last === undefined ? "current" : "overtaken", ...rows };
   }
   // Nothing is left to answer: a person answered before handing the conversation back.
   if (last === undefined) return { state: "closed" };
   return { state: last.sequence > run.heard_through ? "overtaken" : "current", ...rows };
-}
-
-interface RunAndSession {
-  readonly run: Seen<RunRow>;
-  readonly session: Seen<AgentSessionRow> | null;
 }
 
 /**
@@ -160,7 +144,7 @@ interface RunAndSession {
  */
 export function saveProgress(
   tx: Tx,
-  { run, session }: RunAndSession,
+  { run, session }: Pick<Rows, "run" | "session">,
   { steps, calls, usage }: Progress,
 ): void {
   if (session !== null) {

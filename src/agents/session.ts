@@ -5,12 +5,7 @@ import {
   agentSessions,
   frameColumns,
 } from "./rows.ts";
-import {
-  changeConversation,
-  type ConversationRow,
-  type ConversationStatus,
-  type Handler,
-} from "../conversations/index.ts";
+import { changeConversation, type ConversationRow } from "../conversations/index.ts";
 import type { MessageRow } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -18,18 +13,10 @@ import type { GenerateId } from "../kernel/index.ts";
 import { playMayQuote } from "./runs/rules.ts";
 
 /** Whether an agent may answer in a conversation. */
-export function answersIn<A extends { readonly id: string; readonly enabled: true | null }>(
-  agent: A | undefined,
-  {
-    handler,
-    status,
-    assignee_id,
-  }: {
-    readonly handler: Handler;
-    readonly status: ConversationStatus;
-    readonly assignee_id: string | null;
-  },
-): agent is A {
+export function answersIn(
+  agent: AgentRow | undefined,
+  { handler, status, assignee_id }: ConversationRow,
+): agent is AgentRow {
   return (
     agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
   );

@@ -25,6 +25,7 @@ import {
   type FieldError,
   firstTimeZone,
   type GenerateId,
+  inBody,
   invalid,
   TidingsError,
 } from "../kernel/index.ts";
@@ -139,13 +140,8 @@ async function findTriggeredConversation(
   if (contact_id !== undefined) return ofContact(tx, drawId, contact_id);
   const found = conversation_id && (await hold(tx, conversation_id));
   if (!found) {
-    throw invalid([
-      {
-        pointer: "/conversation_id",
-        code: "unknown_conversation",
-        message: "no such conversation",
-      },
-    ]);
+    const message = "no such conversation";
+    throw invalid([{ pointer: "/conversation_id", code: "unknown_conversation", message }]);
   }
   if (found.status !== "closed") return found;
   throw new TidingsError("conflict", "The conversation is closed; open it first.");
@@ -193,63 +189,52 @@ async function requestOf(
 ): Promise<RunRequest> {
   if (playbook_id === undefined) {
     if (actions.has(action)) return { type: "action", action, input };
-    throw refused(unknownAction("/action", action, actions));
+    throw invalid([unknownAction("/action", action, actions)]);
   }
   const { contact_id } = conversation;
   const playbook = await tx.get(playbookById, [playbook_id], { hold: true });
   if (playbook === undefined) {
-    throw refused({
-      pointer: "/playbook_id",
-      code: "unknown_playbook",
-      message: "no playbook has this id",
-    });
+    const message = "no playbook has this id";
+    throw invalid([{ pointer: "/playbook_id", code: "unknown_playbook", message }]);
   }
   if (!playbook.enabled) {
     throw new TidingsError("conflict", "The playbook is disabled. Enable it first.");
   }
   const [contact, account] = await Promise.all([tx.get(contactById, [contact_id]), ownAccount(tx)]);
-  const known = {
-    phone: contact?.phone ?? null,
-    time_zone: firstTimeZone(contact?.time_zone, account?.time_zone, timeZone),
-  };
-  const slots = slotsFrom(playbook.definition.slots, input, {
+  const slots = checkedSlots(playbook.definition.slots, input, {
     language,
     now: tx.now,
-    contact: known,
+    contact: {
+      phone: contact?.phone ?? null,
+      time_zone: firstTimeZone(contact?.time_zone, account?.time_zone, timeZone),
+    },
   });
   return { type: "playbook", playbook_id: playbook.id, slots };
 }
 
-function slotsFrom(
+/** @throws TidingsError `validation_failed` */
+function checkedSlots(
   slots: readonly Slot[],
   input: Json,
   context: AnswerContext,
 ): { readonly [name: string]: Json } {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw refused({
-      pointer: "/input",
-      code: "invalid_type",
-      message: "must be an object with slot values",
-    });
+    const message = "must be an object with slot values";
+    throw invalid([{ pointer: "/input", code: "invalid_type", message }]);
   }
   const errors: FieldError[] = [];
   const values = Object.entries(input).map(([name, given]) => {
     const slot = slots.find((each) => each.name === name);
     const value = slot && validValue(slot, given, context);
-    const pointer = `/input/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const place = inBody(["input", name]);
     if (slot === undefined) {
-      errors.push({ pointer, code: "unknown_slot", message: "the playbook has no such slot" });
+      errors.push({ ...place, code: "unknown_slot", message: "the playbook has no such slot" });
     } else if (value === undefined) {
-      errors.push({
-        pointer,
-        code: "invalid_slot",
-        message: `is not a valid ${slot.type} for the slot`,
-      });
+      const message = `is not a valid ${slot.type} for the slot`;
+      errors.push({ ...place, code: "invalid_slot", message });
     }
     return [name, value ?? null] as const;
   });
   if (errors.length > 0) throw invalid(errors);
   return Object.fromEntries(values);
 }
-
-const refused = (error: FieldError): TidingsError => invalid([error]);

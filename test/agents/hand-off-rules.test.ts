@@ -4,7 +4,7 @@ import { english } from "../../adapters/language/index.ts";
 import {
   handsOffOn,
   limitsFor,
-  openHandOff,
+  handOffFor,
   requiredHandOff,
   ruleHandOff,
   wordsFor,
@@ -98,10 +98,10 @@ describe("regardless of its rules, an agent hands off", () => {
       requiredHandOff(factsWith({ session: { ...session, turns, tokens } }));
     expect(after(3, 899), "Below its limits an agent goes on.").toBeUndefined();
     expect(after(4, 900), "The limit of replies comes first.").toEqual(
-      openHandOff("max_turns", "The agent has reached its limit of replies."),
+      handOffFor("max_turns", "The agent has reached its limit of replies."),
     );
     expect(after(3, 900), "An agent stops at its limit of tokens.").toEqual(
-      openHandOff("budget", "The conversation has used up its token budget."),
+      handOffFor("budget", "The conversation has used up its token budget."),
     );
   });
 });
@@ -191,7 +191,7 @@ describe("by its rules, an agent hands off", () => {
   it("when the contact asks for a person", () => {
     const rule = { on: "customer_request" } as const;
     expect(handOff(rule, { contactText: "Can I talk to a human?" })).toEqual(
-      openHandOff("customer_request", "The contact asked for a person."),
+      handOffFor("customer_request", "The contact asked for a person."),
     );
     expect(handOff(rule, { contactText: "Can I talk?" })).toBeUndefined();
   });
@@ -199,11 +199,11 @@ describe("by its rules, an agent hands off", () => {
   it("when the contact writes a keyword as whole words", () => {
     const rule: HandoffRule = { on: "keyword", value: ["court", "my Lawyer"] };
     expect(handOff(rule, { contactText: "Ask MY lawyer." })).toEqual(
-      openHandOff("keyword", 'The contact wrote "my Lawyer".'),
+      handOffFor("keyword", 'The contact wrote "my Lawyer".'),
     );
     expect(handOff(rule, { contactText: "Ask my lawyers in the courtyard." })).toBeUndefined();
     expect(handOff({ on: "keyword", value: "court" }, { contactText: "In court" })).toEqual(
-      openHandOff("keyword", 'The contact wrote "court".'),
+      handOffFor("keyword", 'The contact wrote "court".'),
     );
   });
 
@@ -212,9 +212,9 @@ describe("by its rules, an agent hands off", () => {
     const feels = (score: number): Partial<TurnFacts> => ({
       contact: { ...nobody, sentiment: { label: "negative", score } },
     });
-    const below = openHandOff("sentiment_below", "The contact's sentiment is below the limit.");
+    const below = handOffFor("sentiment_below", "The contact's sentiment is below the limit.");
     expect(handOff(rule, { lowest: -0.6, ...feels(-0.9) })).toEqual(
-      openHandOff("sentiment_below", "The contact is very upset."),
+      handOffFor("sentiment_below", "The contact is very upset."),
     );
     expect(handOff(rule, { lowest: -0.5, ...feels(-0.3) })).toEqual(below);
     expect(handOff(rule, feels(-0.3))).toEqual(below);
@@ -228,7 +228,7 @@ describe("by its rules, an agent hands off", () => {
     const after = (turns: number, value?: HandoffRule["value"]) =>
       handOff({ on: "max_turns", value }, { session: { ...session, turns } });
     expect(after(2, 3)).toBeUndefined();
-    expect(after(3, 3)).toEqual(openHandOff("max_turns", "The agent has replied 3 times."));
+    expect(after(3, 3)).toEqual(handOffFor("max_turns", "The agent has replied 3 times."));
     expect(after(3, "3"), "A text is no limit.").toBeUndefined();
   });
 
@@ -256,13 +256,13 @@ test("a failure hands off if a rule asks for it, a spent budget always", () => {
 });
 
 test("a hand-off that is not silent may have a summary, and no rule", () => {
-  expect(openHandOff(null, "They ask for more.", "A refund")).toEqual({
+  expect(handOffFor(null, "They ask for more.", "A refund")).toEqual({
     rule: null,
     reason: "They ask for more.",
     summary: "A refund",
     isSilent: false,
   });
-  expect(openHandOff("keyword", "They wrote it.").summary).toBeNull();
+  expect(handOffFor("keyword", "They wrote it.").summary).toBeNull();
 });
 
 test("the words and the limits of all rules for a cause count", () => {

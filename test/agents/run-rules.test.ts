@@ -2,9 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
-  act,
   admitTrigger,
-  answersNoMessages,
+  answersMessages,
   approvalMs,
   approvalStep,
   callsAfterTurn,
@@ -15,17 +14,15 @@ import {
   maxUnanswered,
   mayQuote,
   mayReplyAt,
-  note,
   playMayQuote,
   redactedRun,
-  think,
   turnJob,
   withCall,
   withinLastMinute,
 } from "../../src/agents/runs/rules.ts";
 import type { RunStep } from "../../src/agents/runs/step-types.ts";
 import type { ActionCall } from "../../src/agents/runs/types.ts";
-import type { EnterStep, ModelResult } from "../../src/agents/runs/moves.ts";
+import { act, type ModelResult, think } from "../../src/agents/runs/moves.ts";
 import { queueTimeoutJob } from "../../src/conversations/write.ts";
 import { frame } from "./sample-frame.ts";
 
@@ -89,13 +86,6 @@ describe("a turn", () => {
     expect(() => thinking.next({ done: "acted", outcome })).toThrow(
       "the answer of a model was expected",
     );
-  });
-
-  it("notes a step of a playbook as it is", () => {
-    const enter: EnterStep = { do: "enter", playbook_id: "pb_1", revision: 1, step: "ask" };
-    const noting = note(enter);
-    expect(noting.next().value).toBe(enter);
-    expect(noting.next({ done: "noted" })).toEqual({ done: true, value: undefined });
   });
 });
 
@@ -188,9 +178,9 @@ describe("no minute has more than the limit", () => {
 
 test("a run that was triggered, or continues after an approval, answers no messages", () => {
   const request = { type: "action", action: "refund", input: null } as const;
-  expect(answersNoMessages({ request: null, resumed: false })).toBe(false);
-  expect(answersNoMessages({ request, resumed: false })).toBe(true);
-  expect(answersNoMessages({ request: null, resumed: true })).toBe(true);
+  expect(answersMessages({ request: null, resumed: false })).toBe(true);
+  expect(answersMessages({ request, resumed: false })).toBe(false);
+  expect(answersMessages({ request: null, resumed: true })).toBe(false);
 });
 
 test("a call of a run is added once, and then replaced in its place", () => {

@@ -90,6 +90,10 @@ export const rulesFiles: readonly RulesFile[] = [
     ],
   },
   {
+    file: "src/agents/runs/moves.ts",
+    tests: ["test/agents/run-rules.test.ts"],
+  },
+  {
     file: "src/agents/runs/rules.ts",
     tests: ["test/agents/run-rules.test.ts"],
     equivalents: [

@@ -70,12 +70,9 @@ export function slotsFrom(
   given: { readonly [name: string]: Json },
   context: AnswerContext,
 ): Record<string, SlotValue> {
+  const values = new Map(Object.entries(given));
   const entries = slots.flatMap((slot) => {
-    const value = validValue(
-      slot,
-      Object.hasOwn(given, slot.name) ? (given[slot.name] ?? null) : null,
-      context,
-    );
+    const value = validValue(slot, values.get(slot.name) ?? null, context);
     return value === undefined ? [] : [[slot.name, value] as const];
   });
   return Object.fromEntries(entries);

@@ -142,11 +142,10 @@ const unknownContact = { now: 0, contact: { phone: null, time_zone: null } };
 function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): Finding[] {
   return steps.flatMap((step, place) => {
     if (step.type !== "set") return [];
+    const values = new Map(Object.entries(step.values));
     return slots
       .filter((slot) => {
-        const value = Object.hasOwn(step.values, slot.name)
-          ? (step.values[slot.name] ?? null)
-          : null;
+        const value = values.get(slot.name) ?? null;
         if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) {
           return false;
         }

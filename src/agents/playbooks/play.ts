@@ -3,7 +3,6 @@
  * the contact or an approval, or ends. It yields moves for everything else, so after a crash it can
  * run again with the recorded results.
  */
-import { note } from "../runs/rules.ts";
 import type { TurnMoves } from "../runs/moves.ts";
 import {
   beginFrame,
@@ -135,12 +134,15 @@ function* advance(
 /** Notes that the steps of frames are entered, outermost first. */
 function* enter(frames: readonly Frame[]): TurnMoves<void> {
   for (const { playbook_id, revision, step } of frames) {
-    yield* note({ do: "enter", playbook_id, revision, step });
+    yield { do: "enter", playbook_id, revision, step };
   }
 }
 
-function leave({ outcome, output = null, error = null }: StepExit, next: string | null) {
-  return note({ do: "leave", outcome, next, output, error });
+function* leave(
+  { outcome, output = null, error = null }: StepExit,
+  next: string | null,
+): TurnMoves<void> {
+  yield { do: "leave", outcome, next, output, error };
 }
 
 /**
@@ -167,7 +169,7 @@ function* leaveAll(
   exit: StepExit,
   callers: StepExit["outcome"],
 ): TurnMoves<void> {
-  for (const [place] of stack.entries()) {
+  for (const place of stack.keys()) {
     yield* leave(place === 0 ? exit : { outcome: callers }, null);
   }
 }

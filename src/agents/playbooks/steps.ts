@@ -5,9 +5,8 @@ import { namesRead } from "./names.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "./slot-types.ts";
-import type { PlaybookStep } from "./step-types.ts";
-import { act, think } from "../runs/rules.ts";
-import type { ModelFailure, TurnMoves } from "../runs/moves.ts";
+import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "./step-types.ts";
+import { act, type ModelFailure, think, type TurnMoves } from "../runs/moves.ts";
 import type { Json } from "../../ports/index.ts";
 
 export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> {
@@ -42,7 +41,7 @@ export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> 
 
 const done: StepExit = { outcome: "done" };
 
-function takeBranch({ cases }: Extract<PlaybookStep, { type: "branch" }>, lookUp: LookUp): Outcome {
+function takeBranch({ cases }: BranchStep, lookUp: LookUp): Outcome {
   const found = cases.find(({ when }) => isTrue(when, lookUp));
   const exit: StepExit =
     found === undefined ? { outcome: "otherwise" } : { outcome: "condition", output: found.when };
@@ -76,10 +75,8 @@ function slotValuesOf(
   );
 }
 
-type RunStep = Extract<PlaybookStep, { type: "run" }>;
-
 /** Calls an action, or continues after the decision about its call. */
-function* takeRun(step: RunStep, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
+function* takeRun(step: RunActionStep, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
   const input = stage.frame.input ?? inputOf(step, stage, lookUp);
   const outcome = yield* act(step.action, input);
   switch (outcome.status) {
@@ -100,7 +97,7 @@ function* takeRun(step: RunStep, stage: Stage, lookUp: LookUp): TurnMoves<Outcom
  * Returns the input of an action. An argument that is a single placeholder without a value is left
  * out.
  */
-function inputOf({ args }: RunStep, { options }: Stage, lookUp: LookUp): Json {
+function inputOf({ args }: RunActionStep, { options }: Stage, lookUp: LookUp): Json {
   const filled = Object.entries(args)
     .map(([name, given]) => ({ name, given, value: fill(given, lookUp, options.language) }))
     .filter(({ given, value }) => value !== null || given === null);
@@ -108,7 +105,7 @@ function inputOf({ args }: RunStep, { options }: Stage, lookUp: LookUp): Json {
 }
 
 /** Continues after a failed action. */
-function takeFailure({ action, on_error }: RunStep): Outcome {
+function takeFailure({ action, on_error }: RunActionStep): Outcome {
   const reason = `${action} failed.`;
   return on_error === undefined
     ? stuck("action_failure", reason)
@@ -168,13 +165,13 @@ function handOffWith({ frame: { slots } }: Stage, reason: string): Outcome {
 
 /** A step that asks for a slot, and the text of its question. */
 interface Question {
-  readonly step: Extract<PlaybookStep, { type: "ask" }>;
+  readonly step: AskStep;
   readonly slot: Slot;
   readonly text: string;
 }
 
 /** Asks a question and waits for a valid answer. */
-function* takeAsk(step: Question["step"], stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
+function* takeAsk(step: AskStep, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
   const { frame, definition, contactText, options } = stage;
   const slot = definition.slots.find(({ name }) => name === step.slot);
   if (slot === undefined) return stuck("guardrail", `There is no slot "${step.slot}".`);

@@ -77,3 +77,46 @@ export interface ModelResult {
 }
 
 export type ModelFailure = "model_error" | "model_timeout" | "budget" | "guardrail";
+
+/**
+ * Calls an action.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
+export function* act(
+  action: string,
+  input: Json,
+  by: "model" | "host" = "host",
+): TurnMoves<ModelCall["outcome"]> {
+  const given = yield { do: "act", action, input, by };
+  if (given.done !== "acted") {
+    throw new TypeError("the result of an action was expected");
+  }
+  return given.outcome;
+}
+
+/**
+ * Settles the calls that an earlier turn left under way. Returns those that failed.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
+export function* settle(): TurnMoves<readonly ActionCall[]> {
+  const given = yield { do: "settle" };
+  if (given.done !== "settled") {
+    throw new TypeError("the settled calls were expected");
+  }
+  return given.calls.filter(({ status }) => status === "failed");
+}
+
+/**
+ * Asks the model. By default it may neither call actions nor start a playbook.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
+export function* think(
+  task: ModelTask,
+  permissions: Permissions = { mayCallActions: false, mayStartPlaybook: false },
+): TurnMoves<ModelResult> {
+  const given = yield { do: "think", task, ...permissions };
+  if (given.done !== "thought") {
+    throw new TypeError("the answer of a model was expected");
+  }
+  return given;
+}

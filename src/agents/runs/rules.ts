@@ -1,60 +1,10 @@
-import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
 import { type ConversationId, dayMs, iso, minuteMs, type Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { AgentSessionRow } from "../rows.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
-import type { ActionCall, RunRequest } from "./types.ts";
-import type { EnterStep, LeaveStep, ModelResult, Permissions, TurnMoves } from "./moves.ts";
-
-/**
- * Calls an action.
- * @throws TypeError if the result is of another move, a bug of the caller
- */
-export function* act(
-  action: string,
-  input: Json,
-  by: "model" | "host" = "host",
-): TurnMoves<ModelCall["outcome"]> {
-  const given = yield { do: "act", action, input, by };
-  if (given.done !== "acted") {
-    throw new TypeError("the result of an action was expected");
-  }
-  return given.outcome;
-}
-
-/**
- * Settles the calls that an earlier turn left under way. Returns those that failed.
- * @throws TypeError if the result is of another move, a bug of the caller
- */
-export function* settle(): TurnMoves<readonly ActionCall[]> {
-  const given = yield { do: "settle" };
-  if (given.done !== "settled") {
-    throw new TypeError("the settled calls were expected");
-  }
-  return given.calls.filter(({ status }) => status === "failed");
-}
-
-/**
- * Asks the model. By default it may neither call actions nor start a playbook.
- * @throws TypeError if the result is of another move, a bug of the caller
- */
-export function* think(
-  task: ModelTask,
-  permissions: Permissions = { mayCallActions: false, mayStartPlaybook: false },
-): TurnMoves<ModelResult> {
-  const given = yield { do: "think", task, ...permissions };
-  if (given.done !== "thought") {
-    throw new TypeError("the answer of a model was expected");
-  }
-  return given;
-}
-
-/** Notes a step of a playbook in the run. */
-export function* note(move: EnterStep | LeaveStep): TurnMoves<void> {
-  yield move;
-}
+import type { ActionCall } from "./types.ts";
 
 /** Returns the job that runs an agent's turn in a conversation. */
 export function turnJob(
@@ -98,15 +48,12 @@ export function admitTrigger(
     : { admitted: false, retryAfterMs: first + minuteMs - now };
 }
 
-/** Whether a run does not answer messages: it was triggered, or it continues after an approval. */
-export function answersNoMessages({
+/** Whether a run answers messages: it was not triggered and does not continue after an approval. */
+export function answersMessages({
   request,
   resumed,
-}: {
-  readonly request: RunRequest | null;
-  readonly resumed: boolean;
-}): boolean {
-  return request !== null || resumed;
+}: Pick<RunRow, "request" | "resumed">): boolean {
+  return request === null && !resumed;
 }
 
 /** Adds a call to the calls of a run, or replaces it. */
@@ -234,14 +181,7 @@ export const maxOpenRuns = 50;
 export function redactedRun({
   steps,
   calls,
-}: {
-  readonly steps: readonly RunStep[];
-  readonly calls: readonly ActionCall[];
-}): {
-  readonly steps: RunStep[];
-  readonly calls: ActionCall[];
-  readonly result: null;
-} {
+}: Pick<RunRow, "steps" | "calls">): Pick<RunRow, "steps" | "calls" | "result"> {
   const none = { input: null, output: null, error: null };
   return {
     steps: steps.map((step) => ({ ...step, ...none })),

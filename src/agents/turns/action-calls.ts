@@ -13,8 +13,14 @@ import { storable, withDeadline } from "../../kernel/index.ts";
 import { type Claim, retry } from "../../queue/index.ts";
 import { withCall } from "../runs/rules.ts";
 import type { ActionCall } from "../runs/types.ts";
-import type { Act, MoveResult } from "../runs/moves.ts";
-import { type Action, errorFacts, type Json, withoutMessage } from "../../ports/index.ts";
+import type { Act } from "../runs/moves.ts";
+import {
+  type Action,
+  errorFacts,
+  type Json,
+  type ModelCall,
+  withoutMessage,
+} from "../../ports/index.ts";
 
 interface ActionCallsOptions {
   readonly runtime: AgentRuntime;
@@ -31,7 +37,7 @@ interface ActionCallsOptions {
 /** Calls of one run, over all its turns. */
 const maxCalls = 20;
 
-type Outcome = Extract<MoveResult, { readonly done: "acted" }>["outcome"];
+type Outcome = ModelCall["outcome"];
 
 /** The outcome of a call. */
 interface CallResult {

@@ -5,7 +5,7 @@ import { findUnanswered } from "../answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../reads.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
-import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
+import { answersMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
 import type { BegunTurn } from "./turn-types.ts";
 import { consentFor, identityByAddress, consentOf } from "../../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
@@ -149,7 +149,7 @@ async function findOwnTurn(
 ): Promise<BegunTurn | LaterTurn | undefined> {
   const { drawId } = services;
   const { conversation, session } = place;
-  const answers = runs.filter((run) => !answersNoMessages(run));
+  const answers = runs.filter(answersMessages);
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
   if (last !== undefined && !(await hasOptedOut(tx, last))) {
@@ -169,7 +169,7 @@ async function findOwnTurn(
     last === undefined
       ? session
       : tx.update(agentSessions, session, { heard_through: last.sequence, updated_at: tx.now });
-  const others = runs.filter(answersNoMessages);
+  const others = runs.filter((run) => !answersMessages(run));
   return continueFirst(tx, drawId, others, { conversation, session: heard });
 }
 

@@ -2,10 +2,11 @@ import { handOff } from "../hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
 import { endRun, newTokens, readRunState, type RunState, saveProgress } from "../run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
-import { answersNoMessages, approvalMs, callsAfterTurn, withinLastMinute } from "../runs/rules.ts";
+import { answersMessages, approvalMs, callsAfterTurn, withinLastMinute } from "../runs/rules.ts";
 import type { ActionCall } from "../runs/types.ts";
 import { sendAs, type SendResult } from "../reply.ts";
-import type { BegunTurn, CheckedTurn, NewObservation, TurnOutcome } from "./turn-types.ts";
+import type { BegunTurn, NewObservation, TurnOutcome } from "./turn-types.ts";
+import type { PolicyContext } from "../../consents/index.ts";
 import {
   changeConversation,
   changeStatus,
@@ -28,16 +29,16 @@ export async function endTurn(
   claim: Claim<"turn">,
   { run: begun }: BegunTurn,
   outcome: TurnOutcome,
-  options: CheckedTurn,
+  context: PolicyContext,
 ): Promise<void> {
   if (!(await renew(tx, claim, leaseMs))) return;
   const current = await readRunState(tx, begun);
-  if (current.state === "current") await conclude(tx, current, outcome, options);
+  if (current.state === "current") await conclude(tx, current, outcome, context);
   // The contact has written in the meantime, so the reply is dropped.
   if (current.state === "overtaken") saveProgress(tx, current, outcome);
   // Messages that arrived in the meantime need another turn, which may have to wait.
   await finishTurnJob(tx, claim, {
-    hasMore: answersNoMessages(begun) || current.state === "overtaken",
+    hasMore: !answersMessages(begun) || current.state === "overtaken",
   });
 }
 
@@ -47,12 +48,12 @@ async function conclude(
   tx: Tx,
   current: Current,
   outcome: TurnOutcome,
-  options: CheckedTurn,
+  context: PolicyContext,
 ): Promise<void> {
   const { run, session } = current;
-  const { drawId } = options.services;
+  const { drawId } = context.services;
   const author = { type: "agent", id: run.agent_id } as const;
-  const sent = await sendAs(tx, current.conversation, author, outcome.text, options);
+  const sent = await sendAs(tx, current.conversation, author, outcome.text, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
   for (const observation of outcome.observations) {

@@ -1,5 +1,5 @@
 /** The ways in which a turn can end. */
-import { handsOffOn, limitsFor, openHandOff } from "../hand-off-rules.ts";
+import { handsOffOn, limitsFor, handOffFor } from "../hand-off-rules.ts";
 import { replyOf } from "../reply.ts";
 import type { HandoffCause } from "../settings/handoff-rule-types.ts";
 import type { Ending, HandOff, TurnFacts } from "./turn-types.ts";
@@ -55,7 +55,7 @@ export function endWithFallback(
 export function endUnanswered(facts: TurnFacts): Ending {
   const failed = facts.session.failed_attempts + 1;
   return limitsFor(facts.agent, "failed_attempts").some((max) => failed >= max)
-    ? endWithHandOff(facts, openHandOff("failed_attempts", "The agent found no answer."))
+    ? endWithHandOff(facts, handOffFor("failed_attempts", "The agent found no answer."))
     : endWithFallback(facts);
 }
 
@@ -66,6 +66,6 @@ export function endWithProblem(
   reason: string,
 ): Ending {
   return cause !== null && handsOffOn(facts.agent, cause)
-    ? endWithHandOff(facts, openHandOff(cause, reason))
+    ? endWithHandOff(facts, handOffFor(cause, reason))
     : { ...endUnanswered(facts), result: { error: reason } };
 }

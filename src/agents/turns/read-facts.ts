@@ -10,7 +10,7 @@ import { playbookById, playbookVersionOf } from "../playbooks/rows.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { Frame } from "../playbooks/frames.ts";
 import { runById, type RunRow } from "../runs/rows.ts";
-import { answersNoMessages, maxHistory } from "../runs/rules.ts";
+import { answersMessages, maxHistory } from "../runs/rules.ts";
 import { messageScoreById } from "../../sentiment/index.ts";
 import {
   type ContactId,
@@ -21,12 +21,6 @@ import {
 import type { Services } from "../../operations/index.ts";
 import type { ModelMessage } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
-
-/** Limits of the history and the observations that a turn reads. */
-const maxCharacters = 12_000;
-const maxObservations = 20;
-/** More are read than shown, because expired observations are removed only from time to time. */
-const maxObservationsRead = 100;
 
 /** Stands in for the session: a single action from a trigger has none. */
 const blank = {
@@ -47,34 +41,30 @@ export async function readFacts(
 ): Promise<TurnFacts> {
   const { contact_id } = conversation;
   const { frames, paused_by, guarded_from } = session ?? blank;
-  const [contact, account, history, noticed, pausingRun, library] = await Promise.all([
-    reads.get(contactById, [contact_id]),
-    readOwnAccount(reads),
-    reads.range({
-      index: messagesOfConversation,
-      prefix: [conversation.id],
-      order: "descending",
-      limit: maxHistory,
-    }),
-    reads.range({
-      index: observations.primary,
-      prefix: [contact_id],
-      order: "descending",
-      limit: maxObservationsRead,
-    }),
-    paused_by === null ? undefined : reads.get(runById, [paused_by]),
-    readLibrary(reads, {
-      ids: agent.playbook_ids,
-      // A triggered playbook need not be one of the agent's own.
-      requested: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
-      frames,
-    }),
-  ]);
-  const unanswered = await reads.getAll(
-    messageById,
-    run.message_ids.map((id) => [id] as const),
-  );
-  const lowest = await lowestScore(reads, contact_id, run.message_ids);
+  const [contact, account, history, unanswered, lowest, observed, pausingRun, library] =
+    await Promise.all([
+      reads.get(contactById, [contact_id]),
+      readOwnAccount(reads),
+      reads.range({
+        index: messagesOfConversation,
+        prefix: [conversation.id],
+        order: "descending",
+        limit: maxHistory,
+      }),
+      reads.getAll(
+        messageById,
+        run.message_ids.map((id) => [id] as const),
+      ),
+      lowestScore(reads, contact_id, run.message_ids),
+      observationsAbout(reads, contact_id, now),
+      paused_by === null ? undefined : reads.get(runById, [paused_by]),
+      readLibrary(reads, {
+        ids: agent.playbook_ids,
+        // A triggered playbook need not be one of the agent's own.
+        requested: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
+        frames,
+      }),
+    ]);
   return {
     agent,
     session: session ?? blank,
@@ -83,13 +73,10 @@ export async function readFacts(
     contact: contactFacts(contact, [account?.time_zone, timeZone]),
     history: historyFrom(history, { ...heardBy(run, conversation), guarded_from }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
-    writtenAt: (answersNoMessages(run) ? undefined : unanswered.at(-1)?.created_at) ?? now,
+    writtenAt: (answersMessages(run) ? unanswered.at(-1)?.created_at : undefined) ?? now,
     lowest,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
-    observations: noticed
-      .filter(({ expires_at }) => expires_at === null || expires_at > now)
-      .slice(0, maxObservations)
-      .map(({ content }) => content),
+    observations: observed,
     playbooks: library.startable,
     library: library.find,
     request: run.request,
@@ -113,6 +100,28 @@ function contactFacts(
     time_zone: firstTimeZone(contact?.time_zone, ...otherTimeZones),
     sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
   };
+}
+
+const maxObservations = 20;
+/** More are read than shown, because expired observations are removed only from time to time. */
+const maxObservationsRead = 100;
+
+/** Returns the latest observations about a contact that have not expired, newest first. */
+async function observationsAbout(
+  reads: Reads,
+  contact_id: ContactId,
+  now: number,
+): Promise<readonly string[]> {
+  const rows = await reads.range({
+    index: observations.primary,
+    prefix: [contact_id],
+    order: "descending",
+    limit: maxObservationsRead,
+  });
+  return rows
+    .filter(({ expires_at }) => expires_at === null || expires_at > now)
+    .slice(0, maxObservations)
+    .map(({ content }) => content);
 }
 
 /** Returns the lowest sentiment score of the messages. Null if none is scored. */
@@ -140,10 +149,13 @@ interface HeardMessages {
  * answered, so it may see them all, and none of them waits for an answer.
  */
 function heardBy(run: RunRow, { message_count }: ConversationRow): HeardMessages {
-  return answersNoMessages(run)
-    ? { heard_through: message_count, unansweredIds: new Set() }
-    : { heard_through: run.heard_through, unansweredIds: new Set(run.message_ids) };
+  return answersMessages(run)
+    ? { heard_through: run.heard_through, unansweredIds: new Set(run.message_ids) }
+    : { heard_through: message_count, unansweredIds: new Set() };
 }
+
+/** The maximum number of characters of the history. */
+const maxCharacters = 12_000;
 
 interface HistoryMarks extends HeardMessages {
   /** The sequence number of the last message that the loop guard ignores. */

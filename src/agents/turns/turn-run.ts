@@ -18,7 +18,7 @@ import { ActionCalls } from "./action-calls.ts";
 import { newTokens } from "../run-progress.ts";
 import type { AgentDefinition } from "../types.ts";
 
-interface TurnRunOptions {
+export interface TurnRunOptions {
   readonly runtime: AgentRuntime;
   readonly agents: AgentSettings;
   /** The host application's actions as models see them. */

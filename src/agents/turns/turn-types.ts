@@ -10,8 +10,7 @@ import type { AgentDefinition } from "../types.ts";
 import type { SentimentLabel } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { Channel, PlaybookId } from "../../kernel/index.ts";
-import type { Services } from "../../operations/index.ts";
-import type { HostVerdicts, Json, Language, ModelMessage, Seen } from "../../ports/index.ts";
+import type { Json, Language, ModelMessage, Seen } from "../../ports/index.ts";
 
 /** A run that an agent works on now. */
 export interface BegunTurn {
@@ -61,11 +60,6 @@ export interface NewObservation {
   readonly content: string;
   readonly kind: string;
   readonly confidence: number | null;
-}
-
-export interface CheckedTurn {
-  readonly services: Services;
-  readonly hostVerdicts: HostVerdicts;
 }
 
 /** A decision to hand the conversation off to people. */

@@ -10,9 +10,8 @@ import { beginFrame, type Frame } from "../playbooks/frames.ts";
 import { allowedValues } from "../playbooks/slots.ts";
 import { triggeredPlaybook } from "../playbooks/rules.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
-import { act, settle, think } from "../runs/rules.ts";
 import type { RunRequest } from "../runs/types.ts";
-import type { ModelResult, TurnMoves } from "../runs/moves.ts";
+import { act, type ModelResult, settle, think, type TurnMoves } from "../runs/moves.ts";
 import type { Json, ModelAnswer } from "../../ports/index.ts";
 import {
   endFailed,
@@ -24,7 +23,7 @@ import {
   endWithProblem,
 } from "./endings.ts";
 import {
-  openHandOff,
+  handOffFor,
   handsOffOn,
   limitsFor,
   ruleHandOff,
@@ -143,7 +142,7 @@ function* endPlay(facts: TurnFacts, before: readonly Frame[], played: Played): T
         playbooks: [],
       });
     case "handoff": {
-      const handOff = openHandOff(null, end.reason, slotSummary(end.slots));
+      const handOff = handOffFor(null, end.reason, slotSummary(end.slots));
       const ending = endWithHandOff(facts, handOff);
       return { ...ending, text: text ?? ending.text };
     }
@@ -160,7 +159,7 @@ function endStuck(
   texts: readonly string[],
 ): Ending {
   if (handsOffOn(facts.agent, cause)) {
-    return endWithHandOff(facts, openHandOff(cause, reason), texts);
+    return endWithHandOff(facts, handOffFor(cause, reason), texts);
   }
   const isFailed = facts.request !== null;
   return { ...endWithFallback(facts, texts), frames: [], result: { error: reason }, isFailed };
@@ -180,7 +179,7 @@ function* answerAside(
 ): TurnMoves<Ending | undefined> {
   const { answer, failure } = yield* think({ type: "answer" });
   if (failure !== null && handsOffOn(facts.agent, failure)) {
-    return endWithHandOff(facts, openHandOff(failure, noAnswer));
+    return endWithHandOff(facts, handOffFor(failure, noAnswer));
   }
   if (answer === null) return undefined;
   const observations = observationsIn(answer);
@@ -269,18 +268,17 @@ const noAnswer = "The model gave no answer.";
 /** Returns the hand-off that a model's answer leads to, if any. */
 function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | undefined {
   const { handoff, intent, confidence = 1, calls, playbook_id } = answer;
-  if (handoff !== undefined) return openHandOff(null, handoff.reason, handoff.summary);
+  if (handoff !== undefined) return handOffFor(null, handoff.reason, handoff.summary);
   if (intent !== undefined && wordsFor(agent, "intent").includes(intent)) {
-    return openHandOff("intent", `The contact's intent is "${intent}".`);
+    return handOffFor("intent", `The contact's intent is "${intent}".`);
   }
   const isReply = calls === undefined && playbook_id === undefined;
   return isReply && limitsFor(agent, "confidence_below").some((min) => confidence < min)
-    ? openHandOff("confidence_below", "The model is not sure of its answer.")
+    ? handOffFor("confidence_below", "The model is not sure of its answer.")
     : undefined;
 }
 
-const afterFailure = (action: string): HandOff =>
-  openHandOff("action_failure", `${action} failed.`);
+const afterFailure = (action: string): HandOff => handOffFor("action_failure", `${action} failed.`);
 
 function observationsIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
   return observations.map(({ content, kind, confidence = null }) => ({
