@@ -48,10 +48,14 @@ function encodeItem(item: StreamItem<unknown>): string {
   });
 }
 
-/** Encodes each event when it is pulled. */
+/**
+ * Encodes each event when it is pulled. A comment comes first: some servers, such as Bun, send the
+ * head of a response only with the first chunk of its body, and the first event may be far off.
+ */
 export async function* encodeEvents(
   events: AsyncIterable<StreamEvent<unknown>>,
 ): AsyncGenerator<string, void, undefined> {
+  yield encodeEvent({ comment: "" });
   for await (const event of events) {
     if ("value" in event) yield encodeItem(event);
     else if ("transient" in event) {

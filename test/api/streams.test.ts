@@ -196,6 +196,15 @@ async function opened(engine: MessagingEngine, key: string, signal: AbortSignal)
   return (await call(engine.api, { path: "/v1/events/stream", key, signal })).status;
 }
 
+test("an event stream begins at once, since some servers send its head with the first chunk", async () => {
+  const { clock, engine } = world();
+  const one = engine(memory());
+  const { key } = await tenant(one);
+  const stream = await follow(one, key);
+  await clock.settle();
+  expect(stream.told).toEqual([": \n\n"]);
+});
+
 test("an API key may have 100 open streams, and an account 1,000", async () => {
   const { engine } = world();
   const one = engine(memory());

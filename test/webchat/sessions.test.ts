@@ -67,8 +67,9 @@ describe.each(storages)("a chat in process on $name", ({ open }) => {
       path: `/v1/webchat/sessions/${id}/stream?token=${session.token}`,
     });
     if (typeof text !== "object" || text === null || text instanceof Uint8Array) expect.fail();
-    const [greeting, state, ...chunks] = await take(5, text);
-    expect([greeting, state]).toEqual([
+    const [comment, greeting, state, ...chunks] = await take(6, text);
+    expect([comment, greeting, state]).toEqual([
+      ": \n\n",
       "retry: 2000\n\n",
       `event: state\ndata: ${JSON.stringify({ read_at: null, assignee: null, queued: false })}\n\n`,
     ]);
@@ -274,7 +275,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(isOver).toBe(true);
     await read;
     // The beginning, and a heartbeat every 15 seconds.
-    expect(chunks).toHaveLength(2 + 239);
+    expect(chunks).toHaveLength(3 + 239);
     expect(jsonOf(await call(one.api, { path }))).toMatchObject({
       status: 401,
       code: "expired_visitor_token",

@@ -32,7 +32,7 @@ function withoutNotifications(): StoragePort {
 
 /** What a stream begins with. */
 const opening =
-  'retry: 2000\n\nevent: state\ndata: {"read_at":null,"assignee":null,"queued":false}\n\n';
+  ': \n\nretry: 2000\n\nevent: state\ndata: {"read_at":null,"assignee":null,"queued":false}\n\n';
 
 const bodies = ({ told }: Tab): (string | null)[] => told.map(({ message }) => message.body);
 const upTo = (n: number): string[] => Array.from({ length: n }, (_, i) => String(i + 1));
