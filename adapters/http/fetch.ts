@@ -130,7 +130,14 @@ function toResponse(
   disconnected: AbortController,
 ): Response {
   const init = { status, headers: { ...headers } };
-  if (body === null || method === "HEAD") return new Response(null, init);
+  if (body === null) return new Response(null, init);
+  if (method === "HEAD") {
+    // Otherwise servers such as Bun and Deno send the length of an empty body.
+    if (typeof body === "string" || body instanceof Uint8Array) {
+      init.headers["Content-Length"] = String(Buffer.byteLength(body));
+    }
+    return new Response(null, init);
+  }
   if (typeof body === "string") return new Response(body, init);
   if (body instanceof Uint8Array) return new Response(Buffer.from(body), init);
   return new Response(streamOf(body, disconnected, cutOff), init);

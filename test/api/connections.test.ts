@@ -199,6 +199,14 @@ test("a fetch server that drops a response ends its stream", async () => {
   expect(engine.streams.open).toBe(0);
 });
 
+test("HEAD over fetch has the length of the body of GET, not that of no body", async () => {
+  const handle = fetchHandler(notes());
+  const url = "http://localhost/v1/health";
+  const { headers } = await handle(new Request(url, { method: "HEAD" }));
+  const body = await (await handle(new Request(url))).text();
+  expect(headers.get("content-length")).toBe(String(body.length));
+});
+
 test("HEAD is answered on a server that refuses the body of a response that must not have one", async () => {
   const engine = notes();
   for (const listener of [nodeHandler(engine), express().use(expressHandler(engine))]) {
