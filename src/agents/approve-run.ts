@@ -1,4 +1,4 @@
-import type { AgentRow } from "./rows.ts";
+import { agentById } from "./rows.ts";
 import { answersIn } from "./session.ts";
 import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
@@ -9,11 +9,11 @@ import type { Run } from "./runs/types.ts";
 import { notFound, TidingsError } from "../kernel/index.ts";
 import { type Command, personOf, showsOutput } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
-import { agentToChange } from "./reads.ts";
 
 /**
  * Approves or denies an action that waits for a decision. If several wait, this decides about the
- * oldest.
+ * oldest. The actions of a deleted agent can be denied: until then, the messages that its run has
+ * read cannot be redacted.
  */
 export const approveRun: Command<ApproveRun, Run> = {
   kind: "command",
@@ -23,9 +23,8 @@ export const approveRun: Command<ApproveRun, Run> = {
   shows: showsOutput,
   async run(tx, { id, run_id, decision, author_id }, { scope, caller }) {
     const person = personOf(caller, author_id);
-    const agent = await agentToChange(tx, id);
     const run = await tx.get(runById, [run_id]);
-    if (run?.agent_id !== agent.id) throw notFound("run");
+    if (run?.agent_id !== id) throw notFound("run");
     const call = callToDecide(run);
     // An approval after the deadline is refused, even if the job that denies it has not run yet.
     if (call === undefined || (run.approve_by ?? 0) <= tx.now) {
@@ -34,10 +33,7 @@ export const approveRun: Command<ApproveRun, Run> = {
         "The run does not wait for an approval, or its deadline has passed.",
       );
     }
-    // A single action from a trigger may run regardless of who handles the conversation.
-    if (decision === "approve" && run.request?.type !== "action") {
-      await checkAgentHandles(tx, run, agent);
-    }
+    if (decision === "approve") await checkMayRun(tx, run);
     const step = approvalStep(call, { decision, author_id: person ?? null, at: tx.now });
     const outcome =
       decision === "approve"
@@ -56,15 +52,17 @@ export const approveRun: Command<ApproveRun, Run> = {
 };
 
 /**
- * Refuses the approval if the agent does not handle the conversation: an approved action would not
- * run. The approval is possible again after a hand-back.
+ * Refuses the approval of an action that would not run: if the agent was deleted, or does not
+ * handle the conversation. After a hand-back, the approval is possible again.
  * @throws TidingsError `conflict`
  */
-async function checkAgentHandles(
-  tx: Tx,
-  { conversation_id }: RunRow,
-  agent: AgentRow,
-): Promise<void> {
+async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRow): Promise<void> {
+  const agent = await tx.get(agentById, [agent_id]);
+  if (agent === undefined) {
+    throw new TidingsError("conflict", "The agent was deleted. Its actions can only be denied.");
+  }
+  // A single action from a trigger may run regardless of who handles the conversation.
+  if (request?.type === "action") return;
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation !== undefined && answersIn(agent, conversation)) return;
   throw new TidingsError(

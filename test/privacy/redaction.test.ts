@@ -200,3 +200,39 @@ describe("a redaction while a merge moves the contact's history", () => {
     expect(await owners()).toEqual([]);
   });
 });
+
+it("succeeds when the waiting actions of a deleted agent were denied", async () => {
+  let calls = 0;
+  const pay = action({
+    name: "pay_out",
+    description: "Pays out.",
+    input: z.strictObject({ said: z.string() }),
+    risk: "approval",
+    idempotent: false,
+    execute: () => ({ calls: ++calls }),
+  });
+  const { engine, agent, say, pass, runs } = await agency(memory(), {
+    actions: [pay],
+    model: ({ messages }) => ({
+      calls: [{ action: "pay_out", input: { said: messages.at(-1)?.text ?? "" } }],
+    }),
+  });
+  const { id, conversation_id } = await say("swordfish");
+  await pass();
+  const input = { said: "now" };
+  await engine.agents.trigger(agent.id, { conversation_id, action: "pay_out", input });
+  await pass();
+  await engine.agents.remove(agent.id);
+  expect(await outcome(engine.messages.redact(id))).toBe("conflict");
+  for (const run of await runs()) {
+    expect(run.status).toBe("awaiting_approval");
+    const decide = (decision: "approve" | "deny"): Promise<string> =>
+      outcome(engine.agents.approve(agent.id, run.id, { decision }));
+    expect([await decide("approve"), await decide("deny")]).toEqual(["conflict", "done"]);
+  }
+  await pass();
+  expect([await outcome(engine.messages.redact(id)), calls]).toEqual(["done", 0]);
+  const ended = await runs();
+  expect(ended).toMatchObject([{ status: "canceled" }, { status: "canceled" }]);
+  expect(JSON.stringify(ended)).not.toContain("swordfish");
+});
