@@ -213,6 +213,17 @@ describe("with on_no_humans stay_ai, after the queue time-out", () => {
   });
 });
 
+test("the limit of replies per minute holds no reply back for longer after the clock was set back", async () => {
+  const { world, ask, pass, replies } = await agency(memory(), {
+    agent: { limits: { max_replies_per_minute: 1 } },
+  });
+  await ask("Hello");
+  world.clock.step(-3_600_000);
+  await ask("Are you open?");
+  await pass(60_000);
+  expect(await replies()).toHaveLength(2);
+});
+
 test("a contact that keeps writing gets one answer, even if sentiment scoring is slow", async () => {
   let sleep = (_ms: number): Promise<void> => Promise.resolve();
   const sentiment = { score: () => sleep(1_900).then(() => 0.1) };

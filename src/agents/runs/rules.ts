@@ -22,9 +22,12 @@ export function mayReplyAt(replied_at: readonly number[], max: number, now: numb
   return first === undefined ? now : first + minuteMs;
 }
 
-/** Returns the times within the last minute. */
+/**
+ * Returns the times within the last minute. Ignores times in the future: the clock was set back,
+ * and their real age is unknown.
+ */
 export function withinLastMinute(times: readonly number[], now: number): readonly number[] {
-  return times.filter((at) => at > now - minuteMs);
+  return times.filter((at) => at > now - minuteMs && at <= now);
 }
 
 type TriggerDecision =
@@ -40,8 +43,7 @@ export function admitTrigger(
   max: number,
   now: number,
 ): TriggerDecision {
-  // Ignore times in the future: the clock was set back, and their real age is unknown.
-  const recent = withinLastMinute(triggered_at, now).filter((at) => at <= now);
+  const recent = withinLastMinute(triggered_at, now);
   const first = recent.at(-max);
   return first === undefined
     ? { admitted: true, triggered_at: [...recent, now] }
