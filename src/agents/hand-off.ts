@@ -118,8 +118,8 @@ async function waitForPeople(
 /**
  * Ends the wait for people when none has taken a conversation from the queue in time. Either its
  * agent takes it back and answers the messages since, or the contact gets the fallback text and the
- * conversation stays in the queue. Does nothing if a person has taken it or it is closed, and waits
- * longer if it was queued or reopened since.
+ * conversation stays in the queue. Does nothing if a person has taken it, if it is closed or if its
+ * agent was disabled, and waits longer if it was queued or reopened since.
  */
 export async function timeOutQueue(
   tx: Tx,
@@ -133,7 +133,7 @@ export async function timeOutQueue(
   await finish(tx, claim);
   if (waiting === undefined) return;
   const { agent, session, definition } = waiting;
-  const isBack = definition.handoff.on_no_humans === "stay_ai" && agent.enabled === true;
+  const isBack = definition.handoff.on_no_humans === "stay_ai";
   const { drawId } = context.services;
   const conversation = isBack
     ? await makeHandler(tx, drawId, waiting.conversation, agent)
@@ -178,7 +178,10 @@ async function findWaiting(
   const used = await agentInUse(tx, session);
   const seconds = used?.definition.handoff.queue_timeout_seconds;
   const { queued_at } = session;
-  if (used === undefined || seconds === undefined || queued_at === null) return undefined;
+  // An agent that was deleted or disabled sends nothing more.
+  if (used?.agent.enabled !== true || seconds === undefined || queued_at === null) {
+    return undefined;
+  }
   // A conversation that is reopened in the queue begins to wait again.
   const since = Math.max(queued_at, conversation.waiting_since ?? 0);
   return { ...used, conversation, session, until: since + seconds * 1_000 };

@@ -213,6 +213,14 @@ describe("the queue timeout of 60 s", () => {
     },
   );
 
+  test.each(["disabled", "deleted"])("sends nothing if the agent was %s", async (how) => {
+    const { engine, agent, pass, told, conversation } = await queued({});
+    if (how === "disabled") await engine.agents.update(agent.id, { enabled: false });
+    else await engine.agents.remove(agent.id);
+    await pass(120_000);
+    expect([await told(), (await conversation()).handler]).toEqual([0, "queue"]);
+  });
+
   test("does not apply after a reopening if the cause of the hand-off has no timeout", async () => {
     const { own, id, say, pass, conversation } = await queued({
       rules: [{ on: "max_turns", value: 1 }],
