@@ -1,4 +1,4 @@
-export { agentDefinitionOf, insertAgent, maxAgents } from "./write-agent.ts";
+export { agentDefinitionOf, insertAgent } from "./write-agent.ts";
 export { insertPlaybook } from "./write-playbook.ts";
 export {
   agentRunCompleted,

@@ -210,7 +210,7 @@ export interface Sandbox {
   event(input: SandboxEvent, options?: CommandOptions): Promise<EventEnvelope>;
   /**
    * Creates sample contacts and conversations on every channel, and a sample agent if the engine
-   * has the option `agents`. A repeated call adds nothing.
+   * has the option `agents` and the sandbox has no agent. A repeated call adds nothing.
    */
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
   /**

@@ -4,7 +4,6 @@ import {
   playbookDefinitionOf,
   insertAgent,
   insertPlaybook,
-  maxAgents,
   type CreateAgent,
   type CreatePlaybook,
 } from "../agents/index.ts";
@@ -12,13 +11,10 @@ import { sandboxAddress, sandboxInbox } from "../senders/index.ts";
 import type { GenerateId, PlaybookId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
-/**
- * Creates the sandbox's assistant for the sandbox's own senders, unless an agent of that name
- * exists.
- */
+/** Creates the sandbox's assistant for the sandbox's own senders, unless there is an agent. */
 export async function seedAgent(tx: Tx, drawId: GenerateId): Promise<void> {
-  const known = await tx.list(agents.primary, [], maxAgents);
-  if (known.some(({ name }) => name === assistant.name)) return;
+  const known = await tx.list(agents.primary, [], 1);
+  if (known.length > 0) return;
   const playbook_ids: PlaybookId[] = [];
   for (const playbook of assistantPlaybooks) {
     const { id } = await insertPlaybook(tx, drawId, {

@@ -38,7 +38,7 @@ import type { Seen } from "../ports/index.ts";
 
 /**
  * Creates sample contacts and conversations on every channel. Also creates an agent if the engine
- * has the option `agents`. A repeated call adds nothing.
+ * has the option `agents` and the sandbox has no agent. A repeated call adds nothing.
  */
 export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
   kind: "command",

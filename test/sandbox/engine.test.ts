@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { rules } from "../../adapters/models/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { SendMessage } from "../../src/messages/index.ts";
 import { schema } from "../../src/modules.ts";
@@ -38,6 +39,19 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
       const earlier = await one.messages.list({ created_before: created_at, limit: 100 });
       expect(earlier.data).toEqual(data.filter((each) => each.created_at < created_at));
     }
+  });
+
+  it("is seeded with an assistant, and with no other when that has a new name", async () => {
+    const { engine } = world();
+    const agents = { model: rules() };
+    const one = engine(open().connect(), { agents });
+    await one.sandbox.seed();
+    const [assistant, ...others] = (await one.agents.list()).data;
+    expect(others).toEqual([]);
+    await one.agents.update(assistant?.id ?? "", { name: "Ada" });
+    await one.sandbox.seed();
+    expect((await one.agents.list()).data).toMatchObject([{ id: assistant?.id, name: "Ada" }]);
+    expect((await one.playbooks.list()).data).toHaveLength(3);
   });
 
   it("lists seeded messages by the address that they went to", async () => {
