@@ -101,6 +101,30 @@ test("two tabs have one draft, and what one of them sends is gone in the other",
   expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
 });
 
+test("a message whose tab was closed while it sent can be sent from another tab", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const second = await page.context().newPage();
+  onTestFinished(() => second.close());
+  for (const tab of [page, second]) {
+    await tab.goto(`${url}#/all/${id}`);
+    await tab.locator(".message").waitFor();
+  }
+  // The request of the first tab never arrives.
+  await page.route(`**/${id}/messages`, () => {});
+  await page.locator(".composer-area").fill("Until six.");
+  await page.locator(".composer-area").press("Control+Enter");
+  const outgoing = second.locator(".message.is-out");
+  await outgoing.getByText("Sending").waitFor();
+  await page.close();
+  await outgoing.getByRole("button", { name: "Try again" }).click();
+  await second.locator(".message.is-out[data-status=delivered]").waitFor();
+  expect(await outgoing.count()).toBe(1);
+});
+
 test("a message that was not delivered is written again, and keeps what the person is writing", async ({
   skip,
 }) => {

@@ -25,5 +25,6 @@ export * from "./resource.ts";
 export * from "./router.ts";
 export * from "./send-once.ts";
 export * from "./shortcuts.ts";
+export * from "./tab.ts";
 export * from "./texts.ts";
 export { theme } from "./theme.ts";

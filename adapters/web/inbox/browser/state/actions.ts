@@ -7,6 +7,7 @@ import {
   dayAndTime,
   explain,
   newKey,
+  tabId,
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
@@ -174,6 +175,7 @@ export function sendDraft(id: string): void {
     ...draft,
     key: newKey(),
     state: "sending",
+    tab: tabId,
     problem: "",
     at: new Date().toISOString(),
   };
@@ -185,7 +187,7 @@ export function sendDraft(id: string): void {
 
 /** Sends an outgoing message again, with the same key, so that it is sent once. */
 export function resend(id: string, message: Outgoing): void {
-  const again: Outgoing = { ...message, state: "sending", problem: "" };
+  const again: Outgoing = { ...message, state: "sending", tab: tabId, problem: "" };
   setOutgoing(id, again);
   void inTurn(id, () => deliver(id, again));
 }

@@ -4,9 +4,11 @@ import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
   current,
   onRemembered,
+  onTabGone,
   recall,
   recallAll,
   remember,
+  tabId,
 } from "../../../shared/browser/index.ts";
 
 /** A reply or note that is being written. */
@@ -25,6 +27,8 @@ export interface Outgoing extends Draft {
   /** The idempotency key. A repetition has the same, so that the message is sent once. */
   readonly key: string;
   readonly state: "sending" | "failed";
+  /** The tab that sends it. */
+  readonly tab: string;
   /** Why it failed. */
   readonly problem: string;
   readonly at: string;
@@ -111,6 +115,13 @@ class Drafts<Value> {
     this.kind.onChange?.(id, this.kind.parse(null, true));
   }
 
+  /** Takes the value anew that the browser has stored. */
+  read(id: string): void {
+    const value = this.parsed(recall(keyOf(id)), true);
+    this.of(id).value = value;
+    this.kind.onChange?.(id, value);
+  }
+
   /** Everything that the browser has stored of earlier visits. */
   stored(): (readonly [id: string, value: Value])[] {
     return recallAll(keyOf("")).map(([id, text]) => [id, this.parsed(text, false)] as const);
@@ -154,12 +165,15 @@ const conversations = new Drafts<Kept>({
     return {
       draft: { ...emptyDraft, ...draft },
       // A page that closed while it sent does not know the outcome. A repetition is safe.
-      outgoing: isLive ? outgoing : outgoing.map((each) => ({ ...each, state: "failed" })),
+      outgoing: outgoing.map((each) =>
+        isLive && !goneTabs.has(each.tab) ? each : { ...each, state: "failed" },
+      ),
     };
   },
   isEmpty: ({ draft, outgoing }) =>
     outgoing.length === 0 && draft.body === "" && draft.media.length === 0,
   onChange: (id, kept) => {
+    awaitSenders(id, kept);
     const found = unfinishedOf(kept);
     if (!isConversation(id) || unfinished.peek().get(id) === found) return;
     const next = new Map(unfinished.peek());
@@ -168,6 +182,23 @@ const conversations = new Drafts<Kept>({
     unfinished.value = next;
   },
 });
+
+/** The tabs that were closed before they knew the outcome of what they sent. */
+const goneTabs = new Set<string>();
+const awaited = new Set<string>();
+
+/** Waits for the end of the other tabs that send messages of a conversation. */
+function awaitSenders(id: string, { outgoing }: Kept): void {
+  for (const { state, tab } of outgoing) {
+    const sender = `${tab} ${id}`;
+    if (state === "failed" || tab === tabId || awaited.has(sender)) continue;
+    awaited.add(sender);
+    onTabGone(tab, () => {
+      goneTabs.add(tab);
+      conversations.read(id);
+    });
+  }
+}
 
 /** Finds what earlier visits left unfinished. */
 export function loadUnfinished(): void {

@@ -1,0 +1,15 @@
+/** The tabs of this browser. Each holds a lock for as long as it is open. */
+import { newKey } from "./http.ts";
+
+/** Distinguishes this tab from the others. A reload makes another one. */
+export const tabId = newKey();
+
+const lockOf = (tab: string): string => `tidings:tab:${tab}`;
+
+// Without locks, as on a plain http address, no tab learns of the end of another.
+if ("locks" in navigator) void navigator.locks.request(lockOf(tabId), () => new Promise(() => {}));
+
+/** Calls `then` when another tab is closed, or has been closed. */
+export function onTabGone(tab: string, then: () => void): void {
+  if ("locks" in navigator) void navigator.locks.request(lockOf(tab), then);
+}
