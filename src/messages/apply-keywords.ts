@@ -106,8 +106,7 @@ function isConfirmedByCarrier({ factsByTransport }: Services, { transport }: Sen
 export async function answerKeyword(
   tx: Tx,
   services: Services,
-  sender: SenderRow,
-  identity: IdentityRow,
+  { sender, identity }: Pick<Inbound, "sender" | "identity">,
   { keyword, answer }: KeywordEffect,
 ): Promise<void> {
   if (keyword === null || answer === null) return;

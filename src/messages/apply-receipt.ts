@@ -23,13 +23,13 @@ import {
   carrierColumns,
   dependsOn,
   isDecidingAttempt,
+  isMessageRefused,
   isOutdated,
   mayDeliverLater,
   reachedCarrier,
   type Reported,
-} from "./deciding-attempt.ts";
+} from "./message-attempts.ts";
 import { followUpJob } from "./jobs.ts";
-import { isMessageRefused } from "./choose-route.ts";
 import { isTransportError } from "./route-rules.ts";
 import { setConsent } from "../contacts/index.ts";
 import type { MessageError } from "./types.ts";

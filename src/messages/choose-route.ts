@@ -1,6 +1,6 @@
-import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
+import { isMessageRefused, listAttempts } from "./message-attempts.ts";
+import type { AttemptRow, MessageRow } from "./rows.ts";
 import {
-  isTransportError,
   nextAfter,
   matchRoute,
   type NextAttempt,
@@ -11,9 +11,6 @@ import {
 import { carries, type Services } from "../operations/index.ts";
 import type { Mode } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
-
-/** Higher than the number of attempts of any message. */
-export const maxTried = 100;
 
 type Routing = Pick<Services, "routes" | "factsByTransport">;
 
@@ -67,8 +64,7 @@ export async function findNextAttempt(
   // An earlier failure of the attempt, such as a lost answer, may already have led to another one.
   const isPlanned = failed.next_attempt_at !== null;
   if (isRisky && !isPlanned && !route.fallBackAfter.includes(outcome)) return undefined;
-  const stored = await tx.list(attemptsOfMessage, [message.id], maxTried);
-  const earlier = stored
+  const earlier = (await listAttempts(tx, message))
     .filter(({ number }) => number < failed.number)
     .map((each) => (each.number === changed?.number ? changed : each));
   const tried = [...earlier, { ...failed, answered_at: answered_at ?? tx.now }];
@@ -79,30 +75,6 @@ export async function findNextAttempt(
   // A message that may have been sent must not expire because another attempt would be too late.
   const isLate = next !== "none" && next.at >= (message.expires_at ?? Infinity);
   return isLate && outcome !== "rejected" ? undefined : next;
-}
-
-/** Whether a carrier may have the message: not every attempt was refused. */
-export async function mayBeWithCarrier(
-  tx: Tx,
-  { id: message_id, attempts: made }: MessageRow,
-): Promise<boolean> {
-  if (made === 0) return false;
-  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
-  return all.some(({ outcome }) => outcome !== "rejected");
-}
-
-/**
- * Whether a carrier refused an attempt, or gave it up, because of the recipient or the message, for
- * good or for now.
- */
-export function isMessageRefused({
-  outcome,
-  error,
-  reported_error,
-}: Pick<AttemptRow, "outcome" | "error" | "reported_error">): boolean {
-  const reason = outcome === "undelivered" ? (reported_error ?? error) : error;
-  const isRefused = outcome === "rejected" || outcome === "undelivered";
-  return isRefused && reason !== null && !isTransportError(reason.code);
 }
 
 /**

@@ -8,11 +8,11 @@ import { findNextAttempt } from "./choose-route.ts";
 import {
   isAccepted,
   isPending,
+  listAttempts,
   mayDeliver,
   type OpenAttempt,
-  otherAttempts,
   type Reported,
-} from "./deciding-attempt.ts";
+} from "./message-attempts.ts";
 import { moveMessage } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { arm, disarm } from "../queue/index.ts";
@@ -35,7 +35,7 @@ export async function continueMessage(
   const { message, attempt } = reported;
   // The host application may have sent the message anew, or it was canceled.
   if (endOf(message.status, message.ended_as) !== null) return undefined;
-  const others = await otherAttempts(tx, message, attempt);
+  const others = await listAttempts(tx, message, attempt);
   const continuation = await findContinuation(tx, services, reported, others);
   if (continuation === undefined) return undefined;
   await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });

@@ -4,7 +4,7 @@
  */
 import { type AfterAttempt, applyAnswer, applyNotSent } from "./attempt-rules.ts";
 import { type AttemptFailure, findNextAttempt } from "./choose-route.ts";
-import { hasGoneOnWithout, type Reported } from "./deciding-attempt.ts";
+import { hasGoneOnWithout, type Reported } from "./message-attempts.ts";
 import { checkLostAttempts } from "./lost-attempts.ts";
 import { stateOf } from "./stored-state.ts";
 import type { NextAttempt } from "./route-rules.ts";

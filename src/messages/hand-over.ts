@@ -19,7 +19,7 @@ import type { Services } from "../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { identityByAddress } from "../contacts/index.ts";
-import type { Reported } from "./deciding-attempt.ts";
+import type { Reported } from "./message-attempts.ts";
 import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check-queued.ts";
 import { checkThrottle, recordHandOver, sendLane, throttleByAddress } from "../senders/index.ts";
 import { endQueued } from "./lost-attempts.ts";

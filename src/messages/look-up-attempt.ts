@@ -15,7 +15,7 @@ import { checkLookupAnswer } from "./transport-results.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
 import { type Finding, hasRival, identify } from "./identify-attempt.ts";
-import { isDecidingAttempt, isOutdated, type Reported } from "./deciding-attempt.ts";
+import { isDecidingAttempt, isOutdated, type Reported } from "./message-attempts.ts";
 import { sendJob } from "./jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */

@@ -3,10 +3,10 @@
  * or expire: it is `ambiguous` until their look-ups tell.
  */
 import { type AfterAttempt, ambiguousIfLost, answerLost } from "./attempt-rules.ts";
-import { maxTried } from "./choose-route.ts";
+import { listAttempts } from "./message-attempts.ts";
 import { moveMessage } from "./move.ts";
 import { stateOf } from "./stored-state.ts";
-import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
+import type { AttemptRow, MessageRow } from "./rows.ts";
 import { armFollowUps } from "./jobs.ts";
 import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
@@ -15,12 +15,11 @@ import type { Tx } from "../store/index.ts";
 /** Returns the lost attempts of a message except the given one, oldest first. */
 async function findLostAttempts(
   tx: Tx,
-  { id: message_id, attempts: made }: MessageRow,
+  message: MessageRow,
   except?: AttemptRow,
 ): Promise<readonly AttemptRow[]> {
-  if (made === 0 || (made === 1 && except !== undefined)) return [];
-  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
-  return all.filter(({ id, outcome }) => id !== except?.id && outcome === "ambiguous");
+  const all = await listAttempts(tx, message, except);
+  return all.filter(({ outcome }) => outcome === "ambiguous");
 }
 
 /** Applies `ambiguousIfLost` with the attempts of the message, except `attempt`. */

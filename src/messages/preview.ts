@@ -29,8 +29,8 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     const medium = mediumOf(channel);
     const identity = await findRecipient(tx, medium, input.to);
     const to = identity?.address ?? input.to;
-    const wish = { channel, from: input.from, last: identity?.last_sender_id ?? null, to };
-    const from = await chosenAddress(tx, services, wish);
+    const request = { channel, from: input.from, last: identity?.last_sender_id ?? null, to };
+    const from = await chosenAddress(tx, services, request);
     const senders = await usableSenders(tx, services, channel, maxSenders);
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
     const addressee = await findAddressee(tx, services.secret, medium, to);
@@ -63,10 +63,10 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
 async function chosenAddress(
   tx: Tx,
   services: Services,
-  wish: Parameters<typeof chooseSender>[2],
+  request: Parameters<typeof chooseSender>[2],
 ): Promise<string | null> {
   try {
-    return (await chooseSender(tx, services, wish)).address;
+    return (await chooseSender(tx, services, request)).address;
   } catch (error) {
     if (error instanceof TidingsError && error.code === "no_sender") return null;
     throw error;

@@ -23,7 +23,7 @@ import { type ListMessages, listMessagesSchema } from "./input-types.ts";
 import type { Message, MessageError } from "./types.ts";
 import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
-import { maxTried } from "./choose-route.ts";
+import { listAttempts } from "./message-attempts.ts";
 import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./timeline.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
 import {
@@ -223,7 +223,7 @@ export async function isMessageInProgress(tx: Tx, id: string): Promise<boolean> 
   if (message === undefined) return false;
   if (["scheduled", "queued", "sending"].includes(message.status)) return true;
   // If the look-up finds that nothing was sent, the message is sent again.
-  const made = await tx.list(attemptsOfMessage, [message.id], maxTried);
+  const made = await listAttempts(tx, message);
   const jobs = await Promise.all(
     made.map(({ id }) => findJob(tx, { kind: "follow-up", key: { attempt_id: id } })),
   );

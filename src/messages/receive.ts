@@ -105,7 +105,7 @@ export async function receiveMessage(
   tx.insert(inboundIds, { id_hash, message_id: id });
   countMessage(tx, message, null);
   await publishReceived(tx, drawId, message, body);
-  await answerKeyword(tx, services, sender, identity, effect);
+  await answerKeyword(tx, services, received, effect);
   await runHook(tx, services, onMessageReceived, { message, isReopened });
   return message;
 }

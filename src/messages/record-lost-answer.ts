@@ -1,7 +1,7 @@
 import { applyLostAnswer, sendAgain } from "./attempt-rules.ts";
 import type { Evidence } from "./carrier-state.ts";
 import { findNextAttempt } from "./choose-route.ts";
-import { reachedCarrier } from "./deciding-attempt.ts";
+import { reachedCarrier } from "./message-attempts.ts";
 import { moveAndRecord } from "./move.ts";
 import { stateOf } from "./stored-state.ts";
 import type { Services } from "../operations/index.ts";

@@ -1,5 +1,5 @@
 import { transportPatch } from "./choose-route.ts";
-import { carrierColumns, reachedCarrier, type Reported } from "./deciding-attempt.ts";
+import { carrierColumns, reachedCarrier, type Reported } from "./message-attempts.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import { followUpLostAttempts } from "./lost-attempts.ts";
 import { moveMessage, writeTimeline } from "./move.ts";

@@ -14,7 +14,7 @@ import type { Services } from "../operations/index.ts";
 import type { Receipt, ReceiptSubject, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
 import { applyEarlyReceipts, applyPushedReceipts, providerIdFor } from "./apply-receipt.ts";
-import { carrierColumns } from "./deciding-attempt.ts";
+import { carrierColumns } from "./message-attempts.ts";
 import { earlyReceiptJob } from "./jobs.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */

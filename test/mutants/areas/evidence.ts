@@ -52,7 +52,7 @@ export const evidence = inArea("evidence", [
     sentence:
       "After `undelivered`, a later report about the same attempt takes the message back from the " +
       "next carrier.",
-    file: "src/messages/deciding-attempt.ts",
+    file: "src/messages/message-attempts.ts",
     find: "return !isArrived(status) && hasGoneOnWithout(message, attempt);",
     replace: "return false;",
     tests: ["test/messages/fallback-evidence.test.ts"],

@@ -39,7 +39,7 @@ export const retry = inArea("retry", [
   {
     name: "refused-by-the-message-goes-around",
     sentence: "A message that one carrier's filter stopped is sent around the filter.",
-    file: "src/messages/choose-route.ts",
+    file: "src/messages/message-attempts.ts",
     find: 'const isRefused = outcome === "rejected" || outcome === "undelivered";',
     replace: 'const isRefused = outcome === "undelivered";',
     tests: ["test/messages/routes.test.ts"],

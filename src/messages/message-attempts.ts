@@ -7,8 +7,8 @@
  * of an earlier one does not end the message.
  */
 import type { Evidence } from "./carrier-state.ts";
-import { isMessageRefused, maxTried } from "./choose-route.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
+import { isTransportError } from "./route-rules.ts";
 import { isArrived } from "./rules.ts";
 import type { MessageStatus } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
@@ -43,15 +43,38 @@ export function reachedCarrier({ outcome }: Pick<AttemptRow, "outcome">): boolea
   return outcome === "accepted" || outcome === "undelivered";
 }
 
-/** Returns the message's attempts except the given one, oldest first. */
-export async function otherAttempts(
+/**
+ * Whether a carrier refused an attempt, or gave it up, because of the recipient or the message, for
+ * good or for now.
+ */
+export function isMessageRefused({
+  outcome,
+  error,
+  reported_error,
+}: Pick<AttemptRow, "outcome" | "error" | "reported_error">): boolean {
+  const reason = outcome === "undelivered" ? (reported_error ?? error) : error;
+  const isRefused = outcome === "rejected" || outcome === "undelivered";
+  return isRefused && reason !== null && !isTransportError(reason.code);
+}
+
+/** Higher than the number of attempts of any message. */
+const maxRead = 100;
+
+/** Returns the message's attempts, oldest first, without `except`. */
+export async function listAttempts(
   tx: Tx,
   { id, attempts: count }: MessageRow,
-  { number }: AttemptRow,
+  except?: AttemptRow,
 ): Promise<readonly Seen<AttemptRow>[]> {
-  if (count === 1) return [];
-  const all = await tx.list(attemptsOfMessage, [id], maxTried);
-  return all.filter((each) => each.number !== number);
+  if (count === 0 || (count === 1 && except !== undefined)) return [];
+  const all = await tx.list(attemptsOfMessage, [id], maxRead);
+  return except === undefined ? all : all.filter(({ number }) => number !== except.number);
+}
+
+/** Whether a carrier may have the message: not every attempt was refused. */
+export async function mayBeWithCarrier(tx: Tx, message: MessageRow): Promise<boolean> {
+  const all = await listAttempts(tx, message);
+  return all.some(({ outcome }) => outcome !== "rejected");
 }
 
 /**
@@ -65,7 +88,7 @@ export async function mayDeliverLater(
 ): Promise<boolean> {
   const isPlannedOver = isWaiting(message) && message.transport !== attempt.transport;
   if (isPlannedOver && !isMessageRefused(attempt)) return true;
-  const others = await otherAttempts(tx, message, attempt);
+  const others = await listAttempts(tx, message, attempt);
   return others.some((each) => each.number > attempt.number && mayDeliver(each));
 }
 
