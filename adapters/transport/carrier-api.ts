@@ -13,7 +13,7 @@ import {
   type SendAnswer,
 } from "../../src/ports/index.ts";
 import type * as z from "zod";
-import { option, portOption, toUri } from "../../src/kernel/index.ts";
+import { dayMs, option, portOption, toUri } from "../../src/kernel/index.ts";
 
 /**
  * The message of each error code. Carriers' own messages are not passed on, because they quote
@@ -60,18 +60,14 @@ export function carrierError(
   return provider_code === undefined ? { code, message } : { code, message, provider_code };
 }
 
-/** In milliseconds. */
-export const minute = 60_000;
-export const hour = 60 * minute;
-
 /**
  * The deadline of a request, in milliseconds. It is shorter than the engine's deadline for an
  * attempt, so that a slow carrier gives a failed request rather than an attempt that timed out.
  */
 const deadlineMs = 20_000;
 const maxBodyBytes = 262_144;
-/** The longest retry-after that is applied, in seconds: a day. */
-const maxRetryAfter = 86_400;
+/** The longest retry-after that is applied. */
+const maxRetryAfterMs = dayMs;
 
 /** Options of `carrierApi()`. */
 export interface CarrierApiOptions {
@@ -223,7 +219,7 @@ function ambiguous(provider_code: string | undefined): SendAnswer {
 /** Reads only a number of seconds. A date would be by the carrier's clock. */
 function retryAfter({ headers }: HttpResponse): number | undefined {
   const text = headers["retry-after"] ?? "";
-  return /^\d{1,9}$/.test(text) ? Math.min(Number(text), maxRetryAfter) * 1_000 : undefined;
+  return /^\d{1,9}$/.test(text) ? Math.min(Number(text) * 1_000, maxRetryAfterMs) : undefined;
 }
 
 /** Returns the JSON of a complete response, or undefined. */

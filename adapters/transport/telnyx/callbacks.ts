@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import * as z from "zod";
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { minuteMs, TidingsError } from "../../../src/kernel/index.ts";
 import type {
   CallbackRequest,
   CallbackResult,
@@ -8,13 +8,13 @@ import type {
   Receipt,
 } from "../../../src/ports/index.ts";
 import { carrierKeyword, maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
-import { carrierError, errorCodeMap, minute, parseJson } from "../carrier-api.ts";
+import { carrierError, errorCodeMap, parseJson } from "../carrier-api.ts";
 
 /**
  * How far a signature's timestamp may be from the current time, either way. Telnyx's own libraries
  * use the same limit.
  */
-const maxSignatureAgeMs = 5 * minute;
+const maxSignatureAgeMs = 5 * minuteMs;
 
 /** The form of Telnyx's message ids. */
 export const messageId = z.string().regex(/^[\w-]{1,100}$/);

@@ -1,12 +1,16 @@
 import * as z from "zod";
 import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
-import { option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import {
+  hourMs,
+  minuteMs,
+  option,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
 import { attemptCallbackUrl } from "../callbacks.ts";
 import {
   carrierApi,
-  hour,
   jsonOf,
-  minute,
   type ResponseReader,
   sendAnswer,
   strictMediaUrl,
@@ -98,7 +102,7 @@ export function telnyx(options: TelnyxOptions): Transport {
     capabilities: {
       channels: ["sms", "mms"],
       modes: ["live"],
-      receipts: { timeout_ms: 72 * hour, lookups_ms: [10 * minute, hour, 12 * hour] },
+      receipts: { timeout_ms: 72 * hourMs, lookups_ms: [10 * minuteMs, hourMs, 12 * hourMs] },
       confirms_opt_outs: true,
     },
 

@@ -11,9 +11,7 @@ import type {
 import {
   type CarrierApi,
   carrierApi,
-  hour,
   jsonOf,
-  minute,
   type ResponseReader,
   sendAnswer,
   strictMediaUrl,
@@ -21,7 +19,14 @@ import {
   secretOption,
 } from "../carrier-api.ts";
 import { carrierErrorOf, messageSid, readCallback, receiptOf } from "./callbacks.ts";
-import { type AttemptId, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import {
+  type AttemptId,
+  hourMs,
+  minuteMs,
+  option,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
 import { attemptCallbackUrl } from "../callbacks.ts";
 
 /** How many messages of the list, newest first, are searched. */
@@ -210,14 +215,14 @@ export function twilio(options: TwilioOptions): Transport {
       channels: ["sms", "mms"],
       modes: ["live"],
       receipts: {
-        timeout_ms: 72 * hour,
+        timeout_ms: 72 * hourMs,
         // A receipt may get lost, so there are look-ups even with callbacks. Without callbacks they
         // start earlier.
         lookups_ms: [
-          ...(callbackBase === undefined ? [minute / 6, minute] : []),
-          10 * minute,
-          hour,
-          12 * hour,
+          ...(callbackBase === undefined ? [minuteMs / 6, minuteMs] : []),
+          10 * minuteMs,
+          hourMs,
+          12 * hourMs,
         ],
       },
       confirms_opt_outs: true,
