@@ -9,7 +9,7 @@ import { agentToChange, findDefinition } from "./reads.ts";
 import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "./rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./runs/input-types.ts";
 import { runResource } from "./runs/rows.ts";
-import { admitTrigger, turnJob } from "./runs/rules.ts";
+import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
 import { ownAccount } from "../accounts/index.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
@@ -22,11 +22,13 @@ import {
   isActive,
 } from "../conversations/index.ts";
 import {
+  admitOneMore,
   type FieldError,
   firstTimeZone,
   type GenerateId,
   inBody,
   invalid,
+  minuteMs,
   TidingsError,
 } from "../kernel/index.ts";
 import { type Command, type Services, showsOutput } from "../operations/index.ts";
@@ -87,7 +89,8 @@ async function countTrigger(tx: Tx, agent: AgentRow): Promise<void> {
     tx.get(triggersOfAgent, [agent.id]),
   ]);
   const max = limits.max_triggers_per_minute;
-  const decision = admitTrigger(before?.triggered_at ?? [], max, tx.now);
+  const limit = { max, windowMs: minuteMs };
+  const decision = admitOneMore(before?.triggered_at ?? [], limit, tx.now);
   if (!decision.admitted) {
     const { retryAfterMs } = decision;
     throw new TidingsError(
@@ -97,7 +100,7 @@ async function countTrigger(tx: Tx, agent: AgentRow): Promise<void> {
       { retryAfterMs },
     );
   }
-  const { triggered_at } = decision;
+  const triggered_at = decision.times;
   if (before === undefined) tx.insert(agentTriggers, { agent_id: agent.id, triggered_at });
   else tx.update(agentTriggers, before, { triggered_at });
 }

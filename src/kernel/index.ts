@@ -113,6 +113,7 @@ export {
   straightenApostrophes,
 } from "./text.ts";
 export {
+  admitOneMore,
   dayMs,
   firstTimeZone,
   hourMs,

@@ -22,7 +22,7 @@ import {
   type MailRow,
   webchatSessions,
 } from "./rows.ts";
-import { notFound, TidingsError, ulidOf } from "../kernel/index.ts";
+import { admitOneMore, notFound, TidingsError, ulidOf } from "../kernel/index.ts";
 import { type Command, type Services, showsOutput } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { senderById } from "../senders/index.ts";
@@ -37,7 +37,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
   shows: showsOutput,
   async run(tx, { id, body, client_id }, { services }) {
     const session = await findSession(tx, id);
-    const decision = throttle(session.recent, tx.now);
+    const decision = admitOneMore(session.recent, limit, tx.now);
     if (!decision.admitted) {
       const { retryAfterMs } = decision;
       throw new TidingsError(
@@ -46,7 +46,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
         { retryAfterMs },
       );
     }
-    tx.update(webchatSessions, session, { recent: decision.recent });
+    tx.update(webchatSessions, session, { recent: decision.times });
     const inbox = await tx.get(senderById, [session.sender_id]);
     // A session ends when its inbox is removed.
     if (inbox === undefined) throw notFound("webchat session");
@@ -66,27 +66,8 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
   },
 };
 
-/** Messages that one session may send in `periodMs`. A person writes fewer. */
-const maxMessages = 20;
-const periodMs = 10_000;
-
-type ThrottleDecision =
-  | { readonly admitted: true; readonly recent: readonly number[] }
-  | { readonly admitted: false; readonly retryAfterMs: number };
-
-/**
- * Decides whether the session may send one more message now. The limit is exact: no ten seconds
- * contain more than 20 messages.
- */
-export function throttle(recent: readonly number[], now: number): ThrottleDecision {
-  // Ignore times in the future: the clock was set back, and their real age is unknown.
-  const counted = recent.filter((at) => at <= now && at > now - periodMs);
-  const [first] = counted;
-  if (first !== undefined && counted.length >= maxMessages) {
-    return { admitted: false, retryAfterMs: first + periodMs - now };
-  }
-  return { admitted: true, recent: [...counted, now] };
-}
+/** The messages that one session may send. A person writes fewer. */
+const limit = { max: 20, windowMs: 10_000 };
 
 /** The number of messages that one transaction marks. */
 const maxMarked = 100;

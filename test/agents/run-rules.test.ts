@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
-  admitTrigger,
   answersMessages,
   approvalMs,
   approvalStep,
@@ -139,40 +138,6 @@ describe("no minute has more than the limit", () => {
       now - minute + 1,
       now,
     ]);
-  });
-
-  it("of triggers, and a refused one may be repeated as soon as it is allowed", () => {
-    fc.assert(
-      fc.property(steps, max, (pauses, limit) => {
-        let at = now;
-        let times: readonly number[] = [];
-        const all: number[] = [];
-        for (const pause of pauses) {
-          at += pause;
-          const recent = all.filter((each) => each > at - minute);
-          const decision = admitTrigger(times, limit, at);
-          expect(
-            decision.admitted,
-            "A trigger is admitted exactly while the limit allows it.",
-          ).toBe(recent.length < limit);
-          if (decision.admitted) {
-            all.push(at);
-            times = decision.triggered_at;
-            expect(times, "The triggers of the last minute are kept.").toEqual([...recent, at]);
-          } else {
-            const { retryAfterMs } = decision;
-            const isAdmitted = (ms: number) => admitTrigger(times, limit, at + ms).admitted;
-            expect(isAdmitted(retryAfterMs), "A trigger is admitted when it was told.").toBe(true);
-            expect(isAdmitted(retryAfterMs - 1), "It was told to wait too long.").toBe(false);
-          }
-        }
-      }),
-    );
-  });
-
-  it("of triggers, of which those do not count that a clock set back has left in the future", () => {
-    expect(admitTrigger([now + 1], 1, now)).toEqual({ admitted: true, triggered_at: [now] });
-    expect(admitTrigger([now], 1, now)).toEqual({ admitted: false, retryAfterMs: minute });
   });
 });
 

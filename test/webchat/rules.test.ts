@@ -1,45 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { throttle } from "../../src/webchat/visitor-messages.ts";
 import { type ProvenToken, signToken, verifyToken } from "../../src/webchat/visitor-tokens.ts";
-
-it("a session may write exactly 20 messages in any ten seconds", () => {
-  const gap = fc.oneof(fc.nat({ max: 900 }), fc.constantFrom(0, 1, 499, 500, 501, 10_000));
-  // At an even rate, messages exactly ten seconds ago matter.
-  const even = fc.constantFrom(499, 500, 501).map((each) => Array.from({ length: 60 }, () => each));
-  const gaps = fc.oneof(fc.array(gap, { maxLength: 120 }), even);
-  fc.assert(
-    fc.property(gaps, (list) => {
-      let now = 1_000_000;
-      let recent: readonly number[] = [];
-      const admitted: number[] = [];
-      for (const gap of list) {
-        now += gap;
-        const lately = admitted.filter((at) => at > now - 10_000);
-        const verdict = throttle(recent, now);
-        expect(
-          verdict.admitted,
-          `A message is admitted unless 20 were in the last ten seconds: ${lately.length}.`,
-        ).toBe(lately.length < 20);
-        if (verdict.admitted) {
-          ({ recent } = verdict);
-          expect(recent.length, "At most 20 times are kept.").toBeLessThanOrEqual(20);
-          admitted.push(now);
-        } else {
-          expect(
-            throttle(recent, now + verdict.retryAfterMs).admitted,
-            "A visitor who waits as long as told is admitted.",
-          ).toBe(true);
-          expect(
-            throttle(recent, now + verdict.retryAfterMs - 1).admitted,
-            "A visitor is not told to wait longer than necessary.",
-          ).toBe(false);
-        }
-      }
-    }),
-  );
-});
 
 const secret = createSecretKey(Buffer.alloc(32, 7));
 const ulid = fc.stringMatching(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);

@@ -30,26 +30,6 @@ export function withinLastMinute(times: readonly number[], now: number): readonl
   return times.filter((at) => at > now - minuteMs && at <= now);
 }
 
-type TriggerDecision =
-  | { readonly admitted: true; readonly triggered_at: readonly number[] }
-  | { readonly admitted: false; readonly retryAfterMs: number };
-
-/**
- * Decides whether an agent may be triggered once more. The limit is exact: no minute contains more
- * than `max` triggers.
- */
-export function admitTrigger(
-  triggered_at: readonly number[],
-  max: number,
-  now: number,
-): TriggerDecision {
-  const recent = withinLastMinute(triggered_at, now);
-  const first = recent.at(-max);
-  return first === undefined
-    ? { admitted: true, triggered_at: [...recent, now] }
-    : { admitted: false, retryAfterMs: first + minuteMs - now };
-}
-
 /** Whether a run answers messages: it was not triggered and does not continue after an approval. */
 export function answersMessages({
   request,
