@@ -1,7 +1,7 @@
 export { createAccount, updateAccount } from "./account-commands.ts";
 export { defaultAccountId, prepareStorage } from "./prepare-storage.ts";
 export { listAccounts } from "./reads.ts";
-export { type Authenticated, KeyRing } from "./key-ring.ts";
+export { type Authenticated, changesKey, KeyRing } from "./key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
 export { keys, ownAccount, readOwnAccount, settingByName, settings, usage } from "./rows.ts";
 export { type CountedChange, countHourly } from "./hourly-counts.ts";

@@ -70,6 +70,14 @@ export function hasExpired({ expires_at }: Pick<KeyRow, "expires_at">, now: numb
 /** What an expired key's owner can do. */
 export const keyExpired = "The API key has expired. Create a new one.";
 
+/** Whether a write may change what a key may do. */
+export function changesKey(write: Write): boolean {
+  return (
+    write.collection === keys &&
+    !(write.kind === "update" && write.changed.join() === "last_used_at")
+  );
+}
+
 /** Authenticates API keys. It caches look-ups briefly and drops them when a key changes. */
 export class KeyRing {
   readonly #options: KeyRingOptions;
@@ -125,12 +133,7 @@ export class KeyRing {
 
   /** Drops the cached keys if a commit changed any key. */
   onWrites(writes: readonly Write[]): void {
-    const changed = writes.some(
-      (write) =>
-        write.collection === keys &&
-        !(write.kind === "update" && write.changed.join() === "last_used_at"),
-    );
-    if (changed) this.invalidate();
+    if (writes.some(changesKey)) this.invalidate();
   }
 
   /** Drops all cached keys. Another process may have changed one. */

@@ -23,7 +23,7 @@ import { background, type Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
 import { publicError } from "./http.ts";
 import type { LiveStreams } from "./live-streams.ts";
-import { Callbacks } from "./service-routes.ts";
+import { Callbacks } from "./callbacks.ts";
 
 /** The parts of the engine that the HTTP API uses. */
 export interface ApiBackend extends Service {

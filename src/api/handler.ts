@@ -35,7 +35,7 @@ import {
   tokenField,
   withPlaces,
 } from "./inputs.ts";
-import { maxCallbackBytes } from "./service-routes.ts";
+import { maxCallbackBytes } from "./callbacks.ts";
 import {
   type ApiHandler,
   type ApiRequest,

@@ -104,14 +104,11 @@ export function withPlaces(error: unknown, place: Place): unknown {
 }
 
 export function decodedParams(params: Params): Params {
-  for (const value of Object.values(params)) {
-    if (value.includes("%")) {
-      return Object.fromEntries(
-        Object.entries(params).map(([name, each]) => [name, percentDecoded(each)]),
-      );
-    }
-  }
-  return params;
+  const isEncoded = Object.values(params).some((value) => value.includes("%"));
+  if (!isEncoded) return params;
+  return Object.fromEntries(
+    Object.entries(params).map(([name, each]) => [name, percentDecoded(each)]),
+  );
 }
 
 const isParam = ([name]: readonly PropertyKey[], params: Params): boolean =>
@@ -123,23 +120,17 @@ const isParam = ([name]: readonly PropertyKey[], params: Params): boolean =>
  */
 export function parseQuery(query: string): Readonly<Record<string, string | readonly string[]>> {
   if (query === "") return {};
-  const values = new Map<string, string[]>();
-  for (const pair of query.split("&")) {
-    if (pair === "") continue;
-    const equals = pair.indexOf("=");
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
-    const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
-    const all = values.get(name);
-    if (all === undefined) values.set(name, [value]);
-    else all.push(value);
-  }
-  const scalar = (all: readonly string[]): string | readonly string[] =>
-    all.length === 1 ? (all[0] ?? "") : all;
-  return Object.fromEntries([...values].map(([name, all]) => [name, scalar(all)]));
+  // `URLSearchParams` would replace what it cannot decode.
+  percentDecoded(query);
+  // It skips one question mark at the start.
+  const byName = Map.groupBy(new URLSearchParams(`?${query}`), ([name]) => name);
+  return Object.fromEntries(
+    [...byName].map(([name, pairs]) => {
+      const [first = "", ...others] = pairs.map(([, value]) => value);
+      return [name, others.length === 0 ? first : [first, ...others]];
+    }),
+  );
 }
-
-const decode = (text: string): string =>
-  percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
 
 /** @throws TidingsError `malformed_request` when it is not percent-encoded UTF-8 */
 function percentDecoded(text: string): string {

@@ -1,3 +1,4 @@
+import { changesKey } from "../accounts/index.ts";
 import {
   EventFeed,
   type EventRow,
@@ -28,7 +29,6 @@ import { SessionCheck } from "./session-check.ts";
 import {
   changedContact,
   changedMailbox,
-  changesKey,
   contactName,
   removedSession,
   renamedScope,

@@ -1,5 +1,4 @@
 /** What commits change for the open streams. */
-import { keys } from "../accounts/index.ts";
 import { agents } from "../agents/index.ts";
 import { identities, type IdentityRow } from "../contacts/index.ts";
 import type { EventRow } from "../events/index.ts";
@@ -21,14 +20,6 @@ export function changedContact(row: EventRow): string | undefined {
   const { type, contact_id } = row;
   if (contact_id === null || !type.startsWith("conversation.")) return undefined;
   return contactName({ ...row, contact_id });
-}
-
-/** Whether a write may end the streams of a key. */
-export function changesKey(write: Write): boolean {
-  return (
-    write.collection === keys &&
-    !(write.kind === "update" && write.changed.join() === "last_used_at")
-  );
 }
 
 /** The mailbox of a visitor whose contact a write changes, if any. */

@@ -1,0 +1,108 @@
+import { notFound, ProblemLimit, TidingsError, withDeadline } from "../kernel/index.ts";
+import { recordCallback } from "../messages/index.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
+import { Semaphore } from "../queue/index.ts";
+
+/**
+ * The maximum size of a callback's body in bytes. Carriers send a few kilobytes, and the body is
+ * read before its signature is verified.
+ */
+export const maxCallbackBytes = 131_072;
+/**
+ * Concurrent callbacks of one transport. Others are refused at once: anyone can send callbacks, and
+ * carriers repeat theirs.
+ */
+const maxAtOnce = 256;
+const busyMs = 1_000;
+/** How long a transport may take to parse a callback, in milliseconds. */
+const parseMs = 25_000;
+
+function busy(): TidingsError {
+  const message = "Too many callbacks run at once. Send this one again.";
+  return new TidingsError("overloaded", message, { retryAfterMs: busyMs });
+}
+
+function parsedTooSlowly(name: string): never {
+  const within = `${parseMs / 1_000} s`;
+  const message = `The transport ${name} did not parse the callback within ${within}.`;
+  throw new TidingsError("internal", message);
+}
+
+/** Each transport has its own places, so one that hangs does not block the callbacks of others. */
+interface Receiver {
+  readonly parse: NonNullable<Transport["parseCallback"]>;
+  readonly places: Semaphore;
+}
+
+export interface CallbackOptions {
+  readonly transports: readonly Transport[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Resolves when the storage is open. */
+  readonly prepared: () => Promise<{ readonly runtime: Runtime }>;
+}
+
+/**
+ * Receives the callbacks of carriers. Limits the cost of callbacks from any sender. Logs refused
+ * callbacks: the first at once, then one summary per minute.
+ */
+export class Callbacks {
+  readonly #options: CallbackOptions;
+  /** By the name of the transport. */
+  readonly #receivers = new Map<string, Receiver>();
+  readonly #refusals: ProblemLimit;
+
+  constructor(options: CallbackOptions) {
+    this.#options = options;
+    for (const transport of options.transports) {
+      const parse = transport.parseCallback?.bind(transport);
+      const places = new Semaphore(maxAtOnce, 0, busy);
+      if (parse !== undefined) this.#receivers.set(transport.name, { parse, places });
+    }
+    this.#refusals = new ProblemLimit(options.clock);
+  }
+
+  /**
+   * Records the receipts and messages of one callback. Returns the response that the carrier
+   * expects. Errors of the transport are thrown too.
+   * @throws TidingsError `not_found` when no transport of that name accepts callbacks;
+   *   `overloaded` when too many callbacks of the transport run; `internal` when the transport does
+   *   not parse the callback in time
+   */
+  async receive(
+    name: string,
+    request: Omit<CallbackRequest, "received_at">,
+  ): Promise<CallbackResult["response"]> {
+    const { clock, prepared } = this.#options;
+    const receiver = this.#receivers.get(name);
+    if (receiver === undefined) throw notFound("transport");
+    const { parse, places } = receiver;
+    const { runtime } = await prepared();
+    try {
+      return await places.run(async () => {
+        const result = await withDeadline(
+          clock,
+          parseMs,
+          () => parse({ ...request, received_at: clock.now() }),
+          () => parsedTooSlowly(name),
+        );
+        // Commits before the response. The carrier repeats a callback that fails here.
+        return recordCallback(name, result, runtime);
+      });
+    } catch (error) {
+      if (error instanceof TidingsError && error.code !== "not_found") {
+        this.#note(name, error.code);
+      }
+      throw error;
+    }
+  }
+
+  #note(transport: string, code: string): void {
+    const refused = this.#refusals.note(transport, code);
+    if (refused === undefined) return;
+    const { count, reasons } = refused;
+    const { logger } = this.#options;
+    logger.warn({ transport, callbacks: count, codes: reasons }, "callbacks were refused");
+  }
+}
