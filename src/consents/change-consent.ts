@@ -8,9 +8,10 @@ import {
   setConsent,
   type SetConsent,
   setConsentSchema,
+  media,
 } from "../contacts/index.ts";
 import { changeConversation, currentConversation } from "../conversations/index.ts";
-import { invalid, mediumSchema } from "../kernel/index.ts";
+import { invalid } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
 
 /**
@@ -26,9 +27,9 @@ export const changeConsent: Command<SetConsent, Consents> = {
   async run(tx, { id, medium, status, detail = null }, { services }) {
     const { secret, drawId } = services;
     const contact = await contactToChange(tx, id, { hold: true });
-    const media = mediumSchema.options.filter((each) => medium === "all" || medium === each);
+    const changed = media.filter((each) => medium === "all" || medium === each);
     const identities = await Promise.all(
-      media.map((each) => tx.list(identitiesOfContact, [contact.id, each], maxIdentities)),
+      changed.map((each) => tx.list(identitiesOfContact, [contact.id, each], maxIdentities)),
     );
     const addresses = identities.flat();
     if (addresses.length === 0) {
@@ -48,7 +49,7 @@ export const changeConsent: Command<SetConsent, Consents> = {
       });
       data.push(consentResource(of, address, consent, [evidence]));
     }
-    for (const each of media) {
+    for (const each of changed) {
       const current = await tx.get(currentConversation, [contact.id, each]);
       if (current !== undefined) {
         await changeConversation(tx, drawId, current, { opt_out_suspected: null });

@@ -28,7 +28,7 @@ import { contactResource } from "./reads.ts";
 import { appendEvent } from "../events/index.ts";
 import { holdConsent, removeNoConsent } from "./consent-access.ts";
 import { addressHash } from "./consent.ts";
-import { eraseStoredResponses } from "../operations/index.ts";
+import { eraseStoredResponses, type Services } from "../operations/index.ts";
 
 /** The fields of a contact that the host application sets. */
 export type ContactFacts = {
@@ -92,35 +92,23 @@ async function removeLabel(tx: Tx, { id }: ContactRow, label: string): Promise<v
   if (row !== undefined) tx.remove(contactLabels, row);
 }
 
-/** Returns the identity of an address. An unknown address creates a contact. */
-export async function findContact(
-  tx: Tx,
-  drawId: GenerateId,
-  secret: KeyObject,
-  medium: Medium,
-  address: string,
-): Promise<Seen<IdentityRow>> {
-  const known = await tx.get(identityByAddress, [medium, address]);
-  return known ?? createContactFor(tx, drawId, secret, medium, address);
-}
+type ContactServices = Pick<Services, "drawId" | "secret">;
 
 /** Creates a contact for an address that the caller found to be unknown. */
 export function createContactFor(
   tx: Tx,
-  drawId: GenerateId,
-  secret: KeyObject,
+  services: ContactServices,
   medium: Medium,
   address: string,
 ): Promise<Seen<IdentityRow>> {
   const facts = medium === "text" ? { phone: address } : {};
-  return createContactWith(tx, drawId, secret, facts, { medium, address });
+  return createContactWith(tx, services, facts, { medium, address });
 }
 
 /** Creates a contact with a free address. Returns the identity of the address. */
 export async function createContactWith(
   tx: Tx,
-  drawId: GenerateId,
-  secret: KeyObject,
+  { drawId, secret }: ContactServices,
   facts: ContactFacts,
   { medium, address }: Pick<IdentityRow, "medium" | "address">,
 ): Promise<Seen<IdentityRow>> {

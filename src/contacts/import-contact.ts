@@ -1,7 +1,6 @@
-import type { KeyObject } from "node:crypto";
 import { appendEvent } from "../events/index.ts";
-import { type ContactId, definedFields, type GenerateId } from "../kernel/index.ts";
-import type { Command } from "../operations/index.ts";
+import { type ContactId, definedFields } from "../kernel/index.ts";
+import { canonicalJson, type Command, type Services } from "../operations/index.ts";
 import { StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { setConsent, consentOf } from "./consent-access.ts";
@@ -25,14 +24,14 @@ export const importContact: Command<ImportContact, ImportedContact> = {
   status: 200,
   isItem: true,
   async run(tx, { phone, consent, ...given }, { services }) {
-    const { drawId, secret } = services;
+    const { drawId } = services;
     const facts = definedFields(given);
     // Held: a concurrent merge or erasure moves or removes the identity.
     const identity = await tx.get(identityByAddress, ["text", phone], { hold: true });
     if (identity === undefined) {
       const address = { medium: "text", address: phone } as const;
-      const own = await createContactWith(tx, drawId, secret, { ...facts, phone }, address);
-      await applyConsent(tx, drawId, secret, own, consent);
+      const own = await createContactWith(tx, services, { ...facts, phone }, address);
+      await applyConsent(tx, services, own, consent);
       return { status: "created", contact_id: own.contact_id };
     }
     const { contact_id } = identity;
@@ -43,7 +42,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
       const contact = await showContact(tx, await writeContact(tx, known, facts), services);
       appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id });
     }
-    const hasNewConsent = await applyConsent(tx, drawId, secret, identity, consent);
+    const hasNewConsent = await applyConsent(tx, services, identity, consent);
     return { status: hasNewFacts || hasNewConsent ? "updated" : "unchanged", contact_id };
   },
 };
@@ -51,15 +50,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
 /** Whether one of the imported facts differs from that of the contact. */
 function hasOtherFacts(contact: ContactRow, facts: Partial<ContactRow>): boolean {
   return Object.entries(facts).some(
-    ([name, value]) => comparable(Reflect.get(contact, name)) !== comparable(value),
-  );
-}
-
-/** Returns a fact as text. The order of attributes does not count. */
-function comparable(value: unknown): string {
-  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-  return JSON.stringify(
-    isMap ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value,
+    ([name, value]) => canonicalJson(Reflect.get(contact, name)) !== canonicalJson(value),
   );
 }
 
@@ -70,8 +61,7 @@ function comparable(value: unknown): string {
  */
 async function applyConsent(
   tx: Tx,
-  drawId: GenerateId,
-  secret: KeyObject,
+  { drawId, secret }: Services,
   identity: IdentityRow,
   imported: ImportContact["consent"],
 ): Promise<boolean> {

@@ -58,7 +58,6 @@ export {
 export {
   createContactFor,
   createContactWith,
-  findContact,
   releaseAddress,
   insertIdentity,
   refuseTooManyAddresses,

@@ -113,12 +113,9 @@ function lastMessageAt(
 ): number | null {
   const times = current
     .filter(({ message_count }) => message_count > 0)
-    .map((each) => each.last_activity_at);
-  return [last_message_at, ...times].reduce((latest, each) => later(latest, each), null);
-}
-
-function later(a: number | null, b: number | null): number | null {
-  return a === null ? b : b === null ? a : Math.max(a, b);
+    .map(({ last_activity_at }) => last_activity_at);
+  if (last_message_at !== null) times.push(last_message_at);
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /** Returns one contact. A merged contact has no data but a pointer to its survivor. */

@@ -12,7 +12,7 @@ import {
   identityByAddress,
   type IdentityRow,
 } from "./rows.ts";
-import { type Candidate, contactQuery, type ContactQuery, ranked } from "./search-words.ts";
+import { contactQuery, type ContactQuery, ranked } from "./search-words.ts";
 
 /**
  * Searches contacts, best match first. The result is one page: users narrow a search with more
@@ -50,21 +50,17 @@ export async function findBestMatches(
     findByWords(reads, contactsByWords, query.words),
     findByPhone(reads, query),
   ]);
-  const candidates = new Map<string, Candidate<Seen<ContactRow>> & { readonly phones: string[] }>();
-  for (const contact of byWords) {
-    candidates.set(contact.id, { contact, phones: [] });
-  }
-  const keys = [...new Set(byPhone.map((each) => each.contact_id))].filter(
-    (id) => !candidates.has(id),
-  );
-  for (const contact of await reads.getAll(
+  const found = new Set<string>(byWords.map(({ id }) => id));
+  const phones = Map.groupBy(byPhone, ({ contact_id }) => contact_id);
+  const others = await reads.getAll(
     contactById,
-    keys.map((id) => [id] as const),
-  )) {
-    candidates.set(contact.id, { contact, phones: [] });
-  }
-  for (const { contact_id, address } of byPhone) candidates.get(contact_id)?.phones.push(address);
-  return ranked(candidates.values(), query).slice(0, limit);
+    [...phones.keys()].filter((id) => !found.has(id)).map((id) => [id] as const),
+  );
+  const candidates = [...byWords, ...others].map((contact) => ({
+    contact,
+    phones: (phones.get(contact.id) ?? []).map(({ address }) => address),
+  }));
+  return ranked(candidates, query).slice(0, limit);
 }
 
 /** Finds the phone numbers that begin with the digits. */

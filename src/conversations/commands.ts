@@ -44,7 +44,7 @@ export const openConversation: Command<OpenConversation, Conversation> = {
     const known = await findRecipient(tx, medium, to);
     const current = known && (await findConversation(tx, known));
     if (isActive(current)) return showConversation(tx, current);
-    const identity = known ?? (await createContactFor(tx, drawId, services.secret, medium, to));
+    const identity = known ?? (await createContactFor(tx, services, medium, to));
     return showConversation(tx, await beginConversation(tx, drawId, identity, current));
   },
 };
@@ -91,13 +91,7 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   input: () => labelConversationSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, labels }, { services }) {
-    const conversation = await touchConversation(tx, id);
-    const changed = await changeConversation(tx, services.drawId, conversation, {
-      labels,
-    });
-    return showConversation(tx, changed);
-  },
+  run: (tx, { id, labels }, { services }) => change(tx, id, services, () => ({ labels })),
 };
 
 /** Marks a conversation as read up to its last message. */
@@ -108,7 +102,7 @@ export const markConversationRead: Command<ById, Conversation> = {
   status: 200,
   shows: showsOutput,
   run: (tx, { id }, { services }) =>
-    changeReadState(tx, id, services, (row) => ({
+    change(tx, id, services, (row) => ({
       unread_count: 0,
       unread: null,
       // Without unread messages nothing changes, so no event is published.
@@ -124,13 +118,13 @@ export const markConversationUnread: Command<ById, Conversation> = {
   status: 200,
   shows: showsOutput,
   run: (tx, { id }, { services }) =>
-    changeReadState(tx, id, services, ({ unread_count }) => ({
+    change(tx, id, services, ({ unread_count }) => ({
       unread_count: Math.max(1, unread_count),
       unread: true,
     })),
 };
 
-async function changeReadState(
+async function change(
   tx: Tx,
   id: string,
   { drawId }: Services,

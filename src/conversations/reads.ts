@@ -1,10 +1,15 @@
 import { conversationById, conversationsOfContact, currentConversation, notes } from "./rows.ts";
 import { type ThreadQuery, threadQuerySchema } from "./input-types.ts";
 import type { Conversation, Note } from "./types.ts";
-import { type ById, byIdSchema, mediumSchema, notFound, type Page } from "../kernel/index.ts";
+import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
 import { type ContactActivity, mapPage, page, type Query } from "../operations/index.ts";
 import { noteResource, showConversations } from "./show.ts";
-import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
+import {
+  type ContactHistory,
+  contactHistorySchema,
+  contactToRead,
+  media,
+} from "../contacts/index.ts";
 
 export const getConversation: Query<ById, Conversation> = {
   kind: "query",
@@ -58,8 +63,6 @@ export const listNotes: Query<ThreadQuery, Page<Note>> = {
     return mapPage(await page(reads, walk, call), noteResource);
   },
 };
-
-const media = mediumSchema.options;
 
 /** Reads the activity in the current conversations of contacts. */
 export const contactActivity: ContactActivity = {

@@ -20,6 +20,7 @@ import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { contactById, contacts } from "../contacts/index.ts";
 import { arm, disarm, type JobOrder } from "../queue/index.ts";
+import { canonicalJson } from "../operations/index.ts";
 
 /**
  * Returns a conversation, and touches it: an erasure under way must find the notes and stored
@@ -59,7 +60,7 @@ export async function changeConversation(
   patch: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
   const differs = Object.entries(patch).some(
-    ([column, value]) => !same(Reflect.get(before, column), value),
+    ([column, value]) => canonicalJson(Reflect.get(before, column)) !== canonicalJson(value),
   );
   if (!differs) return before;
   const after = await writeConversation(tx, before, { ...patch, updated_at: tx.now });
@@ -68,18 +69,6 @@ export async function changeConversation(
   const about = { contact_id: after.contact_id, conversation_id: after.id };
   appendEvent(tx, drawId, event, { conversation: await conversationOfEvent(tx, after) }, about);
   return after;
-}
-
-/** A column holds a string, a number, a list of strings or a record of strings. */
-function same(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === "object" && sorted(a) === sorted(b));
-}
-
-function sorted(value: unknown): string {
-  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  return JSON.stringify(
-    isRecord ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value,
-  );
 }
 
 /**

@@ -11,7 +11,7 @@ import { messageReceived } from "./events.ts";
 import {
   contactById,
   contactReference,
-  findContact,
+  createContactFor,
   identities,
   identityByAddress,
 } from "../contacts/index.ts";
@@ -65,11 +65,14 @@ export async function receiveMessage(
   const { drawId, secret } = services;
   const { channel } = inbound;
   const id_hash = inboundHash(secret, tx.scope, sender.transport, inbound.provider_message_id);
-  tx.prefetch(() => [{ index: identityByAddress, key: [mediumOf(channel), inbound.from] }]);
+  const medium = mediumOf(channel);
+  const address = [medium, inbound.from] as const;
+  tx.prefetch(() => [{ index: identityByAddress, key: address }]);
   const before = await findReceived(tx, id_hash);
   if (before !== undefined) return before;
 
-  const identity = await findContact(tx, drawId, secret, mediumOf(channel), inbound.from);
+  const known = await tx.get(identityByAddress, address);
+  const identity = known ?? (await createContactFor(tx, services, medium, inbound.from));
   if (identity.last_sender_id !== sender.id) {
     tx.update(identities, identity, { last_sender_id: sender.id });
   }

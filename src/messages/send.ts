@@ -54,7 +54,7 @@ export async function send(
   { isInBatch }: { readonly isInBatch: boolean },
 ): Promise<Message> {
   const { services } = call;
-  const { drawId, secret } = services;
+  const { drawId } = services;
   const channel = channelOf(input);
   const medium = mediumOf(channel);
   const known = await findRecipient(tx, medium, input.to);
@@ -69,7 +69,7 @@ export async function send(
     chooseSender(tx, services, request),
     known && findConversation(tx, known),
   ]);
-  const identity = known ?? (await createContactFor(tx, drawId, secret, medium, input.to));
+  const identity = known ?? (await createContactFor(tx, services, medium, input.to));
   const continues = isActive(current);
   const conversation = continues ? current : await beginConversation(tx, drawId, identity, current);
   rememberRecipient(tx, input.to, identity, conversation, sender);

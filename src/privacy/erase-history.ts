@@ -150,10 +150,9 @@ async function eraseScoresAndObservations(
   id: string,
   chunks: HistoryChunks,
 ): Promise<boolean> {
-  const own = [id];
   const [scores, noticed] = await Promise.all([
-    tx.list(messageScores.primary, own, chunks.rows),
-    tx.list(observations.primary, own, chunks.rows),
+    tx.list(messageScores.primary, [id], chunks.rows),
+    tx.list(observations.primary, [id], chunks.rows),
   ]);
   for (const score of scores) tx.remove(messageScores, score);
   const answersGone = await Promise.all(

@@ -75,12 +75,11 @@ export async function moveHistory(
  * Moves up to `max` rows of each kind. Returns the number of rows of the kind that had the most.
  */
 async function moveTo(tx: Tx, id: string, contact_id: ContactId, max: number): Promise<number> {
-  const own = [id];
   const [written, threads, scores, noticed] = await Promise.all([
     tx.list(messagesOfContact, [id], max),
     tx.list(conversationsOfContact, [id], max),
-    tx.list(messageScores.primary, own, max),
-    tx.list(observations.primary, own, max),
+    tx.list(messageScores.primary, [id], max),
+    tx.list(observations.primary, [id], max),
   ]);
   for (const message of written) {
     const author = message.author_type === "contact" ? { author_id: contact_id } : {};
@@ -153,9 +152,10 @@ const joinContacts: Command<MergeContacts, Joined> = {
     await moveAddresses(tx, survivor, other);
     await joinConversations(tx, drawId, survivor.id, other.id);
     await repointMergedContacts(tx, survivor, other);
-    const merged = await writeContact(tx, await latest(tx, survivor), {
-      ...mergedFacts(await latest(tx, survivor), other, services.limits.metadataKeys),
-    });
+    // Read again: closing a conversation writes its contact.
+    const latest = await contactToChange(tx, survivor.id);
+    const facts = mergedFacts(latest, other, services.limits.metadataKeys);
+    const merged = await writeContact(tx, latest, facts);
     await writeContact(tx, other, { ...clearedFields, merged_into: survivor.id });
     await arm(tx, mergeJob(other, tx.now));
     const contact = await showContact(tx, merged, services);
@@ -199,11 +199,6 @@ export async function otherContact(
 
 function refused(code: string, message: string): TidingsError {
   return invalid([{ pointer: "/contact_id", code, message }]);
-}
-
-/** Reads the survivor again: closing a conversation writes its contact. */
-async function latest(tx: Tx, { id }: ContactRow): Promise<Seen<ContactRow>> {
-  return contactToChange(tx, id);
 }
 
 async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {

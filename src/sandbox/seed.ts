@@ -72,10 +72,9 @@ function senderOf(tx: Tx, { medium }: Scenario): Promise<Seen<SenderRow> | undef
 
 /** Creates the scenario's contact. */
 async function createContactOf(tx: Tx, services: Services, scenario: Scenario): Promise<void> {
-  const { drawId } = services;
   const { medium, address, name, email, labels, attributes } = scenario;
   const facts = { name, email, labels, attributes, phone: medium === "text" ? address : null };
-  await createContactWith(tx, drawId, services.secret, facts, { medium, address });
+  await createContactWith(tx, services, facts, { medium, address });
 }
 
 /**

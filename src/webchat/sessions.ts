@@ -112,7 +112,7 @@ async function visitorIdentity(
   const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
   const newIdentity = { medium: "webchat", address } as const;
   if (contact_id === undefined) {
-    return createContactWith(tx, drawId, services.secret, { name }, newIdentity);
+    return createContactWith(tx, services, { name }, newIdentity);
   }
   const contact = await findSurvivor(tx, contact_id, { hold: true });
   if (contact === undefined) {
