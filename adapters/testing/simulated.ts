@@ -11,6 +11,7 @@ import {
   option,
   optionsObject,
   parseOptions,
+  show,
   TidingsError,
 } from "../../src/kernel/index.ts";
 
@@ -216,7 +217,7 @@ function milliseconds(time: Time): number {
   if (!isTime(time)) {
     throw new TidingsError(
       "invalid_option",
-      `Expected a time in ISO 8601 or milliseconds, got ${String(time)}.`,
+      `Expected a time in ISO 8601 or milliseconds, got ${show(time)}.`,
     );
   }
   return ms;
@@ -225,10 +226,7 @@ function milliseconds(time: Time): number {
 /** Returns `ms`. With NaN, no sleeper would ever be due too late. */
 function duration(ms: unknown): number {
   if (typeof ms !== "number" || Number.isNaN(ms)) {
-    throw new TidingsError(
-      "invalid_option",
-      `Expected a number of milliseconds, got ${String(ms)}.`,
-    );
+    throw new TidingsError("invalid_option", `Expected a number of milliseconds, got ${show(ms)}.`);
   }
   return ms;
 }

@@ -18,7 +18,7 @@ import { isTime, type Time } from "../simulated.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import { type Fault, faultNames } from "./faults.ts";
 import type { WorldObserver } from "./run-context.ts";
-import type { WorldOptions } from "./types.ts";
+import type { Finding, WorldOptions } from "./types.ts";
 
 const maxEngines = 9;
 const atLeastOne = "a list of at least one scriptedCarrier()";
@@ -93,6 +93,21 @@ const faultArgument = optionsObject({
     },
   ),
 });
+
+const findingArgument = optionsObject({
+  result: option<Finding | string | undefined>(
+    "nothing, a sentence or { description, about }",
+    (given) =>
+      given === undefined ||
+      typeof given === "string" ||
+      typeof memberOf(given, "description") === "string",
+  ),
+});
+
+/** @throws TidingsError `invalid_option` when a law returned something else */
+export function checkFinding(law: string, result: Finding | string | undefined): void {
+  parseOptions(`check: ${law === "" ? "law" : law}: `, findingArgument, { result });
+}
 
 /** @throws TidingsError `invalid_option` when there is no such fault */
 export function checkFault(fault: Fault): void {

@@ -180,6 +180,7 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   /**
    * Checks laws: the engine's own, from `invariants`, and yours.
    * @throws Violation with the story, at the first law that is broken
+   * @throws TidingsError `invalid_option` when a law returns something else than a `Law` does
    */
   check(...laws: readonly Law<Tx>[]): Promise<void>;
   /** Ends all processes and closes the storage. Files of the storage can be removed afterwards. */

@@ -23,7 +23,7 @@ import {
   FaultSource,
   maxSkewMs,
 } from "./faults.ts";
-import { checkFault, checkOptions, type CheckedOptions } from "./options.ts";
+import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
 import { pendingWork, skipIdleTime } from "./pending-work.ts";
 import type { LogLine, Remote, Surroundings } from "./run-context.ts";
 import { SharedStorage } from "./shared-storage.ts";
@@ -308,6 +308,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   async check(...laws: readonly Law<Tx>[]): Promise<void> {
     for (const law of laws) {
       const found = await law(this);
+      checkFinding(law.name, found);
       if (found !== undefined) throw new Violation(law.name, found, this.story);
     }
   }

@@ -212,7 +212,7 @@ test("two clocks in one process do not wait for each other", async () => {
 
 test("an invalid start time is rejected", () => {
   expect(() => virtualClock("yesterday")).toThrow(
-    "Expected a time in ISO 8601 or milliseconds, got yesterday.",
+    'Expected a time in ISO 8601 or milliseconds, got "yesterday".',
   );
 });
 
@@ -231,5 +231,8 @@ test("a duration that is not a number is rejected, and leaves the time as it was
   await expect(clock.advance(Number.NaN)).rejects.toMatchObject(refused);
   await expect(clock.advanceUntil(() => false, Number.NaN)).rejects.toMatchObject(refused);
   expect(() => clock.step(Number.NaN)).toThrow(refused.message);
+  await expect(clock.advance("5" as unknown as number)).rejects.toMatchObject({
+    message: 'Expected a number of milliseconds, got "5".',
+  });
   expect([woken, clock.now()]).toEqual([0, before]);
 });

@@ -14,6 +14,7 @@ import {
   type ScriptedCarrier,
   scriptedModel,
   scriptedReceiver,
+  type Law,
   Violation,
   world,
   type World,
@@ -395,6 +396,19 @@ describe("a law", () => {
       /^Violation: neverTextsAnybody: \+15005550101 got a text\nWhat happened:\n(.*\n)* +0\.000 s {2}remind order 7, on engine 1\n(.*\n)*.*the carrier accepts msg…\w{5}, attempt 1, from engine 1/,
     );
   });
+});
+
+test("a law that returns something else is refused", async () => {
+  const w = world({ storage: memory(), transports: [scriptedCarrier()] });
+  for (const [found, got] of [
+    [true, "true"],
+    [{ about: [] }, "an object"],
+  ] as const) {
+    const law = (() => found) as unknown as Law;
+    await expect(w.check(law)).rejects.toThrow(
+      `check: law: result: expected nothing, a sentence or { description, about }, got ${got}`,
+    );
+  }
 });
 
 describe("settle", () => {
