@@ -13,7 +13,9 @@ import { messagesOfConversation } from "../../src/messages/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { Reads } from "../../src/store/reads.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import type { Carrier } from "../support/carrier.ts";
+import { fastForward } from "../support/fast-forward.ts";
 import {
   apply,
   type Change,
@@ -46,6 +48,7 @@ export interface World {
   readonly clock: VirtualClock;
   /** The id of the account's agent. It is disabled, so that only people change handlers. */
   readonly agent: string;
+  readonly storage: StoragePort;
   readonly reads: () => Reads;
   /** Each person's contact, once it exists. */
   readonly contacts: (string | undefined)[];
@@ -336,7 +339,7 @@ export function atOnce(
       );
       // The clock jumps to the end of a snooze without waking sleepers, so that a change races it.
       if (wait === "until the snooze ends") clock.step(ms);
-      else await clock.advance(ms);
+      else await fastForward(clock, world.storage, ms);
       const now = clock.now();
       let over = false;
       const answered = Promise.all(
@@ -347,7 +350,7 @@ export function atOnce(
       await clock.advanceUntil(() => over, 60_000);
       const answers = await answered;
       // The jump did not wake the sleeper that ends the snooze.
-      await clock.advance(ms + 1);
+      await fastForward(clock, world.storage, ms + 1);
       await learnContacts(world);
 
       const real = { model: await readState(world), answers };

@@ -49,6 +49,7 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
           lines,
           clock,
           agent,
+          storage: port,
           reads: () => unscopedReads(port.reader).in(accounts[0].scope),
           contacts,
           count: 0,
