@@ -236,18 +236,23 @@ test("an API key may have 100 open streams, and an account 1,000", async () => {
 /** Reads a stream over a plain socket. The client takes no bytes until `resume` is called. */
 function slowClient(port: number, path: string, key: string) {
   const socket = createConnection(port, "127.0.0.1");
-  let text = "";
+  const ids: string[] = [];
+  let isOpen = false;
   let isClosed = false;
-  socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  let unfinished = "";
+  // A stream is many megabytes long, so each line is read once.
+  socket.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = (unfinished + chunk).split(/\r?\n/);
+    unfinished = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line === "HTTP/1.1 200 OK") isOpen = true;
+      if (line.startsWith("id: ")) ids.push(line.slice("id: ".length));
+    }
+  });
   socket.on("close", () => (isClosed = true)).on("error", () => {});
   socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`);
   onTestFinished(() => void socket.destroy());
-  return {
-    socket,
-    ids: () => [...text.matchAll(/^id: (.*)$/gm)].map(([, id = ""]) => id),
-    isOpen: () => text.includes("200 OK"),
-    isClosed: () => isClosed,
-  };
+  return { socket, ids, isOpen: () => isOpen, isClosed: () => isClosed };
 }
 
 const mounted = mountings.filter(({ name }) => /^(node:http|Express|Koa|fetch)$/.test(name));
@@ -277,12 +282,12 @@ test.each(mounted)(
     }
     client.socket.resume();
     await eventually(() => expect(client.isClosed()).toBe(true));
-    const taken = client.ids();
+    const taken = client.ids;
 
     const rest = slowClient(port, `${prefix}/v1/events/stream?last_event_id=${taken.at(-1)}`, key);
     const all = rows.map(({ id }) => id);
-    await eventually(() => expect(rest.ids().at(-1)).toBe(all.at(-1)));
-    expect([...taken, ...rest.ids()]).toEqual(all);
+    await eventually(() => expect(rest.ids.at(-1)).toBe(all.at(-1)));
+    expect([...taken, ...rest.ids]).toEqual(all);
     expect(taken.length).toBeLessThan(all.length);
   },
 );
