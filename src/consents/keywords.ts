@@ -3,7 +3,7 @@
  * digits count. A message that resembles an opt-out is only a suspected opt-out. A person must then
  * decide, unless the host application configured otherwise.
  */
-import { foldText } from "../kernel/index.ts";
+import { editDistance, foldText } from "../kernel/index.ts";
 import type { Keyword } from "../contacts/index.ts";
 
 /** Folded, without spaces. Carriers in Canada require the French words ARRÊT and AIDE. */
@@ -115,7 +115,7 @@ function isMisspeltStop(word: string): boolean {
 /** Whether a clause begins with a typo of `unsubscribe`. */
 function isMisspeltUnsubscribe(clause: string): boolean {
   const [word = ""] = clause.split(" ");
-  return /^un\p{L}{6,12}$/u.test(word) && distance(word, "unsubscribe") <= 2;
+  return /^un\p{L}{6,12}$/u.test(word) && editDistance(word, "unsubscribe") <= 2;
 }
 
 /** Returns a word and its forms with two neighbouring letters swapped. */
@@ -134,17 +134,3 @@ function swapped(word: string): ReadonlySet<string> {
 }
 
 const misspeltStops = swapped("stop");
-
-/** The Levenshtein distance of two words. */
-function distance(a: string, b: string): number {
-  let row = [...b, ""].map((_, i) => i);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      const kept = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(kept, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}

@@ -105,6 +105,7 @@ export {
 export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
 export {
   containsPhrase,
+  editDistance,
   foldText,
   mediaTypeOf,
   nearestName,

@@ -85,7 +85,7 @@ function bareName(name: string): string {
 }
 
 /** How many characters to insert, remove, replace or swap with the next (Damerau-Levenshtein). */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let beforePrevious: readonly number[] = [];
   let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 0; i < a.length; i++) {

@@ -155,6 +155,7 @@ describe("an opt-out is suspected", () => {
     "Sotp.",
     "STOPPP",
     "unsubcribe",
+    "unsbuscirbe",
     "unsuscribe pls",
   ])("%s", (text) => {
     expect(suspectsOptOut(text)).toBe(true);
