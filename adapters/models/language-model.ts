@@ -9,7 +9,7 @@ import {
 } from "../../src/kernel/index.ts";
 import type { AgentModel, ModelTurn } from "../../src/ports/index.ts";
 import { system } from "../system/index.ts";
-import { answerOf } from "./language-model/answer.ts";
+import { answerOf, isObject } from "./language-model/answer.ts";
 import { promptOf } from "./language-model/prompt.ts";
 import type {
   GenerateOptions,
@@ -59,10 +59,6 @@ function isLanguageModel(model: unknown): boolean {
 function versionOf(model: unknown): string {
   const version = memberOf(model, "specificationVersion");
   return typeof version === "string" ? ` with specificationVersion ${version}` : "";
-}
-
-function isObject(given: unknown): given is object {
-  return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
 /**

@@ -150,7 +150,7 @@ function parse(input: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is { readonly [key: string]: unknown } {
+export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

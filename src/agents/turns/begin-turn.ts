@@ -157,9 +157,7 @@ async function findOwnTurn(
     if (answerAt > tx.now) return { answerAt };
     const [begun] = answers;
     const run =
-      begun === undefined
-        ? newRun(tx, drawId, conversation, session, messages)
-        : addMessages(tx, begun, messages);
+      begun === undefined ? newRun(tx, drawId, place, messages) : addMessages(tx, begun, messages);
     return { ...place, run };
   }
 
@@ -198,19 +196,17 @@ async function handOffIfUnable(
   return undefined;
 }
 
+/** Begins a run that answers messages. */
 function newRun(
   tx: Tx,
   drawId: GenerateId,
-  conversation: Seen<ConversationRow>,
-  session: AgentSessionRow,
+  { conversation, session: { agent_id, agent_revision, frames } }: Place,
   messages: readonly MessageRow[],
 ): Seen<RunRow> {
-  const { agent_id, agent_revision, frames } = session;
-  const playbook_id = frames[0]?.playbook_id ?? null;
   return beginRun(tx, drawId, conversation, {
     agent_id,
     agent_revision,
-    playbook_id,
+    playbook_id: frames[0]?.playbook_id ?? null,
     trigger: "inbound",
     ...messageColumns(messages),
   });

@@ -5,7 +5,7 @@ import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, approvalMs, callsAfterTurn, withinLastMinute } from "../runs/rules.ts";
 import type { ActionCall } from "../runs/types.ts";
 import { sendAs, type SendResult } from "../reply.ts";
-import type { BegunTurn, NewObservation, TurnOutcome } from "./turn-types.ts";
+import type { BegunTurn, TurnOutcome } from "./turn-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";
 import {
   changeConversation,
@@ -56,9 +56,7 @@ async function conclude(
   const sent = await sendAs(tx, current.conversation, author, outcome.text, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
-  for (const observation of outcome.observations) {
-    addObservation(tx, drawId, current, observation, outcome.source);
-  }
+  addObservations(tx, drawId, current, outcome);
   if (session !== null) remember(tx, session, run, outcome, sent);
   const after =
     wanted === null
@@ -167,25 +165,24 @@ function playbooksAfterRefusal(
   return ends ? { ...frameColumns([]), paused_by: null } : {};
 }
 
-function addObservation(
+function addObservations(
   tx: Tx,
   drawId: GenerateId,
   { conversation, run }: Current,
-  { content, kind, confidence }: NewObservation,
-  source: TurnOutcome["source"],
+  { observations: added, source }: TurnOutcome,
 ): void {
-  tx.insert(observations, {
-    contact_id: conversation.contact_id,
-    id: drawId("obs"),
-    conversation_id: conversation.id,
-    content,
-    kind,
-    source,
-    evidence_message_ids: run.message_ids,
-    confidence,
-    created_at: tx.now,
-    expires_at: null,
-  });
+  for (const observation of added) {
+    tx.insert(observations, {
+      ...observation,
+      contact_id: conversation.contact_id,
+      id: drawId("obs"),
+      conversation_id: conversation.id,
+      source,
+      evidence_message_ids: run.message_ids,
+      created_at: tx.now,
+      expires_at: null,
+    });
+  }
 }
 
 async function close(
