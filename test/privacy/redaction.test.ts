@@ -236,3 +236,14 @@ it("succeeds when the waiting actions of a deleted agent were denied", async () 
   expect(ended).toMatchObject([{ status: "canceled" }, { status: "canceled" }]);
   expect(JSON.stringify(ended)).not.toContain("swordfish");
 });
+
+it("before an agent has answered leaves the model a mark in place of the text", async () => {
+  const { engine, ask, say, pass, seen, replies } = await agency(memory());
+  await ask("Hello");
+  const { id } = await say("My card is 4242");
+  await engine.messages.redact(id);
+  await pass();
+  const texts = seen.at(-1)?.messages.map(({ from, text }) => `${from}: ${text}`);
+  expect(texts).toEqual(["contact: Hello", "agent: You said: Hello", "contact: [redacted]"]);
+  expect((await replies()).slice(1)).toEqual(["You said: [redacted]"]);
+});

@@ -177,9 +177,13 @@ function historyFrom(
   for (const row of rows) {
     const { id, body, media, direction, author_type, sequence, created_at } = row;
     const isPart = direction === "inbound" ? sequence <= heard_through : isSaid(row);
-    if (body === null || !isPart) continue;
-    // Attachments are not shown, only their content types.
-    const text = [body, ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`)]
+    if (!isPart) continue;
+    // Attachments are not shown, only their content types. Without a mark in place of a redacted
+    // text, the model would answer the message before it.
+    const text = [
+      body ?? "[redacted]",
+      ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`),
+    ]
       .join(" ")
       .trim();
     characters += text.length;
