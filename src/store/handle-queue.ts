@@ -9,7 +9,7 @@ export class HandleQueue {
   readonly onWrites: (writes: readonly Write[]) => void;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  #calls = 0;
+  readonly #calls = new Set<Promise<void>>();
   #isOver = false;
 
   /** `onWrites` is called with the writes of each command. */
@@ -19,7 +19,7 @@ export class HandleQueue {
 
   /** Whether a call of the host application that joined has not ended. */
   get hasCalls(): boolean {
-    return this.#calls > 0;
+    return this.#calls.size > 0;
   }
 
   /**
@@ -27,8 +27,12 @@ export class HandleQueue {
    * function to be called when the command has ended.
    */
   join(): () => void {
-    this.#calls++;
-    return () => void this.#calls--;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#calls.add(promise);
+    return () => {
+      this.#calls.delete(promise);
+      resolve();
+    };
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
@@ -52,10 +56,12 @@ export class HandleQueue {
     }
   }
 
-  /** Rejects new and waiting commands, and resolves when the running one has ended. */
+  /** Rejects new and waiting commands, and resolves when all have ended. */
   async end(): Promise<void> {
     this.#isOver = true;
     while (this.#waiting > 0) await this.#last;
+    // A call may not have reached the queue yet. Later, its handle may be in another transaction.
+    await Promise.all(this.#calls);
   }
 }
 

@@ -98,6 +98,21 @@ describe.each(hosts)("a command in engine.transaction on $name that is not await
     expect([await host.notes(), (await one.messages.list()).data, told]).toEqual([[], [], []]);
   });
 
+  it("is refused when it comes to the transaction after its end", async () => {
+    const host = await open();
+    const one = world().engine(host.connect());
+    await one.account().get();
+    let late: Promise<unknown> = Promise.resolve();
+    const failed = one.transaction(async (tx) => {
+      late = one.messages.send(hello, { tx }).catch((error: unknown) => error);
+    });
+    await expect(failed).rejects.toMatchObject({ code: "invalid_option" });
+    expect(await late).toMatchObject({
+      code: "invalid_option",
+      message: "tx: this transaction has ended. Use the handle before it commits.",
+    });
+  });
+
   it("makes a consumer's handler fail, which is called again", async () => {
     const host = await open();
     const { clock, engine, log } = world();
