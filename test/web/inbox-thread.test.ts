@@ -1,6 +1,7 @@
 /** The messages of an open conversation during and after an outage. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
 import { openInbox } from "./inbox-shop.ts";
 
 const chromium = sharedChromium();
@@ -104,4 +105,23 @@ test("a file that breaks off while it is loaded is told as an outage", async ({ 
   const file = page.locator(".attachment-box");
   await file.getByRole("button", { name: "Show" }).click();
   await expect.poll(() => file.getByRole("alert").textContent()).toMatch(/does not respond/);
+});
+
+test("a message whose last change could not be read is read again", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  const read = /v1\/messages\/msg_/;
+  await page.route(read, (route) =>
+    route.fulfill({ status: 503, contentType: "application/problem+json", body: "{}" }),
+  );
+  const { id: sent } = await shop.conversations.reply(id, { body: "Until six.", author_id: "lee" });
+  await eventually(async () => expect((await shop.messages.get(sent)).status).toBe("delivered"));
+  // Events come in order. Once the page shows this one, it has tried to read the message.
+  await shop.sandbox.inbound({ from: "+14155550101", body: "Hello from Bob" });
+  await page.locator(".row", { hasText: "Hello from Bob" }).waitFor();
+  await page.unroute(read);
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
 });

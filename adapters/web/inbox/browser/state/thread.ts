@@ -1,7 +1,7 @@
 /** The messages and notes of the open conversation. */
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
-import { api, go, linkTo, place, toastError } from "../../../shared/browser/index.ts";
+import { api, ApiError, go, linkTo, place, toastError } from "../../../shared/browser/index.ts";
 import { nextSequence } from "./order.ts";
 
 /** One entry of a thread, oldest first. */
@@ -27,6 +27,8 @@ const noteSize = 100;
 const maxSingly = 3;
 /** The pause between two rounds of reading changed messages, in milliseconds. */
 const refreshPauseMs = 250;
+/** The pause after a message that could not be read. */
+const retryPauseMs = 2000;
 
 /** The thread of one conversation. */
 export class Thread {
@@ -152,20 +154,27 @@ export class Thread {
       if (ids.length > maxSingly) await this.refreshMessages();
       const isRead = (id: string): boolean => (this.messages.get(id)?.sequence ?? 0) > sequence;
       const left = ids.filter((id) => !isRead(id));
-      await Promise.all(left.splice(0, maxSingly).map((id) => this.readMessage(id)));
-      for (const id of left) this.changed.add(id);
-      await pause(refreshPauseMs);
+      const failed: string[] = [];
+      const read = async (id: string): Promise<void> => {
+        if (!(await this.readMessage(id))) failed.push(id);
+      };
+      await Promise.all(left.splice(0, maxSingly).map(read));
+      for (const id of [...left, ...failed]) this.changed.add(id);
+      await pause(failed.length > 0 ? retryPauseMs : refreshPauseMs);
     }
     this.isRefreshing = false;
   }
 
-  private async readMessage(id: string): Promise<void> {
+  /** Returns false if it must be tried again: this may be the last event of the message. */
+  private async readMessage(id: string): Promise<boolean> {
     const sequence = nextSequence();
     try {
       const found = await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal });
       this.put(found, sequence);
-    } catch {
-      // The next event or reload shows it.
+      return true;
+    } catch (error) {
+      // What was erased, or what the person may not see, stays so.
+      return error instanceof ApiError && error.status < 500 && error.status !== 429;
     }
   }
 
