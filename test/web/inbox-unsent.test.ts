@@ -119,6 +119,7 @@ test("a message whose tab was closed while it sent can be sent from another tab"
   await page.locator(".composer-area").press("Control+Enter");
   const outgoing = second.locator(".message.is-out");
   await outgoing.getByText("Sending").waitFor();
+  await waitForQuota(second, url);
   await page.close();
   await outgoing.getByRole("button", { name: "Try again" }).click();
   await second.locator(".message.is-out[data-status=delivered]").waitFor();
