@@ -169,3 +169,35 @@ test("conversations that a person passes by with a key held down are not loaded"
   expect(new Set(loaded).size).toBeLessThan(10);
   expect(faults).toEqual([]);
 });
+
+test("a list that a shortcut opened leaves the focus where it was", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  const list = page.getByRole("listbox");
+  for (const end of ["Escape", "Enter"]) {
+    await page.keyboard.press("a");
+    await list.waitFor();
+    await page.keyboard.press(end);
+    await list.waitFor({ state: "detached" });
+    // One more Enter must not press the button that closes the conversation.
+    expect([end, await page.evaluate("document.activeElement.tagName")]).toEqual([end, "BODY"]);
+  }
+  await expect
+    .poll(async () => (await shop.conversations.get(id)).assignee)
+    .toMatchObject({ id: "kim" });
+  // Whoever came from a button is there again.
+  const row = page.locator(".row");
+  await row.focus();
+  await page.keyboard.press("s");
+  await list.waitFor();
+  await page.getByRole("option", { name: "At a date and time" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.evaluate("document.activeElement.className")).toContain("row");
+  expect(faults).toEqual([]);
+});

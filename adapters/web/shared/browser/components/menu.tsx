@@ -54,14 +54,7 @@ export function Menu({
       )}
       {isOpen && (
         <Popover anchor={anchor} onClose={() => setOpen(false)} class="menu">
-          <MenuItems
-            label={label}
-            items={items}
-            onDone={() => {
-              anchor.current?.focus();
-              setOpen(false);
-            }}
-          />
+          <MenuItems label={label} items={items} onDone={() => setOpen(false)} />
         </Popover>
       )}
     </>

@@ -52,7 +52,6 @@ export function Picker(props: PickerProps): JSX.Element {
       setTyped("");
       input.current?.focus();
     } else {
-      anchor.current?.focus();
       onClose();
     }
     onPick(option.id);

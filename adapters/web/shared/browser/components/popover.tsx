@@ -13,7 +13,7 @@ const margin = 8;
 
 /**
  * A panel over the page. It closes by Escape, by a click elsewhere, and when the focus leaves it,
- * and gives the focus back.
+ * and gives the focus back to what had it, which a shortcut may have left anywhere.
  */
 export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): JSX.Element {
   const panel = useRef<HTMLDivElement>(null);
@@ -21,6 +21,7 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
   close.current = onClose;
 
   useLayoutEffect(() => {
+    const opener = document.activeElement;
     const place = (): void => {
       if (panel.current && anchor.current) placeNextTo(panel.current, anchor.current);
     };
@@ -32,11 +33,16 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
     return () => {
       observer.disconnect();
       window.removeEventListener("resize", place);
+      // It is closed already, and what it has opened must stay.
+      close.current = () => {};
+      const { activeElement } = document;
+      const hasFocus =
+        activeElement === document.body || panel.current?.contains(activeElement) === true;
+      if (hasFocus && opener instanceof HTMLElement) opener.focus();
     };
   }, []);
 
   useEffect(() => {
-    const opener = document.activeElement;
     const onPointerDown = ({ target }: PointerEvent): void => {
       if (!(target instanceof Node)) return;
       const isInside = panel.current?.contains(target) === true;
@@ -47,7 +53,6 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
       if (event.key !== "Escape") return;
       event.preventDefault();
       event.stopPropagation();
-      anchor.current?.focus();
       close.current();
     };
     document.addEventListener("pointerdown", onPointerDown, true);
@@ -55,9 +60,6 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
     return () => {
       document.removeEventListener("pointerdown", onPointerDown, true);
       document.removeEventListener("keydown", onKeyDown, true);
-      const { activeElement } = document;
-      const isLost = activeElement === document.body || activeElement === null;
-      if (isLost && opener instanceof HTMLElement) opener.focus();
     };
   }, []);
 
@@ -70,7 +72,7 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
       onFocusOut={({ relatedTarget }) => {
         if (!(relatedTarget instanceof Node)) return;
         const stays = panel.current?.contains(relatedTarget) === true;
-        if (!stays && anchor.current?.contains(relatedTarget) !== true) onClose();
+        if (!stays && anchor.current?.contains(relatedTarget) !== true) close.current();
       }}
     >
       {children}
