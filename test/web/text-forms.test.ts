@@ -43,6 +43,57 @@ test("rows of the lists hold their texts, also for people who read larger text",
   }
 });
 
+/** The controls and names of a header that reach out of the screen, or over each other. */
+const crowded = (page: Page, header: string): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const parts = [...document.querySelectorAll(
+      ["a", "button", "select", "h2", ".brand-mark", ".badge", ".rail-name", ".stream-state"]
+        .map((each) => ${JSON.stringify(header)} + " " + each).join(),
+    )].filter((each) => each.checkVisibility());
+    const boxes = parts.map((each) => each.getBoundingClientRect());
+    const name = (i) => parts[i].className + parts[i].textContent;
+    return boxes.flatMap((a, i) => [
+      ...(a.left < 0 || a.right > innerWidth ? [name(i)] : []),
+      ...boxes.flatMap((b, j) =>
+        j > i && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+          ? [name(i) + " / " + name(j)]
+          : [],
+      ),
+    ]);
+  })()`);
+
+test("the headers of a phone hold their parts, also for people who read larger text", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  await shop.contacts.create({ phone, name: "Ann Keller" });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hello" });
+  const context = await chromium(skip);
+  const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
+  const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
+  for (const size of ["100%", "200%"]) {
+    const { page } = await newTab(context, { width: 375, height: 812 });
+    await page.addInitScript(
+      `addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "${size}"))`,
+    );
+    const isCrowded = async (header: string) => {
+      await page.locator(header).waitFor();
+      expect([size, header, await crowded(page, header)]).toEqual([size, header, []]);
+    };
+    await page.goto(inbox);
+    await isCrowded(".rail");
+    await isCrowded(".list-header");
+    await page.goto(`${inbox}#/all/${id}`);
+    await isCrowded(".conversation-header");
+    const isCut = await page.evaluate<boolean>(
+      `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector(".conversation-header h2"))`,
+    );
+    expect([size, isCut]).toEqual([size, false]);
+    await page.goto(`${consoleUrl}#/messages`);
+    await isCrowded(".rail");
+  }
+});
+
 /** Where words stand on the screen, from left to right. */
 const leftToRight = (page: Page, box: string, words: readonly string[]): Promise<string[]> =>
   page.evaluate(`(() => {
