@@ -54,7 +54,7 @@ export const e = defineTexts({
   replyCanned: "Only texts that you wrote",
   replyModeHint:
     "With your own texts only, the agent sends its knowledge and the texts of playbooks.",
-  maxChars: "Most characters",
+  maxChars: "Maximum characters",
   debounce: "Silence before a reply (ms)",
   signature: "Signature",
   signatureHint: "A line below each reply.",
@@ -151,7 +151,7 @@ export const e = defineTexts({
   choose: "Choose …",
   onCancel: "If the contact cancels",
   onCancelEnd: "The playbook ends",
-  maxTurns: "Most turns",
+  maxTurns: "Maximum turns",
   slotText: "Text",
   slotNumber: "Number",
   slotBoolean: "Yes or no",
