@@ -268,7 +268,7 @@ export const setupTexts = {
   deliveryMedian: "Median time to delivery",
   median: "Median",
   percentile95: "95th percentile",
-  inAll: "in total",
+  wholePeriod: "Whole period",
   waiting: "Waiting work",
   waitingNothing: "Nothing is waiting.",
   webhookLag: "Webhooks with waiting deliveries",

@@ -53,13 +53,13 @@ export function Chart({ label, times, lines, format }: ChartProps): JSX.Element 
   return (
     <figure class="chart">
       <figcaption class="chart-legend">
+        <span class="muted">{time === undefined ? t("wholePeriod") : dateTime(time * 1000)}</span>
         {shown.map(({ name, color, value }) => (
           <span key={name} class="chart-entry">
             <span class="chart-swatch" style={{ background: `var(${color})` }} />
             {name} <strong>{value === null ? "–" : format(value)}</strong>
           </span>
         ))}
-        <span class="muted">{time === undefined ? t("inAll") : dateTime(time * 1000)}</span>
       </figcaption>
       {isBroken ? (
         <p class="muted">{t("noChart")}</p>

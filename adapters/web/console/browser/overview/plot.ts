@@ -45,6 +45,8 @@ export function plot(
       width: Math.max(1, box.clientWidth),
       height,
       legend: { show: false },
+      // At the top and the right, half of a label.
+      padding: [8, 24, 0, 0],
       cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
       scales: { y: { range: (_self, _min, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [
@@ -57,7 +59,7 @@ export function plot(
         },
         {
           ...axis,
-          size: 52,
+          size: 44,
           space: 40,
           values: (_self, splits) => splits.map((each) => format(each)),
         },
