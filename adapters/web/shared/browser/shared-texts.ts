@@ -2,6 +2,7 @@ import { defineTexts } from "./texts.ts";
 
 /** The texts of what all pages share. */
 export const text = defineTexts({
+  cancel: "Cancel",
   close: "Close",
   copied: "Copied",
   copy: "Copy",

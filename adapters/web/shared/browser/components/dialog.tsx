@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { text } from "../shared-texts.ts";
-import { IconButton } from "./button.tsx";
+import { Button, IconButton } from "./button.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -10,7 +10,10 @@ interface DialogProps {
   /** The buttons at its end. */
   readonly actions?: ComponentChildren;
   readonly isWide?: boolean;
-  /** Makes the dialog a form: Enter in a field presses its button of the type `submit`. */
+  /**
+   * Makes the dialog a form, which can be canceled: Enter in a field presses its button of the type
+   * `submit`.
+   */
   readonly onSubmit?: () => void;
 }
 
@@ -52,7 +55,12 @@ export function Dialog(props: DialogProps): JSX.Element {
         <IconButton icon="close" label={text("close")} onClick={onClose} />
       </header>
       <div class="dialog-body">{children}</div>
-      {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+      {actions !== undefined && (
+        <footer class="dialog-actions">
+          {onSubmit !== undefined && <Button onClick={onClose}>{text("cancel")}</Button>}
+          {actions}
+        </footer>
+      )}
     </>
   );
   return (
