@@ -94,6 +94,31 @@ test("the headers of a phone hold their parts, also for people who read larger t
   }
 });
 
+test("the forms and handsets of the console are as wide as a phone, also with larger text", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  await shop.sandbox.inbound({ from: phone, body: "Hello" });
+  const context = await chromium(skip);
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(context, { width: 375, height: 812 });
+  await page.addInitScript(
+    `addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "200%"))`,
+  );
+  for (const [path, part] of [
+    ["phones", ".handset"],
+    ["agents/new", ".editor-end"],
+    ["agents/playbooks/new", ".editor-end"],
+  ] as const) {
+    await page.goto(`${url}#/${path}`);
+    await page.locator(part).first().waitFor();
+    const wider = await page.evaluate<number>(
+      `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".main"))`,
+    );
+    expect([path, wider]).toEqual([path, 0]);
+  }
+});
+
 /** Where words stand on the screen, from left to right. */
 const leftToRight = (page: Page, box: string, words: readonly string[]): Promise<string[]> =>
   page.evaluate(`(() => {
