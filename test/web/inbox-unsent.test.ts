@@ -126,6 +126,43 @@ test("a message whose tab was closed while it sent can be sent from another tab"
   expect(await outgoing.count()).toBe(1);
 });
 
+test("a message that was refused and then sent is not sent again from another tab", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const second = await page.context().newPage();
+  onTestFinished(() => second.close());
+  for (const tab of [page, second]) {
+    await tab.goto(`${url}#/all/${id}`);
+    await tab.locator(".message").waitFor();
+  }
+  const path = `**/${id}/messages`;
+  await page.route(path, (route) => route.fulfill({ status: 403, json: { status: 403 } }));
+  await page.locator(".composer-area").fill("Until six.");
+  await page.locator(".composer-area").press("Control+Enter");
+  const again = page.getByRole("button", { name: "Try again" });
+  await again.waitFor();
+  await page.unroute(path);
+  // The server sends it, but its answer never arrives.
+  const sent = Promise.withResolvers<void>();
+  await page.route(path, async (route) => {
+    await route.fetch();
+    sent.resolve();
+  });
+  await waitForQuota(second, url);
+  await again.click();
+  await sent.promise;
+  await page.close();
+  await second.getByRole("button", { name: "Try again" }).click();
+  await expect.poll(() => second.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  await second.locator(".message.is-out[data-status=delivered]").first().waitFor();
+  await expect.poll(() => second.getByText("Sending").count()).toBe(0);
+  const { data } = await shop.conversations.messages(id);
+  expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+});
+
 test("a message that was not delivered is written again, and keeps what the person is writing", async ({
   skip,
 }) => {

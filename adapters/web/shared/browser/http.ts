@@ -62,6 +62,9 @@ function renew(key: string): void {
   if (renewed.size > maxRenewed && oldest !== undefined) renewed.delete(oldest);
 }
 
+/** Returns the key under which the next request of a key is sent. */
+export const currentKey = (key: string): string => renewed.get(key) ?? key;
+
 /** Whether the server did nothing. With 410 it says that it did, and that the result is erased. */
 const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 410;
 
@@ -111,7 +114,7 @@ export async function request(
 ): Promise<Received> {
   const address = addressOf(path, query);
   const headers = new Headers(pageHeaders);
-  if (method !== "GET") headers.set("Idempotency-Key", renewed.get(key) ?? key);
+  if (method !== "GET") headers.set("Idempotency-Key", currentKey(key));
   if (body !== undefined) headers.set("Content-Type", "application/json");
   for (let repetition = 0; ; repetition += 1) {
     const response = await reach(address, {

@@ -4,6 +4,7 @@ import {
   api,
   ApiError,
   current,
+  currentKey,
   dayAndTime,
   explain,
   newKey,
@@ -240,7 +241,13 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
   } catch (error) {
     const isSignedOut = error instanceof ApiError && error.status === 401;
     // The page asks the person to sign in. Once that is done, the reason says nothing any more.
-    setOutgoing(id, { ...message, state: "failed", problem: isSignedOut ? "" : explain(error) });
+    const problem = isSignedOut ? "" : explain(error);
+    // Another tab has sent it meanwhile, or was refused too.
+    const { outgoing } = keptOf(id).peek();
+    if (!outgoing.some(({ key }) => key === message.key)) return;
+    // Another tab that sends it must use the same key as this one.
+    removeOutgoing(id, message.key);
+    setOutgoing(id, { ...message, key: currentKey(message.key), state: "failed", problem });
     tellUnsent(id);
     if (error instanceof ApiError && error.status === 409) {
       void fetchConversation(id).catch(() => {});
