@@ -49,7 +49,10 @@ export const openConversation: Command<OpenConversation, Conversation> = {
   },
 };
 
-/** Runs after a person or the host application opened a closed conversation again. */
+/**
+ * Runs after an update opened a closed conversation again, or snoozed it. It does not run when a
+ * reply or a contact's message opens one.
+ */
 export const onConversationReopened: Hook<{ readonly conversation: ConversationRow }> =
   defineHook("conversation reopened");
 
