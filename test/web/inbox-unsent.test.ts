@@ -1,10 +1,24 @@
 /** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { openInbox } from "./inbox-shop.ts";
 import { waitForQuota } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
+
+/** Opens one conversation in two tabs. */
+async function openTwoTabs(skip: TestContext["skip"]) {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const second = await page.context().newPage();
+  onTestFinished(() => second.close());
+  for (const tab of [page, second]) {
+    await tab.goto(`${url}#/all/${id}`);
+    await tab.locator(".message").waitFor();
+  }
+  return { shop, url, id, page, second };
+}
 
 test("a message that fails after its author went on is told, marked in the list, and one click away", async ({
   skip,
@@ -77,15 +91,7 @@ test("a message that fails after its author went on is told, marked in the list,
 test("two tabs have one draft, and what one of them sends is gone in the other", async ({
   skip,
 }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const second = await page.context().newPage();
-  onTestFinished(() => second.close());
-  for (const tab of [page, second]) {
-    await tab.goto(`${url}#/all/${id}`);
-    await tab.locator(".message").waitFor();
-  }
+  const { shop, id, page, second } = await openTwoTabs(skip);
   const [first, other] = [page, second].map((tab) => tab.locator(".composer-area"));
   await first?.fill("We are open");
   await expect.poll(() => other?.inputValue()).toBe("We are open");
@@ -104,15 +110,7 @@ test("two tabs have one draft, and what one of them sends is gone in the other",
 test("a message whose tab was closed while it sent can be sent from another tab", async ({
   skip,
 }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const second = await page.context().newPage();
-  onTestFinished(() => second.close());
-  for (const tab of [page, second]) {
-    await tab.goto(`${url}#/all/${id}`);
-    await tab.locator(".message").waitFor();
-  }
+  const { url, id, page, second } = await openTwoTabs(skip);
   // The request of the first tab never arrives.
   await page.route(`**/${id}/messages`, () => {});
   await page.locator(".composer-area").fill("Until six.");
@@ -129,15 +127,7 @@ test("a message whose tab was closed while it sent can be sent from another tab"
 test("a message that was refused and then sent is not sent again from another tab", async ({
   skip,
 }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const second = await page.context().newPage();
-  onTestFinished(() => second.close());
-  for (const tab of [page, second]) {
-    await tab.goto(`${url}#/all/${id}`);
-    await tab.locator(".message").waitFor();
-  }
+  const { shop, url, id, page, second } = await openTwoTabs(skip);
   const path = `**/${id}/messages`;
   await page.route(path, (route) => route.fulfill({ status: 403, json: { status: 403 } }));
   await page.locator(".composer-area").fill("Until six.");
