@@ -294,7 +294,7 @@ const agentHookHandlers: readonly HookHandler[] = [
   onHook(onMessageReceived, (tx, { message, isReopened }, { drawId, reopenMs }) =>
     callAgent(tx, drawId, message, { isReopened, reopenMs }),
   ),
-  // A turn does nothing in a closed conversation, so that a message may still wait for its answer.
+  // A turn does nothing in a closed conversation, so a message may still wait for an answer.
   onHook(onConversationReopened, async (tx, { conversation }) => {
     if (conversation.handler === "ai") await arm(tx, turnJob(conversation, tx.now));
   }),

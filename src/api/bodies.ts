@@ -142,10 +142,24 @@ function walk(value: unknown, left: number, path: string[], errors: FieldError[]
       { ...inBody(path), code: "too_deep", message: "The body is nested too deeply." },
     ]);
   }
-  for (const [key, each] of Object.entries(value)) {
-    path.push(key);
-    if (key === "__proto__") errors.push(unknownField(inBody(path), key));
-    else walk(each, left - 1, path, errors);
-    path.pop();
+  if (Array.isArray(value)) {
+    for (const [i, each] of value.entries()) within(each, String(i), left, path, errors);
+    return;
   }
+  for (const [key, each] of Object.entries(value)) within(each, key, left, path, errors);
+}
+
+function within(
+  value: unknown,
+  key: string,
+  left: number,
+  path: string[],
+  errors: FieldError[],
+): void {
+  const forbidden = key === "__proto__";
+  if (!forbidden && (typeof value !== "object" || value === null)) return;
+  path.push(key);
+  if (forbidden) errors.push(unknownField(inBody(path), key));
+  else walk(value, left - 1, path, errors);
+  path.pop();
 }

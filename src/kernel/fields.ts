@@ -122,15 +122,22 @@ function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
+/** Counts without a copy: a text that is refused may be as large as a body. */
+function countCodePoints(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xff_ff ? 2 : 1) count++;
+  return count;
+}
+
 /** Text of up to `max` Unicode code points, the unit in which JSON Schema counts. */
 export function text(max: number): z.ZodString {
   return z
     .string()
     .refine(
-      (value) => value.length <= max || (value.length <= 2 * max && [...value].length <= max),
+      (value) => value.length <= max || (value.length <= 2 * max && countCodePoints(value) <= max),
       {
         error: ({ input }) =>
-          `must have at most ${max} characters, got ${[...String(input)].length}`,
+          `must have at most ${max} characters, got ${countCodePoints(String(input))}`,
       },
     )
     .refine(isStorable, { error: "must not contain NUL or half a surrogate pair" })

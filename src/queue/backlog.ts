@@ -76,9 +76,9 @@ export class Backlog {
     if (!this.#hasWaiting) return [];
     // More jobs wait in the same lane, nobody knows how many. They all go first.
     if (this.due.hasMoreIn(lane)) return undefined;
-    // The lane of each waiting job of the group. The new job comes last. Its lane is a copy, which
-    // differs from the lane of those that wait in it.
+    // A copy, so that `indexOf` finds the new job and not one that waits in the same lane.
     const own: Lane = { ...lane };
+    /** The lane of each waiting job of the group. */
     const inGroup: Lane[] = [];
     let room = free;
     for (const [other, count] of this.#waitingJobs()) {

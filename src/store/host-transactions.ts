@@ -252,8 +252,8 @@ function notEndedInTime(): TidingsError {
 function notAwaited(): TidingsError {
   return new TidingsError(
     "invalid_option",
-    "transaction: your function returned before a command had ended that joins its transaction, " +
-      "so everything was rolled back. Await each command inside the function.",
+    "transaction: your function returned while a command with its `tx` was still running, so " +
+      "everything was rolled back. Await each command inside the function.",
   );
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { inBody, inQuery, parse, type Place } from "../../src/kernel/validation.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { text } from "../../src/kernel/fields.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 
 const step = z.discriminatedUnion("type", [
@@ -27,6 +28,7 @@ describe("the error of a field", () => {
     [z.array(z.string()).max(2), ["a", "b", "c"], "must have at most 2 items, got 3"],
     [z.string().min(2), "a", "must have at least 2 characters, got 1"],
     [z.string().max(1), "ab", "must have at most 1 character, got 2"],
+    [text(2), "🌱🌱🌱", "must have at most 2 characters, got 3"],
     [z.string().length(6), "abc", "must have exactly 6 characters, got 3"],
     [z.string().length(6), "abcdefg", "must have exactly 6 characters, got 7"],
     [z.array(z.string()).length(1), [], "must have exactly 1 item, got 0"],
