@@ -4,7 +4,7 @@ import { wronglyExcluded } from "./met-faults/table.ts";
 import { type Result, simulate } from "./simulate.ts";
 
 /** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
-const seeds = runs(95);
+const seeds = runs(65);
 /** Shorter than the command line's default, so that more combinations of faults occur. */
 const steps = 60;
 
