@@ -8,6 +8,7 @@ import {
   moveToUsualLane,
   remoteOf,
   renew,
+  waitingForOf,
 } from "../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow, outbox } from "./rows.ts";
 import { type ConversationId, type GenerateId, mediumOf } from "../kernel/index.ts";
@@ -125,7 +126,8 @@ function checkProgress(first: MessageRow, before: MessageRow | undefined): void 
 /**
  * Leaves a conversation to engines that have the transport of its next message. Its job moves to
  * the lane of that transport: in another one, engines with the lane's transport would always be
- * first to take it.
+ * first to take it. A job that was released from a throttle stays released, or it would wait again
+ * and come back here, without end.
  */
 async function leaveToOthers(
   tx: Tx,
@@ -137,7 +139,8 @@ async function leaveToOthers(
   if (remoteOf(present) === message.transport) {
     return waitUntil(tx, claim, tx.now + waitForTransportMs, options);
   }
-  await finish(tx, claim, { againAt: tx.now, lane: sendLane(message, classOf(present)) });
+  const lane = { ...sendLane(message, classOf(present)), waiting_for: waitingForOf(present) };
+  await finish(tx, claim, { againAt: tx.now, lane });
   return undefined;
 }
 

@@ -18,7 +18,7 @@ export type {
   JobTable,
 } from "./job.ts";
 export { encodeJobKey, type JobKeys, type JobKind } from "./job-kinds.ts";
-export { classOf, encodeLane, type Lane, poolOf, pools, remoteOf } from "./lane.ts";
+export { classOf, encodeLane, type Lane, poolOf, pools, remoteOf, waitingForOf } from "./lane.ts";
 export { countWaiting, type WaitingJobs } from "./count-waiting.ts";
 export {
   arm,

@@ -83,6 +83,11 @@ export function remoteOf(lane: Lane): string | undefined {
   return "remote" in lane ? lane.remote : undefined;
 }
 
+/** Returns the sender whose throttle the jobs of a lane wait for. Null if they wait for none. */
+export function waitingForOf(lane: Lane): string | null {
+  return "waiting_for" in lane ? lane.waiting_for : null;
+}
+
 /**
  * Groups of lanes with separate concurrency limits. Calls to webhooks and models mostly wait. A
  * webhook is in the slow pool unless its last automatic attempt succeeded. Any number of slow

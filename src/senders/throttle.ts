@@ -9,13 +9,13 @@ import {
   arm,
   type Claim,
   classOf,
-  encodeLane,
   finish,
   type JobOrder,
   type Lane,
   moveToUsualLane,
   currentLane,
   type SendClass,
+  waitingForOf,
 } from "../queue/index.ts";
 import {
   handOverByNumber,
@@ -89,11 +89,12 @@ export async function checkThrottle(
   if (throttle === undefined) return undefined;
   const at = await nextHandOverAt(tx, throttle);
   const present = await currentLane(tx, claim);
-  const lane = waitingLane(throttle, classOf(present));
-  const waits = encodeLane(present) === encodeLane(lane);
+  // If a route leads to another transport than the sender's, the job may be in a lane of that one.
+  const waits = waitingForOf(present) === from;
   if (at <= tx.now && (!throttle.waiting || waits)) return throttle;
   if (!throttle.waiting) tx.update(senderThrottles, throttle, { waiting: true });
   await arm(tx, throttleJob(throttle, Math.max(at, tx.now)));
+  const lane = waitingLane(throttle, classOf(present));
   await finish(tx, claim, { againAt: await nextExpiry(), lane });
   return "wait";
 }

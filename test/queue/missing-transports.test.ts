@@ -70,6 +70,24 @@ describe.each(storages)("calls of a carrier on $name", ({ open }) => {
     expect(Math.max(...calls)).toBeLessThanOrEqual(5_000);
   });
 
+  it("for a throttled sender go over the transport of a route on an engine of its own", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const lines = [carrier(), carrier({ name: "other" })];
+    const engines = lines.map((line) => engine(ground.connect(), { transports: [line] }));
+    const from = "+15005550909";
+    const routes = [{ transports: ["other"] }];
+    const sender = engine(ground.connect(), { transports: lines, routes });
+    const throttled = { transport: "sandbox", messages_per_second: 1 };
+    await sender.senders.create({ address: from, channels: ["sms"], ...throttled });
+    for (let n = 0; n < 3; n++) {
+      await sender.messages.send({ to: `+1500555100${n}`, body: "Hello", from });
+    }
+    for (const each of engines) await each.start();
+    await clock.advance(60_000);
+    expect(lines.map(({ calls }) => calls.length)).toEqual([0, 3]);
+  });
+
   it("for a transport that no engine has end with the message's ttl", async () => {
     const { clock, engine } = world();
     const ground = open();
