@@ -215,8 +215,8 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
   host?(handle: unknown): Group;
   /**
    * Runs `work` in a new transaction. `host` accepts the handle, and the host application can run
-   * its own statements on it. Commits when `work` resolves. Otherwise rolls back and rejects with
-   * its error.
+   * its own statements on it. Commits when `work` resolves. Otherwise rolls back, discards the
+   * handle, because `work` may still run, and rejects with the error.
    * @throws TidingsError `invalid_option` when `work` ended the transaction itself, and the
    * database's error when a constraint of the host application fails at the commit
    */

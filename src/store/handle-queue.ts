@@ -60,7 +60,7 @@ export class HandleQueue {
   async end(): Promise<void> {
     this.#isOver = true;
     while (this.#waiting > 0) await this.#last;
-    // A call may not have reached the queue yet. Later, its handle may be in another transaction.
+    // A call that has not reached the queue yet may be at its policies, which use the handle.
     await Promise.all(this.#calls);
   }
 }

@@ -197,18 +197,20 @@ export class HostTransactions {
     if (this.#isCancelled && origin !== "engine") throw notEndedInTime();
     const queue = new HandleQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
+    let value: T;
     try {
       const working = Promise.resolve(work(handle));
-      const value = await (origin === "engine" ? working : this.#unlessCancelled(working));
+      value = await (origin === "engine" ? working : this.#unlessCancelled(working));
       // Its statements would commit without that command.
       if (queue.hasCalls) throw notAwaited();
-      return value;
     } finally {
       // A running command ends before its transaction. A later one would write outside of it.
       await queue.end();
-      // A connection pool reuses the handle.
-      this.#queues.delete(handle);
     }
+    // A connection pool reuses the handle. After a failure, the storage discards it, and the queue
+    // stays, so that it refuses the commands of work that still runs.
+    this.#queues.delete(handle);
+    return value;
   }
 
   /**

@@ -102,15 +102,22 @@ describe.each(hosts)("a command in engine.transaction on $name that is not await
     const host = await open();
     const one = world().engine(host.connect());
     await one.account().get();
-    let late: Promise<unknown> = Promise.resolve();
+    let late: Promise<unknown[]> = Promise.resolve([]);
     const failed = one.transaction(async (tx) => {
-      late = one.messages.send(hello, { tx }).catch((error: unknown) => error);
+      const sendAfter = async (earlier: Promise<unknown[]>): Promise<unknown[]> => {
+        const errors = await earlier;
+        const error = await one.messages.send(hello, { tx }).catch((reason: unknown) => reason);
+        return [...errors, error];
+      };
+      late = sendAfter(sendAfter(sendAfter(Promise.resolve([]))));
+      void one.messages.send(hello, { tx }).catch(() => {});
     });
     await expect(failed).rejects.toMatchObject({ code: "invalid_option" });
-    expect(await late).toMatchObject({
+    const refused = {
       code: "invalid_option",
       message: "tx: this transaction has ended. Use the handle before it commits.",
-    });
+    };
+    expect(await late).toMatchObject([refused, refused, refused]);
   });
 
   it("makes a consumer's handler fail, which is called again", async () => {
