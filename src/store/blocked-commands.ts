@@ -205,9 +205,9 @@ export class BlockedCommands implements Blocked {
   #rejectLongBlocked(first: BlockedCommand): void {
     const now = this.#clock.monotonic();
     const rows = new RowSet();
-    rows.add(first.run);
-    for (const { member, since, run } of [first, ...this.#sort().behind]) {
-      if (!rows.overlaps(run)) continue;
+    for (const command of [first, ...this.#sort().behind]) {
+      const { member, since, run } = command;
+      if (command !== first && !rows.overlaps(run)) continue;
       rows.add(run);
       if (now - since < this.#maxMs) continue;
       member.reject(locked(first.conflict));

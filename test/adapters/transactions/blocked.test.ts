@@ -155,6 +155,21 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(await bodies(one)).toEqual(["Before", ann.body, "After"]);
   });
 
+  it("a command that only depends on a row of it fails after 5 s, too", async () => {
+    const { clock, one, own } = await opened();
+    const [contact] = (await one.contacts.list()).data;
+    const id = contact?.id ?? "";
+    await one.contacts.update(id, { name: "Ann" }, { tx: own.tx });
+    let refused: unknown;
+    const unchanged = one.contacts.update(id, {}).catch((error: unknown) => (refused = error));
+    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+    await clock.advance(4_900);
+    expect(refused).toBeUndefined();
+    await clock.advance(300);
+    expect(refused).toMatchObject({ code: "storage_contended" });
+    await unchanged;
+  });
+
   it.each(["COMMIT", "ROLLBACK"] as const)(
     "messages to the contact that it creates wait for its %s",
     async (how) => {
