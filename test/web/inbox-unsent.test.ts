@@ -67,7 +67,8 @@ test("a message that fails after its author went on is told, marked in the list,
   await waitForQuota(page, url);
   expect(await composer.inputValue()).toBe("And for you");
   await composer.press("Control+Enter");
-  await page.locator(".message.is-out").waitFor();
+  // There are two while the server has the message and its answer has not arrived.
+  await page.locator(".message.is-out").first().waitFor();
   await composer.fill("One more thing");
   await show(ann);
   await page.locator(".conversation-header", { hasText: "Ann" }).waitFor();
@@ -105,6 +106,38 @@ test("two tabs have one draft, and what one of them sends is gone in the other",
   }
   const { data } = await shop.conversations.messages(id);
   expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+});
+
+test("a note that is being written never becomes a reply, and neither is lost", async ({
+  skip,
+}) => {
+  const { shop, id, page, second } = await openTwoTabs(skip);
+  const area = (tab: typeof page) => tab.locator(".composer-area");
+  const choose = (name: string) => page.getByRole("tab", { name });
+  await choose("Note").click();
+  await area(page).fill("He always complains.");
+  await area(page).press("Escape");
+  await page.keyboard.press("r");
+  await expect.poll(() => area(page).inputValue()).toBe("");
+  await choose("Note Draft").waitFor();
+  await area(page).press("Control+Enter");
+  await area(page).fill("Until six.");
+  await expect.poll(() => area(second).inputValue()).toBe("Until six.");
+  await choose("Note").click();
+  await choose("Reply Draft").waitFor();
+  expect(await area(page).inputValue()).toBe("He always complains.");
+  await page.reload();
+  await expect.poll(() => area(page).inputValue()).toBe("He always complains.");
+  await choose("Reply").click();
+  await area(page).press("Control+Enter");
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
+  await expect.poll(() => area(page).inputValue()).toBe("");
+  const { data } = await shop.conversations.messages(id);
+  expect(data.map(({ body }) => body).toSorted()).toEqual(["Hello?", "Until six."]);
+  await choose("Note Draft").click();
+  await page.getByRole("button", { name: "Add note" }).click();
+  await page.locator(".note", { hasText: "He always complains." }).waitFor();
+  expect(await area(page).inputValue()).toBe("");
 });
 
 test("a message whose tab was closed while it sent can be sent from another tab", async ({

@@ -18,10 +18,13 @@ import {
   channelOf,
   type Draft,
   emptyDraft,
+  isBlank,
   keptOf,
+  type Mode,
   type Outgoing,
   removeOutgoing,
   setDraft,
+  setMode,
   setOutgoing,
 } from "./drafts.ts";
 import { noteSent, tellUnsent } from "./failures.ts";
@@ -170,10 +173,11 @@ export function markUnread(id: string): Promise<boolean> {
 
 /** Sends what was typed. The text stays in the thread until the server has it. */
 export function sendDraft(id: string): void {
-  const { draft } = keptOf(id).peek();
-  if (draft.body.trim() === "" && draft.media.length === 0) return;
+  const { mode, [mode]: draft } = keptOf(id).peek();
+  if (isBlank(draft)) return;
   const message: Outgoing = {
     ...draft,
+    mode,
     key: newKey(),
     state: "sending",
     tab: tabId,
@@ -182,7 +186,7 @@ export function sendDraft(id: string): void {
   };
   setOutgoing(id, message);
   allowReport();
-  setDraft(id, { ...emptyDraft, mode: draft.mode, from: draft.from });
+  setDraft(id, mode, { ...emptyDraft, from: draft.from });
   void inTurn(id, () => deliver(id, message));
 }
 
@@ -196,22 +200,25 @@ export function resend(id: string, message: Outgoing): void {
 /** Puts a message that was not sent back into the composer. */
 export function editAgain(id: string, { key, mode, body, media, sendAt, from }: Outgoing): void {
   removeOutgoing(id, key);
-  setDraft(id, { mode, ...besideDraft(id, body, media), sendAt, from });
+  setMode(id, mode);
+  setDraft(id, mode, { ...besideDraft(id, mode, body, media), sendAt, from });
 }
 
 /** Puts a message that did not reach the contact into the composer. */
 export function writeAgain({ conversation_id: id, body, media }: Message): void {
   const urls = media.map(({ url }) => url);
-  setDraft(id, { mode: "reply", ...besideDraft(id, body ?? "", urls) });
+  setMode(id, "reply");
+  setDraft(id, "reply", besideDraft(id, "reply", body ?? "", urls));
 }
 
 /** A text and files before those that the person is writing. */
 function besideDraft(
   id: string,
+  mode: Mode,
   body: string,
   media: readonly string[],
 ): Pick<Draft, "body" | "media"> {
-  const { draft } = keptOf(id).peek();
+  const { [mode]: draft } = keptOf(id).peek();
   return {
     body: draft.body === "" ? body : `${body}\n${draft.body}`,
     media: [...new Set([...media, ...draft.media])],

@@ -11,9 +11,11 @@ import {
   tabId,
 } from "../../../shared/browser/index.ts";
 
-/** A reply or note that is being written. */
+/** What a person writes in a conversation: to the contact, or to the colleagues. */
+export type Mode = "reply" | "note";
+
+/** A reply or note that is being written. A note has only a body. */
 export interface Draft {
-  readonly mode: "reply" | "note";
   readonly body: string;
   readonly media: readonly string[];
   /** When to send it, as an ISO time. Null for now. */
@@ -22,8 +24,9 @@ export interface Draft {
   readonly from: string;
 }
 
-/** A message that was sent from this page, until the server has it. */
+/** A reply or note that was sent from this page, until the server has it. */
 export interface Outgoing extends Draft {
+  readonly mode: Mode;
   /** The idempotency key. A repetition has the same, so that the message is sent once. */
   readonly key: string;
   readonly state: "sending" | "failed";
@@ -34,13 +37,20 @@ export interface Outgoing extends Draft {
   readonly at: string;
 }
 
-/** What is kept of one conversation. */
+/** What is kept of one conversation. A note never becomes a reply, so each has its own draft. */
 interface Kept {
-  readonly draft: Draft;
+  /** The draft that the composer shows. */
+  readonly mode: Mode;
+  readonly reply: Draft;
+  readonly note: Draft;
   readonly outgoing: readonly Outgoing[];
 }
 
-export const emptyDraft: Draft = { mode: "reply", body: "", media: [], sendAt: null, from: "" };
+export const emptyDraft: Draft = { body: "", media: [], sendAt: null, from: "" };
+
+/** Whether a draft has no content that a person would miss. */
+export const isBlank = ({ body, media }: Draft): boolean =>
+  body.trim() === "" && media.length === 0;
 
 /** The channel that carries a draft. A text with files is an MMS. */
 export const channelOf = ({ medium }: Conversation, media: Draft["media"]): Message["channel"] =>
@@ -152,26 +162,28 @@ export type Unfinished = "draft" | "unsent";
 /** What is unfinished, by the conversation's id. */
 export const unfinished = signal<ReadonlyMap<string, Unfinished>>(new Map());
 
-function unfinishedOf({ draft, outgoing }: Kept): Unfinished | undefined {
+function unfinishedOf({ reply, note, outgoing }: Kept): Unfinished | undefined {
   if (outgoing.some(({ state }) => state === "failed")) return "unsent";
-  return draft.body.trim() === "" && draft.media.length === 0 ? undefined : "draft";
+  return isBlank(reply) && isBlank(note) ? undefined : "draft";
 }
 
 const isConversation = (id: string): boolean => id.startsWith("conv_");
 
 const conversations = new Drafts<Kept>({
   parse: (stored, isLive) => {
-    const { draft, outgoing = [] } = (stored ?? {}) as Partial<Kept>;
+    const { mode = "reply", reply, note, outgoing = [] } = (stored ?? {}) as Partial<Kept>;
     return {
-      draft: { ...emptyDraft, ...draft },
+      mode,
+      reply: { ...emptyDraft, ...reply },
+      note: { ...emptyDraft, ...note },
       // A page that closed while it sent does not know the outcome. A repetition is safe.
       outgoing: outgoing.map((each) =>
         isLive && !goneTabs.has(each.tab) ? each : { ...each, state: "failed" },
       ),
     };
   },
-  isEmpty: ({ draft, outgoing }) =>
-    outgoing.length === 0 && draft.body === "" && draft.media.length === 0,
+  isEmpty: ({ reply, note, outgoing }) =>
+    outgoing.length === 0 && reply.body === "" && reply.media.length === 0 && note.body === "",
   onChange: (id, kept) => {
     awaitSenders(id, kept);
     const found = unfinishedOf(kept);
@@ -227,9 +239,14 @@ export const observationDraft = (contact: string): string => `${contact}:observa
 /** What is kept of a conversation. */
 export const keptOf = (id: string): Signal<Kept> => conversations.of(id);
 
-export function setDraft(id: string, fields: Partial<Draft>): void {
+/** Shows the draft of the reply or of the note. */
+export function setMode(id: string, mode: Mode): void {
+  conversations.set(id, { ...keptOf(id).peek(), mode });
+}
+
+export function setDraft(id: string, mode: Mode, fields: Partial<Draft>): void {
   const kept = keptOf(id).peek();
-  conversations.set(id, { ...kept, draft: { ...kept.draft, ...fields } });
+  conversations.set(id, { ...kept, [mode]: { ...kept[mode], ...fields } });
 }
 
 /** Adds or replaces an outgoing message. */

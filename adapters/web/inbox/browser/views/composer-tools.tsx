@@ -56,7 +56,7 @@ export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
           onPick={(picked) => {
             const at = choices.find(({ id }) => id === picked)?.at;
             if (at === undefined) setOpened("schedule-at");
-            else setDraft(row.id, { sendAt: at.toISOString() });
+            else setDraft(row.id, "reply", { sendAt: at.toISOString() });
           }}
         />
       )}
@@ -65,7 +65,7 @@ export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
           title={t("scheduleFor")}
           label={t("scheduleFor")}
           confirm={t("schedule")}
-          onPick={(at) => setDraft(row.id, { sendAt: at.toISOString() })}
+          onPick={(at) => setDraft(row.id, "reply", { sendAt: at.toISOString() })}
           onClose={close}
         />
       )}
@@ -90,7 +90,7 @@ function SenderChoice({ row, draft, preview }: ToolsProps): JSX.Element | null {
           { value: "", label: usual ? t("senderUsual", { address: usual }) : t("senderDefault") },
           ...addresses.map((address) => ({ value: address, label: address })),
         ]}
-        onChange={({ currentTarget }) => setDraft(row.id, { from: currentTarget.value })}
+        onChange={({ currentTarget }) => setDraft(row.id, "reply", { from: currentTarget.value })}
       />
     </span>
   );
@@ -111,7 +111,9 @@ function AttachDialog({ id, draft, onClose }: AttachDialogProps): JSX.Element {
     if (address === undefined) setProblem(t("attachInvalid"));
     else if (draft.media.length >= maxMedia) setProblem(t("attachTooMany", { count: maxMedia }));
     else {
-      setDraft(id, { media: [...draft.media.filter((each) => each !== address), address] });
+      setDraft(id, "reply", {
+        media: [...draft.media.filter((each) => each !== address), address],
+      });
       onClose();
     }
   };

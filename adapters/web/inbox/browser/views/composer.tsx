@@ -13,7 +13,15 @@ import {
   useShortcuts,
 } from "../../../shared/browser/index.ts";
 import { sendDraft } from "../state/actions.ts";
-import { channelOf, type Draft, keptOf, setDraft } from "../state/drafts.ts";
+import {
+  channelOf,
+  type Draft,
+  isBlank,
+  keptOf,
+  type Mode,
+  setDraft,
+  setMode,
+} from "../state/drafts.ts";
 import { contactVersion } from "../state/live.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { reportTyping } from "../state/typing.ts";
@@ -29,11 +37,12 @@ const maxHeight = 240;
 /** Where a person writes a reply or a note. What is typed is kept until it is sent. */
 export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
   const { id } = row;
-  const { draft } = keptOf(id).value;
+  const { mode, reply, note } = keptOf(id).value;
   const area = useRef<HTMLTextAreaElement>(null);
-  const isNote = draft.mode === "note";
-  const write = (mode: Draft["mode"]): void => {
-    setDraft(id, { mode });
+  const isNote = mode === "note";
+  const draft = isNote ? note : reply;
+  const write = (next: Mode): void => {
+    setMode(id, next);
     area.current?.focus();
   };
   const canReply = may("messages:write") && may("conversations:write");
@@ -47,11 +56,11 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       : [],
   );
   useGrowing(area, draft.body);
-  const preview = usePreview(row, draft);
+  const preview = usePreview(row, reply, isNote);
   const limit = isNote ? maxNoteCharacters : maxCharacters;
   const characters = [...draft.body].length;
-  const isEmpty = draft.body.trim() === "" && (isNote || draft.media.length === 0);
-  const cannotSend = isEmpty || characters > limit || (!isNote && preview?.sendable === false);
+  const cannotSend =
+    isBlank(draft) || characters > limit || (!isNote && preview?.sendable === false);
   const send = (): void => {
     if (cannotSend) return;
     sendDraft(id);
@@ -70,11 +79,11 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       <div class="composer-top">
         <Tabs
           label={t("reply")}
-          active={draft.mode}
+          active={mode}
           onChange={write}
           tabs={[
-            { id: "reply", label: t("reply") },
-            { id: "note", label: t("noteMode") },
+            { id: "reply", label: t("reply"), mark: markOf(isNote, reply) },
+            { id: "note", label: t("noteMode"), mark: markOf(!isNote, note) },
           ]}
         />
         {!isNote && <Situation row={row} />}
@@ -89,7 +98,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
         placeholder={isNote ? t("notePlaceholder") : t("replyPlaceholder")}
         value={draft.body}
         onInput={({ currentTarget: { value: body } }) => {
-          setDraft(id, { body });
+          setDraft(id, mode, { body });
           if (!isNote) reportTyping(row, body);
         }}
         onKeyDown={(event) => {
@@ -99,7 +108,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       {!isNote && <Chips id={id} draft={draft} />}
       <div class="composer-bottom">
         {!isNote && <Tools row={row} draft={draft} preview={preview} />}
-        <Size row={row} draft={draft} characters={characters} limit={limit} />
+        <Size row={row} isNote={isNote} draft={draft} characters={characters} limit={limit} />
         <Button
           kind="primary"
           icon={isNote ? "note" : draft.sendAt === null ? "send" : "calendar"}
@@ -115,6 +124,10 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
     </footer>
   );
 }
+
+/** Marks the tab whose draft is not shown, if it has one. */
+const markOf = (isHidden: boolean, draft: Draft): string | undefined =>
+  isHidden && !isBlank(draft) ? t("rowDraft") : undefined;
 
 /** What a reply causes besides. */
 function Situation({ row }: { readonly row: Conversation }): JSX.Element | null {
@@ -140,15 +153,15 @@ function useGrowing(area: { readonly current: HTMLTextAreaElement | null }, body
 const previewDelayMs = 400;
 
 /** What would happen to the reply now, by the server's policies. */
-function usePreview(row: Conversation, draft: Draft): MessagePreview | undefined {
+function usePreview(row: Conversation, reply: Draft, isNote: boolean): MessagePreview | undefined {
   const [preview, setPreview] = useState<MessagePreview>();
-  const { media, from, sendAt, mode } = draft;
+  const { media, from, sendAt } = reply;
   // The contact may opt out, or in again.
   const version = contactVersion.value.get(row.contact.id) ?? 0;
-  const body = draft.body === "" && media.length === 0 ? "…" : draft.body;
+  const body = reply.body === "" && media.length === 0 ? "…" : reply.body;
   // The text matters only to the host's policies, so a pause in the typing is soon enough.
   useEffect(() => {
-    if (mode === "note") return;
+    if (isNote) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
       const input = {
@@ -169,8 +182,8 @@ function usePreview(row: Conversation, draft: Draft): MessagePreview | undefined
       clearTimeout(timer);
       stop.abort();
     };
-  }, [row.id, version, body, media, from, sendAt, mode]);
-  return mode === "note" ? undefined : preview;
+  }, [row.id, version, body, media, from, sendAt, isNote]);
+  return isNote ? undefined : preview;
 }
 
 interface PoliciesProps {
@@ -225,7 +238,7 @@ function Chips({ id, draft }: DraftProps): JSX.Element | null {
             icon="close"
             isSmall
             label={t("scheduleClear")}
-            onClick={() => setDraft(id, { sendAt: null })}
+            onClick={() => setDraft(id, "reply", { sendAt: null })}
           />
         </li>
       )}
@@ -237,7 +250,9 @@ function Chips({ id, draft }: DraftProps): JSX.Element | null {
             icon="close"
             isSmall
             label={t("attachRemove", { url })}
-            onClick={() => setDraft(id, { media: draft.media.filter((each) => each !== url) })}
+            onClick={() =>
+              setDraft(id, "reply", { media: draft.media.filter((each) => each !== url) })
+            }
           />
         </li>
       ))}
@@ -247,13 +262,14 @@ function Chips({ id, draft }: DraftProps): JSX.Element | null {
 
 interface SizeProps {
   readonly row: Conversation;
+  readonly isNote: boolean;
   readonly draft: Draft;
   readonly characters: number;
   readonly limit: number;
 }
 
 /** How long the text is, and for an SMS its parts and encoding. */
-function Size({ row, draft, characters, limit }: SizeProps): JSX.Element {
+function Size({ row, isNote, draft, characters, limit }: SizeProps): JSX.Element {
   const over = characters - limit;
   if (over > 0) {
     return (
@@ -262,7 +278,7 @@ function Size({ row, draft, characters, limit }: SizeProps): JSX.Element {
       </p>
     );
   }
-  const isSms = draft.mode === "reply" && row.medium === "text" && draft.media.length === 0;
+  const isSms = !isNote && row.medium === "text" && draft.media.length === 0;
   if (!isSms || draft.body === "") return <span class="grow" />;
   const { encoding, parts, remaining, culprit } = smsSize(draft.body);
   const why = culprit === null ? undefined : t("encodingWhy", { character: culprit });

@@ -1,9 +1,17 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 
+interface Tab<Id extends string> {
+  readonly id: Id;
+  readonly label: string;
+  readonly count?: number;
+  /** What a dot at the label stands for. Without it, there is no dot. */
+  readonly mark?: string | undefined;
+}
+
 interface TabsProps<Id extends string> {
   readonly label: string;
-  readonly tabs: readonly { readonly id: Id; readonly label: string; readonly count?: number }[];
+  readonly tabs: readonly Tab<Id>[];
   readonly active: Id;
   readonly onChange: (id: Id) => void;
   /** The id of the element that shows the active tab's content. */
@@ -28,7 +36,7 @@ export function Tabs<Id extends string>(props: TabsProps<Id>): JSX.Element {
   };
   return (
     <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
-      {tabs.map(({ id, label, count }) => (
+      {tabs.map(({ id, label, count, mark }) => (
         <button
           key={id}
           type="button"
@@ -42,6 +50,11 @@ export function Tabs<Id extends string>(props: TabsProps<Id>): JSX.Element {
         >
           {label}
           {count !== undefined && count > 0 && <span class="count">{count}</span>}
+          {mark !== undefined && (
+            <span class="tab-mark" data-tooltip={mark}>
+              <span class="visually-hidden">{mark}</span>
+            </span>
+          )}
         </button>
       ))}
     </div>
