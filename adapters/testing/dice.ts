@@ -1,4 +1,4 @@
-import { seededRandom } from "./simulated.ts";
+import { seededRandom } from "./seeded-random.ts";
 
 /** Random choices from a seed. The same seed draws the same choices. */
 export class Dice {

@@ -55,15 +55,9 @@ export {
   type TrustedWebhook,
 } from "./receiver/scripted-receiver.ts";
 export { Dice } from "./dice.ts";
-export {
-  seededRandom,
-  simulated,
-  type Simulated,
-  type SimulationOptions,
-  type Time,
-  virtualClock,
-  type VirtualClock,
-} from "./simulated.ts";
+export { seededRandom } from "./seeded-random.ts";
+export { simulated, type Simulated, type SimulationOptions } from "./simulated.ts";
+export { type Time, virtualClock, type VirtualClock } from "./virtual-clock.ts";
 export { modelConformance, type ModelConformance } from "./model-conformance/index.ts";
 export type { ModelBehavior, ModelNeed, ModelUnderTest } from "./model-conformance/bench.ts";
 export { mountConformance, type MountConformance } from "./mount-conformance/index.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../adapters/testing/simulated.ts";
+import { seededRandom } from "../../adapters/testing/seeded-random.ts";
 
 /**
  * Random choices from a seed. The same seed draws the same numbers, but the engines run in real

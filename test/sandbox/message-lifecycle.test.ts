@@ -15,7 +15,7 @@ import type {
   Receipt,
   ReceiptSubject,
 } from "../../src/ports/transport.ts";
-import { virtualClock } from "../../adapters/testing/simulated.ts";
+import { virtualClock } from "../../adapters/testing/virtual-clock.ts";
 
 /** A minimal dispatcher: one message, the rules and the simulated carrier. */
 async function lifeOf(to: string) {

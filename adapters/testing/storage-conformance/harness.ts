@@ -9,7 +9,8 @@ import {
 } from "../../../src/ports/index.ts";
 import { entries, entry, type Item, itemById, items, places, schema } from "./collections.ts";
 import { Store } from "../../../src/store/index.ts";
-import { seededRandom, virtualClock } from "../simulated.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { virtualClock } from "../virtual-clock.ts";
 
 export const insert = (row: Item): Write => ({
   kind: "insert",

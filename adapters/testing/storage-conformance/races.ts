@@ -1,6 +1,6 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import type { Store, UnscopedTx } from "../../../src/store/index.ts";
-import { seededRandom } from "../simulated.ts";
+import { seededRandom } from "../seeded-random.ts";
 import {
   entries,
   entriesByPosition,

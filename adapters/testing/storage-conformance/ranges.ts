@@ -1,5 +1,5 @@
 import type { Index, KeyValue, Range, Row } from "../../../src/ports/index.ts";
-import { seededRandom } from "../simulated.ts";
+import { seededRandom } from "../seeded-random.ts";
 import {
   entries,
   entriesByPosition,

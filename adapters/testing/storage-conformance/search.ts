@@ -4,7 +4,7 @@ import {
   type StoragePort,
   type Write,
 } from "../../../src/ports/index.ts";
-import { seededRandom } from "../simulated.ts";
+import { seededRandom } from "../seeded-random.ts";
 import { type Book, books, booksByWords } from "./collections.ts";
 import { failsAs, same } from "../checks.ts";
 import { type Cases, write } from "./harness.ts";

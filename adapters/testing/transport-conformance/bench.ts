@@ -11,7 +11,7 @@ import {
   silent,
   type Transport,
 } from "../../../src/ports/index.ts";
-import { type VirtualClock, virtualClock } from "../simulated.ts";
+import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import { holds, Mismatch } from "../checks.ts";
 import type { Checks } from "../suite.ts";
 

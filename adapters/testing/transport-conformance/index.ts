@@ -1,6 +1,6 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
-import type { VirtualClock } from "../simulated.ts";
+import type { VirtualClock } from "../virtual-clock.ts";
 import { answerCases, lookupCases } from "./answers.ts";
 import { runOnBench, type TransportNeed, type TransportUnderTest } from "./bench.ts";
 import { callbackCases } from "./callbacks.ts";

@@ -12,7 +12,7 @@ import type {
 import { connectTo, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { connectToModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { connectToReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
-import { seededRandom } from "../simulated.ts";
+import { seededRandom } from "../seeded-random.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { type Fault, type FaultSource, maxSkewMs, type MetFault } from "./faults.ts";
 import { faultyStorage } from "./faulty-storage.ts";

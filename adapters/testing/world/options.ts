@@ -14,7 +14,8 @@ import type { StoragePort } from "../../../src/ports/index.ts";
 import { isScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { ScriptedModel } from "../model/scripted-model.ts";
 import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
-import { isTime, type Time } from "../simulated.ts";
+import { seedOption } from "../seeded-random.ts";
+import { timeOption } from "../virtual-clock.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import { type Fault, faultNames } from "./faults.ts";
 import type { WorldObserver } from "./run-context.ts";
@@ -47,7 +48,7 @@ const schemaWith = <T extends z.ZodType>(faults: T) =>
   optionsObject({ ...optionsShape, faults }, "{ storage, transports }");
 
 const optionsShape = {
-  seed: option<number>("a number", (given) => typeof given === "number").default(1),
+  seed: seedOption.default(1),
   storage: option<StoragePort>(
     "a storage that reads synchronously: memory() or sqlite({ file })",
     (given) =>
@@ -59,9 +60,7 @@ const optionsShape = {
   model: portOption<ScriptedModel>("a scriptedModel()", "respond").optional(),
   engines: wholeOption(1, maxEngines).default(1),
   engine: functionOption<MakeEngine>().optional(),
-  start: option<Time>("a time in ISO 8601 or milliseconds, or a Date", isTime, {
-    isQuoted: true,
-  }).optional(),
+  start: timeOption.optional(),
   observe: option<WorldObserver>(
     "an object with functions",
     (given) => typeof given === "object" && given !== null,

@@ -1,6 +1,6 @@
 import type { Clock, Write } from "../../../src/ports/index.ts";
 import type { Dice } from "../dice.ts";
-import type { VirtualClock } from "../simulated.ts";
+import type { VirtualClock } from "../virtual-clock.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
 import type { Fault, MetFault } from "./faults.ts";
 import type { SharedStorage } from "./shared-storage.ts";

@@ -5,7 +5,7 @@ import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { ScriptedModel } from "../model/scripted-model.ts";
 import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import type { Dice } from "../dice.ts";
-import type { Time, VirtualClock } from "../simulated.ts";
+import type { Time, VirtualClock } from "../virtual-clock.ts";
 import type { CallOptions, CallOutcome, HostCode } from "./calls.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";

@@ -4,7 +4,7 @@ import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { scriptedModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { scriptedReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { Dice } from "../dice.ts";
-import { type VirtualClock, virtualClock } from "../simulated.ts";
+import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import {
   callOnce,
   type CallOptions,

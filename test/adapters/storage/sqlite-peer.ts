@@ -5,7 +5,8 @@
 import { once } from "node:events";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { silent } from "../../../src/ports/environment.ts";
-import { seededRandom, virtualClock } from "../../../adapters/testing/simulated.ts";
+import { seededRandom } from "../../../adapters/testing/seeded-random.ts";
+import { virtualClock } from "../../../adapters/testing/virtual-clock.ts";
 import { Store } from "../../../src/store/store.ts";
 import { firstNotes, firstSchema, noteById, secondSchema } from "./sqlite-schemas.ts";
 
