@@ -46,7 +46,7 @@ async function takenOver({ risk, idempotent, handsOff = false }: Case) {
       },
     });
   const ground = new SharedStorage(memory());
-  const connect = () => ground.connect({ onTheWay: () => Promise.resolve() });
+  const connect = () => ground.connect();
   const { engine, agent, world, line, ask, say, pass, runs } = await agency(connect(), {
     model: clerk,
     actions: [pay(() => new Promise(() => {}))],

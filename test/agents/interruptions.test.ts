@@ -264,7 +264,7 @@ describe.each(Object.entries<Act>(acts))("during a turn, %s", (name, { do: happe
     const isSilenced = silences && !(isApproved && name === "a person answers and hands back");
     const { clock, engine } = world();
     const ground = new SharedStorage(memory());
-    const connect = (): StoragePort => ground.connect({ onTheWay: () => Promise.resolve() });
+    const connect = (): StoragePort => ground.connect();
     const storage = connect();
     const { storage: own, at, pass } = interruptible(connect());
     const actionCalls: ActionCalls = [];
@@ -337,7 +337,7 @@ const grounds: readonly (readonly [keyof typeof ends, string, () => Ground, numb
 
 function lateGround(): Ground {
   const ground = new SharedStorage(memory());
-  return { connect: () => ground.connect({ onTheWay: () => Promise.resolve() }) };
+  return { connect: () => ground.connect() };
 }
 
 describe.each(grounds)("a process that %s, on %s", (way, _, open, every) => {

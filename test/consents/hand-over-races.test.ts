@@ -13,13 +13,12 @@ const isHandOver = (write: Write): boolean =>
   write.kind === "update" && write.collection === messages && write.row["status"] === "sending";
 
 const phone = "+15005550101";
-const onTheWay = () => Promise.resolve();
 
 /** Two engines on one storage. Hand-overs of the first wait between their reads and commit. */
 function waiting(options: Partial<EngineOptions> = {}) {
   const { clock, engine } = world();
   const storage = new SharedStorage(memory());
-  const slow = storage.connect({ onTheWay });
+  const slow = storage.connect();
   let arrive: () => void = () => {};
   const arrives = new Promise<void>((resolve) => (arrive = resolve));
   let handOvers = 0;
@@ -37,7 +36,7 @@ function waiting(options: Partial<EngineOptions> = {}) {
   };
   const line = carrier({ receipts: "none" });
   const one = engine(over(slow, { begin }), { transports: [line], ...options });
-  const two = engine(storage.connect({ onTheWay }), options);
+  const two = engine(storage.connect(), options);
   const comes = async (work: () => Promise<unknown>): Promise<void> => {
     await one.start();
     await clock.settle();

@@ -129,7 +129,7 @@ const grounds: readonly Pick<StorageCase, "open">[] = [
   {
     open() {
       const storage = new SharedStorage(memory());
-      return { connect: () => storage.connect({ onTheWay: () => Promise.resolve() }) };
+      return { connect: () => storage.connect() };
     },
   },
 ];

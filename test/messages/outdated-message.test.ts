@@ -10,7 +10,7 @@ import { world } from "../support/world.ts";
 it("a receipt is judged by the present state of its message, not by that of a commit in progress", async () => {
   const { clock, engine } = world();
   const shared = new SharedStorage(memory());
-  const storage = shared.connect({ onTheWay: () => Promise.resolve() });
+  const storage = shared.connect();
   const { promise: told, resolve: tell } = Promise.withResolvers<void>();
   // The engine learns late that its first attempt was recorded.
   const slow = over(storage, {
@@ -34,7 +34,7 @@ it("a receipt is judged by the present state of its message, not by that of a co
   const one = engine(slow, { transports, routes });
   const hung = carrier({ send: () => new Promise(() => {}) });
   const others: Transport[] = [hung, carrier({ name: "second", send })];
-  const two = engine(shared.connect({ onTheWay: () => Promise.resolve() }), {
+  const two = engine(shared.connect(), {
     transports: others,
     routes,
   });

@@ -240,12 +240,12 @@ test("concurrent commands are serializable with slow reads and commits", async (
     const random = seededRandom(seed);
     const ground = memory();
     const storage = new SharedStorage(ground);
-    const onTheWay = async (): Promise<void> => {
+    const delay = async (): Promise<void> => {
       for (let turns = (random.bytes(1)[0] ?? 0) % 6; turns > 0; turns--) {
         await ground.yieldToEventLoop();
       }
     };
-    await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ onTheWay }))), given);
+    await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ delay }))), given);
   });
   await fc.assert(timed, { numRuns: runs(1500) });
 });
@@ -264,15 +264,15 @@ test("concurrent commands that run in turn are serializable with slow commits", 
   await fc.assert(timed, { numRuns: runs(600) });
 });
 
-type OnTheWay = ConnectionOptions["onTheWay"];
+type Delay = NonNullable<ConnectionOptions["delay"]>;
 
-/** Two processes and owned rows. Calls of the first one wait for `onTheWay` once it is set. */
+/** Two processes and owned rows. Calls of the first one wait for `delay` once it is set. */
 async function slowWorld(rows: readonly (readonly [id: string, owner: string])[]) {
   const storage = new SharedStorage(memory());
-  const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
+  const slow: { delay: Delay } = { delay: () => Promise.resolve() };
   const [{ store: one }, { store: two } = { store: one }] = await opened([
-    storage.connect({ onTheWay: (...what) => slow.onTheWay(...what) }),
-    storage.connect({ onTheWay: () => Promise.resolve() }),
+    storage.connect({ delay: (...what) => slow.delay(...what) }),
+    storage.connect(),
   ]);
   await two.commitUnscoped(async (tx) => {
     for (const [id, owner] of rows) tx.insert(items, { id, owner, label: null, token: "" });
@@ -301,7 +301,7 @@ describe("the first row of a list is current", () => {
       ["b", "nobody"],
     ]);
     let moving: Promise<void> | undefined;
-    slow.onTheWay = async (what) => {
+    slow.delay = async (what) => {
       if (what === "rows") await (moving ??= move("a", "anna"));
     };
     const holding = one.commitUnscoped(async (tx) => {
@@ -320,7 +320,7 @@ describe("the first row of a list is current", () => {
     ]);
     let taking: Promise<string | undefined> | undefined;
     const rowsCome = new Promise<void>((resolve) => {
-      slow.onTheWay = async (what) => {
+      slow.delay = async (what) => {
         if (taking !== undefined && what === "rows") resolve();
         if (taking !== undefined || what !== "outcome") return;
         await move("a", "nobody");
@@ -340,7 +340,7 @@ test("a transaction that read the writes of a commit which fails runs again", as
   ]);
   let copying: Promise<void> | undefined;
   const hasRead = new Promise<void>((resolve) => {
-    slow.onTheWay = async (what) => {
+    slow.delay = async (what) => {
       if (copying !== undefined || what !== "commit") return;
       copying = one.commitUnscoped(async (tx) => {
         const [a, b] = [await tx.get(itemById, ["a"]), await tx.get(itemById, ["b"])];
@@ -391,7 +391,7 @@ describe("a list that is read while a commit is in progress", () => {
           let listing: Promise<readonly string[]> | undefined;
           const haveRead = new Promise<void>((resolve) => {
             // The list is read before the commit reaches the database, or after it.
-            slow.onTheWay = async (what) => {
+            slow.delay = async (what) => {
               if (listing !== undefined || what !== moment) return;
               listing = one.commitUnscoped(async (tx) => {
                 await apply(tx, own);

@@ -6,11 +6,12 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { describeWrites, idsIn } from "./describe-writes.ts";
-import { WorldLocks } from "./engine-locks.ts";
+import { WorldLock } from "./world-lock.ts";
 import { callWhileAlive } from "./engine-run.ts";
 import { maxDelayMs } from "./faults.ts";
 import type { Call } from "./port-calls.ts";
 import type { RunContext } from "./run-context.ts";
+import type { Connection } from "./shared-storage.ts";
 
 /**
  * One engine's connection to the storage of the world. It behaves like a database over a network:
@@ -18,17 +19,51 @@ import type { RunContext } from "./run-context.ts";
  */
 export function faultyStorage<Tx extends object | undefined>(context: RunContext): StoragePort<Tx> {
   const { world, run } = context;
-  const { dice, clock, storage } = world;
   const link = new StorageLink(context);
-  const connection = storage.connect({
-    async onTheWay(what, call) {
+  const connection = connect(context, link);
+  const lock = new WorldLock(context);
+  link.onCut = (until) => {
+    connection.disconnect();
+    lock.loseUntil(until);
+  };
+  void run.ended.then(() => {
+    connection.disconnect();
+    lock.lose();
+  });
+  return {
+    capabilities: connection.capabilities,
+    open: (schema) => link.read([], () => connection.open(schema)),
+    migrate: (schema) => callWhileAlive(run, () => connection.migrate(schema)),
+    migrationSql: (schema, from) => connection.migrationSql(schema, from),
+    begin: (how) => faultyGroup(context, link, connection.begin(how)),
+    ...hostMethods<Tx>(context, link, connection),
+    reader: {
+      get: (lookups) => link.read(lookups, () => connection.reader.get(lookups)),
+      range: (range) => link.read([range], () => connection.reader.range(range)),
+      search: (searches) => link.read(searches, () => connection.reader.search(searches)),
+    },
+    watch: (listener) => watch(context, link, listener),
+    engineLocks: {
+      take: () => link.read([], () => lock.take()),
+      findFree: (ids) => link.read([], () => lock.findFree(ids)),
+    },
+    yieldToEventLoop: () => callWhileAlive(run, () => world.storage.yieldToEventLoop()),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** A connection on which calls take time. */
+function connect({ world, run, occurs }: RunContext, link: StorageLink): Connection {
+  const { dice, clock, storage } = world;
+  return storage.connect({
+    async delay(stage, call) {
       for (let left = dice.between(0, world.maxYields); left > 0; left--) {
         await storage.yieldToEventLoop();
       }
-      if (what === "read" && context.occurs("readSlow", { call: what, ...call })) {
+      if (stage === "read" && occurs("readSlow", { call: stage, ...call })) {
         await clock.sleep(dice.between(1, maxDelayMs.read));
       }
-      if (what === "commit" && context.occurs("commitSlow", { call: what, ...call })) {
+      if (stage === "commit" && occurs("commitSlow", { call: stage, ...call })) {
         await clock.sleep(dice.between(1, maxDelayMs.commit));
       }
     },
@@ -37,78 +72,60 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
       world.observe.onCommit?.(run, writes);
     },
   });
-  const locks = new WorldLocks(context);
-  link.onCut = (until) => {
-    connection.disconnect();
-    locks.loseUntil(until);
-  };
-  void run.ended.then(() => {
-    connection.disconnect();
-    locks.lose();
-  });
-  const guarded = <T>(call: () => Promise<T>): Promise<T> => callWhileAlive(run, call);
-  const groupOf = (group: Group): Group => ({
-    read: (lookups) => guarded(() => link.read(lookups, () => group.read(lookups))),
-    commit: (writes) =>
-      guarded(() =>
-        link
-          .ask({ call: "commit", writes }, () => commit(context, link, group, writes))
-          .catch(endGroup(group)),
-      ),
+}
+
+function faultyGroup(context: RunContext, link: StorageLink, group: Group): Group {
+  return {
+    read: (lookups) => link.read(lookups, () => group.read(lookups)),
+    async commit(writes) {
+      try {
+        await link.ask({ call: "commit", writes }, () => commit(context, link, group, writes));
+      } catch (error) {
+        await group.abort();
+        throw error;
+      }
+    },
     abort: () => group.abort(),
-  });
+  };
+}
+
+/** Transactions of the host application, if the storage has them. */
+function hostMethods<Tx extends object | undefined>(
+  context: RunContext,
+  link: StorageLink,
+  connection: Connection,
+): Pick<StoragePort<Tx>, "host" | "transaction" | "isInsideTransaction"> {
   const host = connection.host?.bind(connection);
   const transaction = connection.transaction?.bind(connection);
   const isInsideTransaction = connection.isInsideTransaction?.bind(connection);
-
+  if (host === undefined || transaction === undefined || isInsideTransaction === undefined) {
+    return {};
+  }
   return {
-    capabilities: connection.capabilities,
-    open: (schema) => guarded(() => link.read([], () => connection.open(schema))),
-    migrate: (schema) => guarded(() => connection.migrate(schema)),
-    migrationSql: (schema, from) => connection.migrationSql(schema, from),
-    begin: (how) => groupOf(connection.begin(how)),
-    ...(host === undefined ? {} : { host: (handle) => groupOf(host(handle)) }),
-    ...(transaction === undefined
-      ? {}
-      : {
-          // The cast is safe: the handle comes from the storage that the user gave to the world.
-          transaction: (work) =>
-            guarded(() =>
-              link.ask({ call: "commit" }, () =>
-                transaction((handle) => Promise.race([work(handle as Tx), gone(run)])),
-              ),
-            ),
-        }),
-    ...(isInsideTransaction === undefined ? {} : { isInsideTransaction }),
-    reader: {
-      get: (lookups) => guarded(() => link.read(lookups, () => connection.reader.get(lookups))),
-      range: (range) => guarded(() => link.read([range], () => connection.reader.range(range))),
-      search: (searches) =>
-        guarded(() => link.read(searches, () => connection.reader.search(searches))),
-    },
-    watch(listener) {
-      world.watchers.add(run);
-      const stop = storage.watch(() => {
-        if (
-          !run.isAlive ||
-          link.isCut ||
-          context.occurs("notificationLost", { call: "notification" })
-        ) {
-          return;
-        }
-        listener();
-      });
-      return () => {
-        world.watchers.delete(run);
-        stop();
-      };
-    },
-    engineLocks: {
-      take: () => guarded(() => link.read([], () => locks.take())),
-      findFree: (ids) => guarded(() => link.read([], () => locks.findFree(ids))),
-    },
-    yieldToEventLoop: () => guarded(() => storage.yieldToEventLoop()),
-    close: () => Promise.resolve(),
+    host: (handle) => faultyGroup(context, link, host(handle)),
+    transaction: (work) =>
+      link.ask({ call: "commit" }, () =>
+        // The cast is safe: the handle comes from the storage that the user gave to the world.
+        transaction((handle) => Promise.race([work(handle as Tx), rejectAtEnd(context.run)])),
+      ),
+    isInsideTransaction,
+  };
+}
+
+function watch(
+  { world, run, occurs }: RunContext,
+  link: StorageLink,
+  listener: () => void,
+): () => void {
+  world.watchers.add(run);
+  const stop = world.storage.watch(() => {
+    const isReached =
+      run.isAlive && !link.isCut && !occurs("notificationLost", { call: "notification" });
+    if (isReached) listener();
+  });
+  return () => {
+    world.watchers.delete(run);
+    stop();
   };
 }
 
@@ -138,8 +155,25 @@ class StorageLink {
     );
   }
 
-  /** Makes a call. If the connection is lost meanwhile, the caller gets no answer. */
-  async ask<T>(call: Call, work: () => T | Promise<T>): Promise<T> {
+  /**
+   * Makes a call. If the connection is lost meanwhile, the caller gets an error instead of the
+   * answer. If the process ends, the call never settles.
+   */
+  ask<T>(call: Call, work: () => T | Promise<T>): Promise<T> {
+    return callWhileAlive(this.#context.run, () => this.#ask(call, work));
+  }
+
+  read<T>(reads: NonNullable<Call["reads"]>, work: () => T | Promise<T>): Promise<T> {
+    const call: Call = { call: "read", reads };
+    return this.ask(call, () => {
+      if (this.#context.occurs("readFails", call)) {
+        throw unavailable("The storage could not be read.");
+      }
+      return work();
+    });
+  }
+
+  async #ask<T>(call: Call, work: () => T | Promise<T>): Promise<T> {
     const { world, run, occurs, isCutOff } = this.#context;
     const { clock, dice } = world;
     if (isCutOff("storage")) {
@@ -163,16 +197,6 @@ class StorageLink {
     } catch (error) {
       throw this.#cuts === before ? error : lost();
     }
-  }
-
-  read<T>(reads: NonNullable<Call["reads"]>, work: () => T | Promise<T>): Promise<T> {
-    const call: Call = { call: "read", reads };
-    return this.ask(call, () => {
-      if (this.#context.occurs("readFails", call)) {
-        throw unavailable("The storage could not be read.");
-      }
-      return work();
-    });
   }
 
   #cut(until: number): void {
@@ -215,17 +239,9 @@ async function commit(
 }
 
 /** Rejects when the process ends, so that the database rolls the transaction back. */
-async function gone(run: RunContext["run"]): Promise<never> {
+async function rejectAtEnd(run: RunContext["run"]): Promise<never> {
   await run.ended;
   throw unavailable("The process has ended.");
-}
-
-/** Aborts a group whose commit failed, and passes the error on. */
-function endGroup(group: Group): (error: unknown) => Promise<never> {
-  return async (error) => {
-    await group.abort();
-    throw error;
-  };
 }
 
 function unavailable(message: string): TidingsError {

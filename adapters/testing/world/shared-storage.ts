@@ -12,31 +12,50 @@ import {
   keyOf,
   type Lookup,
   type Row,
-  StorageConflict,
   type StoragePort,
   type Write,
 } from "../../../src/ports/index.ts";
 import type { Call } from "./port-calls.ts";
+import { Session } from "./session.ts";
 
 export interface ConnectionOptions {
   /**
-   * Awaited before each part of a call: the way to the storage (`read`, `commit`) and the way back
-   * (`rows`, `outcome`). Resolve at once for no delay.
+   * Awaited at each stage of a call: on the way to the storage (`read`, `commit`) and on the way
+   * back (`rows`, `outcome`). Default: no delay.
    */
-  readonly onTheWay: (
-    what: "read" | "rows" | "commit" | "outcome",
+  readonly delay?: (
+    stage: "read" | "rows" | "commit" | "outcome",
     call: Pick<Call, "reads" | "writes">,
   ) => Promise<void>;
   /** Called at the moment of each commit. */
   readonly onCommit?: (writes: readonly Write[]) => void;
 }
 
-/** Carries a call and its answer over the network. */
-type Delay = <T>(reads: NonNullable<Call["reads"]>, work: () => T | Promise<T>) => Promise<T>;
-
 export interface Connection extends StoragePort {
   /** Ends all open groups, as a database does when a client is gone. */
   disconnect(): void;
+}
+
+/** Carries calls and their answers over the network. */
+class Wire {
+  readonly #delay: NonNullable<ConnectionOptions["delay"]>;
+
+  constructor(delay: NonNullable<ConnectionOptions["delay"]>) {
+    this.#delay = delay;
+  }
+
+  async read<T>(reads: NonNullable<Call["reads"]>, work: () => T | Promise<T>): Promise<T> {
+    await this.#delay("read", { reads });
+    const rows = await work();
+    await this.#delay("rows", { reads });
+    return rows;
+  }
+
+  async commit(writes: readonly Write[], work: () => void | Promise<void>): Promise<void> {
+    await this.#delay("commit", { writes });
+    await work();
+    await this.#delay("outcome", { writes });
+  }
 }
 
 export class SharedStorage {
@@ -63,22 +82,17 @@ export class SharedStorage {
     return this.#database.close();
   }
 
-  connect({ onTheWay, onCommit }: ConnectionOptions): Connection {
+  connect({ delay = () => Promise.resolve(), onCommit }: ConnectionOptions = {}): Connection {
     const database = this.#database;
-    let last: Session | undefined;
+    const wire = new Wire(delay);
     const open = new Set<Session>();
-    const delayed: Delay = async (reads, work) => {
-      await onTheWay("read", { reads });
-      const rows = await work();
-      await onTheWay("rows", { reads });
-      return rows;
-    };
+    let last: Session | undefined;
     return {
       capabilities: { ...database.capabilities, synchronous: false },
       open: (schema) => database.open(schema),
       migrate: (schema) => database.migrate(schema),
       migrationSql: (schema, from) => database.migrationSql(schema, from),
-      begin: (how = "shared"): Group => {
+      begin: (how = "shared") => {
         const session = new Session(last);
         last = session;
         open.add(session);
@@ -88,28 +102,21 @@ export class SharedStorage {
         };
         return {
           read: (lookups) =>
-            delayed(lookups, async () => {
+            wire.read(lookups, async () => {
               if (how === "exclusive") await this.#exclude(session);
               return this.#read(session, lookups);
             }),
-          commit: async (writes) => {
-            await onTheWay("commit", { writes });
-            try {
-              await this.#commit(session, how, writes, onCommit);
-            } finally {
-              end();
-            }
-            await onTheWay("outcome", { writes });
-          },
+          commit: (writes) =>
+            wire.commit(writes, () => this.#commit(session, how, writes, onCommit).finally(end)),
           abort: end,
         };
       },
       reader: {
-        get: (lookups) => delayed(lookups, () => database.reader.get(lookups)),
-        range: (range) => delayed([range], () => database.reader.range(range)),
-        search: (searches) => delayed(searches, () => database.reader.search(searches)),
+        get: (lookups) => wire.read(lookups, () => database.reader.get(lookups)),
+        range: (range) => wire.read([range], () => database.reader.range(range)),
+        search: (searches) => wire.read(searches, () => database.reader.search(searches)),
       },
-      ...this.#hosts(delayed, onTheWay),
+      ...this.#hostMethods(wire),
       watch: (listener) => this.watch(listener),
       yieldToEventLoop: () => database.yieldToEventLoop(),
       close: () => Promise.resolve(),
@@ -129,10 +136,7 @@ export class SharedStorage {
   }
 
   /** Transactions of the host application, if the storage has them. They block no other group. */
-  #hosts(
-    delayed: Delay,
-    onTheWay: ConnectionOptions["onTheWay"],
-  ): Pick<StoragePort, "host" | "transaction" | "isInsideTransaction"> {
+  #hostMethods(wire: Wire): Pick<StoragePort, "host" | "transaction" | "isInsideTransaction"> {
     const database = this.#database;
     if (!database.capabilities.hostTransactions) return {};
     return {
@@ -140,12 +144,8 @@ export class SharedStorage {
         const group = database.host?.(handle);
         if (group === undefined) throw new TypeError("the storage cannot join a transaction");
         return {
-          read: (lookups) => delayed(lookups, () => group.read(lookups)),
-          commit: async (writes) => {
-            await onTheWay("commit", { writes });
-            await group.commit(writes);
-            await onTheWay("outcome", { writes });
-          },
+          read: (lookups) => wire.read(lookups, () => group.read(lookups)),
+          commit: (writes) => wire.commit(writes, () => group.commit(writes)),
           abort: () => group.abort(),
         };
       },
@@ -238,53 +238,6 @@ export class SharedStorage {
     if (this.#exclusive === session) this.#exclusive = undefined;
     for (const [id, holder] of this.#locks) if (holder === session) this.#locks.delete(id);
     session.end();
-  }
-}
-
-/** The server's side of a group. */
-class Session {
-  #before: Session | undefined;
-  readonly #ended: Promise<void>;
-  #end: () => void = () => {};
-  #over = false;
-  #waitsFor: Session | undefined;
-
-  constructor(last: Session | undefined) {
-    // Skips a predecessor that has ended, so that ended sessions can be garbage-collected.
-    this.#before = last?.isOver === true ? last.before : last;
-    this.#ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  /** The previous group on the same connection that has not ended. */
-  get before(): Session | undefined {
-    while (this.#before?.isOver === true) this.#before = this.#before.#before;
-    return this.#before;
-  }
-
-  get isOver(): boolean {
-    return this.#over;
-  }
-
-  end(): void {
-    this.#over = true;
-    this.#end();
-  }
-
-  /**
-   * Waits until nothing blocks this group. Something else may block it by the time the caller goes
-   * on. Throws a conflict if the blocker waits for this group, as a database does on a deadlock.
-   */
-  async waitFor(blocker: () => Session | undefined): Promise<void> {
-    for (let other = blocker(); other !== undefined && !this.#over; other = blocker()) {
-      for (let next: Session | undefined = other; next !== undefined; next = next.#waitsFor) {
-        if (next === this) throw new StorageConflict("two groups wait for each other");
-      }
-      this.#waitsFor = other;
-      await other.#ended;
-      this.#waitsFor = undefined;
-    }
   }
 }
 

@@ -5,15 +5,15 @@ import type { RunContext } from "./run-context.ts";
 const maxDelayMs = 2_000;
 
 /**
- * The lock of one engine. It ends with the engine's process and is lost with its connection. Unlike
- * a real storage, this one gives a living engine no time to take its lock again. Other engines find
- * the lock free at once.
+ * The lock that shows that one engine is alive. It ends with the engine's process and is lost with
+ * its connection. Unlike a real storage, this one gives a living engine no time to take its lock
+ * again. Other engines find the lock free at once.
  */
-export class WorldLocks {
+export class WorldLock {
   readonly #context: RunContext;
   #id: string | undefined;
-  /** Whether the engine believes that it holds the lock. It may not have noticed the loss. */
-  #isBelieved = false;
+  /** What the engine is told. It may not notice at once that it has lost the lock. */
+  #seemsHeld = false;
 
   constructor(context: RunContext) {
     this.#context = context;
@@ -26,7 +26,7 @@ export class WorldLocks {
     this.#hold();
     return {
       id,
-      isHeld: () => this.#isBelieved,
+      isHeld: () => this.#seemsHeld,
       release: async () => {
         this.lose();
         this.#id = undefined;
@@ -50,7 +50,7 @@ export class WorldLocks {
   loseUntil(time: number): void {
     const { clock, dice } = this.#context.world;
     this.lose();
-    if (dice.chance(0.5)) this.#isBelieved = false;
+    if (dice.chance(0.5)) this.#seemsHeld = false;
     const delay = dice.between(0, maxDelayMs);
     void this.#reachable(time)
       .then(() => clock.sleep(delay))
@@ -67,6 +67,6 @@ export class WorldLocks {
     const { run, world } = this.#context;
     if (this.#id === undefined || !run.isAlive) return;
     world.heldLocks.add(this.#id);
-    this.#isBelieved = true;
+    this.#seemsHeld = true;
   }
 }
