@@ -1,11 +1,28 @@
-/** What the rules of all scripts have in common: of carriers, of receivers and of models. */
+/** What the scripts of carriers, of receivers and of models have in common. */
 
-/** The list of what happens first, second and so on. The last one repeats. */
+/** What happens first, second and so on. The last one repeats. */
 type Steps<Step> = readonly [Step, ...Step[]];
 
-/** Returns the step with a number, counted from 1. */
-export function nthStep<Step>(steps: Steps<Step>, number: number): Step {
-  return steps[Math.min(number, steps.length) - 1] ?? steps[0];
+/** Rules, of which the first that matches decides, or a function. */
+type Script<Rule, Request, Step> = readonly Rule[] | ((request: Request) => Step | undefined);
+
+/** How the rules of one kind of script are read. */
+interface RuleReader<Rule, Request, Step> {
+  readonly matches: (rule: Rule, request: Request) => boolean;
+  readonly stepsOf: (rule: Rule) => Steps<Step>;
+}
+
+/** Returns what a script says about a request. Undefined if it says nothing. */
+export function stepFor<Rule, Request extends { readonly number: number }, Step>(
+  script: Script<Rule, Request, Step>,
+  request: Request,
+  { matches, stepsOf }: RuleReader<Rule, Request, Step>,
+): Step | undefined {
+  if (typeof script === "function") return script(request);
+  const rule = script.find((each) => matches(each, request));
+  if (rule === undefined) return undefined;
+  const steps = stepsOf(rule);
+  return steps[Math.min(request.number, steps.length) - 1];
 }
 
 /** Whether a text has a part, or matches a pattern. Without either, every text matches. */

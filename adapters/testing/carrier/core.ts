@@ -1,6 +1,5 @@
 import type {
   AttemptMade,
-  Clock,
   InboundMessage,
   LookupAnswer,
   OutboundMessage,
@@ -8,13 +7,13 @@ import type {
   ReceiptSubject,
   SendAnswer,
   SendContext,
-  TransportSink,
 } from "../../../src/ports/index.ts";
 import { Dice } from "../dice.ts";
 import type { PortCall } from "../world/port-calls.ts";
-import { oneWorld, type RunContext } from "../world/run-context.ts";
+import { joinWorld, type RunContext } from "../world/run-context.ts";
 import type { Fault } from "../world/faults.ts";
 import { shortId } from "../world/story.ts";
+import { type CarrierConnection, Deliveries } from "./deliveries.ts";
 import {
   type AttemptAtCarrier,
   type CarrierCall,
@@ -27,23 +26,9 @@ import {
   type ScriptedReceipt,
 } from "./script.ts";
 
-/** How long the carrier waits for an engine to accept a receipt or an inbound message. */
-const acceptsWithinMs = 30_000;
 /** By how much a second copy of a receipt may come later. */
 const maxCopyDelayMs = 30_000;
-/** After how long the carrier tries again while all running engines are cut off from it. */
-const cutOffPauseMs = 500;
-
 const defaultAfterMs = 1_000;
-
-/** One engine's connection to the carrier. */
-export interface CarrierConnection {
-  readonly transport: string;
-  /** Undefined outside of a world. */
-  readonly context: RunContext | undefined;
-  /** Undefined until the engine has started, and after it has stopped. */
-  sink: TransportSink | undefined;
-}
 
 /** How a text from a phone gets to an engine. */
 interface Arrival {
@@ -68,53 +53,30 @@ const verbs: Readonly<Record<CarrierOutcome["outcome"], string>> = {
 
 type WithWritableReceipts = CarrierCall & { readonly receipts: IssuedReceipt[] };
 
-/**
- * What is behind the transports of a scripted carrier. It records every call, and retries each
- * receipt and inbound message until an engine accepts it.
- */
+/** What is behind the transports of a scripted carrier. It answers and records every call. */
 export class CarrierCore {
   readonly calls: WithWritableReceipts[] = [];
   readonly texts: InboundMessage[] = [];
-  readonly connections = new Set<CarrierConnection>();
-  readonly #settings: CarrierSettings;
   /** Attempts that a look-up reported as not sent. */
   readonly denied = new Set<string>();
+  readonly deliveries = new Deliveries((about, text) => this.#note(about, text));
+  readonly #settings: CarrierSettings;
   #dice = new Dice(1);
-  #clock: Clock | undefined;
-  /** Resolves when the first engine starts, and brings the clock. */
-  readonly #started = Promise.withResolvers<Clock>();
   #world: RunContext["world"] | undefined;
-  /** Called when an engine connects. */
-  readonly #onConnect: (() => void)[] = [];
-  #undelivered = 0;
   #lastId = 0;
 
   constructor(settings: CarrierSettings) {
     this.#settings = settings;
   }
 
-  get undelivered(): number {
-    return this.#undelivered;
-  }
-
   /** Joins the world of an engine. A carrier belongs to one world. */
   join({ world }: RunContext): void {
-    this.#world = oneWorld("carrier", this.#world, world);
+    this.#world = joinWorld("carrier", this.#world, world);
     this.#dice = world.dice;
-    this.use(world.clock);
+    this.deliveries.use(world.clock, world.dice);
   }
 
-  use(clock: Clock): void {
-    this.#clock ??= clock;
-    this.#started.resolve(this.#clock);
-  }
-
-  connect(connection: CarrierConnection): void {
-    this.connections.add(connection);
-    for (const resolve of this.#onConnect.splice(0)) resolve();
-  }
-
-  handle(
+  send(
     connection: CarrierConnection,
     message: OutboundMessage,
     { attempt_id, number, started_at }: SendContext,
@@ -188,14 +150,18 @@ export class CarrierCore {
       at: this.#now(),
     };
     this.texts.push(inbound);
-    const [any] = this.connections;
+    const [any] = this.deliveries.connections;
     const times = any !== undefined && occurs(any, "reportTwice", "text") ? 2 : 1;
     const what = `inbound ${inbound.provider_message_id}`;
     for (let copy = 0; copy < times; copy++) {
       const late = copy === 0 ? 0 : this.#dice.between(0, maxCopyDelayMs);
-      this.#deliver(arrivesAfterMs + late, [], what, transport, (sink) =>
-        sink.inbound(inbound, account_id),
-      );
+      this.deliveries.add({
+        what,
+        about: [],
+        transport,
+        delayMs: arrivesAfterMs + late,
+        deliver: (sink) => sink.inbound(inbound, account_id),
+      });
     }
   }
 
@@ -238,87 +204,22 @@ export class CarrierCore {
       const times = occurs(connection, "reportTwice", "receipt") ? 2 : 1;
       for (let copy = 0; copy < times; copy++) {
         const due = occurs(connection, "receiptEarly", "receipt") ? 0 : arrivesAfterMs;
-        const delay = copy === 0 ? due : due + this.#dice.between(0, maxCopyDelayMs);
-        const what = `receipt "${receipt.status}" of ${shortId(message.message_id)}`;
-        this.#deliver(delay, [message.message_id], what, transport, async (sink) => {
-          await sink.receipt(subject, receipt);
-          issued.acknowledged = true;
+        this.deliveries.add({
+          what: `receipt "${receipt.status}" of ${shortId(message.message_id)}`,
+          about: [message.message_id],
+          transport,
+          delayMs: copy === 0 ? due : due + this.#dice.between(0, maxCopyDelayMs),
+          async deliver(sink) {
+            await sink.receipt(subject, receipt);
+            issued.acknowledged = true;
+          },
         });
       }
     }
   }
 
-  /** Tries one engine after another until one accepts. While no engine runs, it waits for one. */
-  #deliver(
-    delay: number,
-    about: readonly string[],
-    what: string,
-    transport: string,
-    deliver: (sink: TransportSink) => Promise<void>,
-  ): void {
-    this.#undelivered++;
-    const run = async (): Promise<void> => {
-      await this.#sleep(delay);
-      for (;;) {
-        const connection = this.#anyConnection(transport);
-        const sink = connection?.sink;
-        if (connection === undefined || sink === undefined) {
-          await this.#changeOfConnections(transport);
-          continue;
-        }
-        const isAccepted = await this.#isAccepted(connection, deliver(sink));
-        const engine = connection.context?.run.name ?? "the engine";
-        const result = isAccepted ? "accepted" : "no answer";
-        this.#note([...about, engine], `${what} delivered to ${engine}: ${result}`);
-        if (isAccepted) break;
-        await this.#sleep(this.#dice.between(500, 5_000));
-      }
-      this.#undelivered--;
-    };
-    void run();
-  }
-
-  #anyConnection(transport: string): CarrierConnection | undefined {
-    const up = this.#running(transport).filter(
-      ({ context }) => context?.isCutOff("carrier") !== true,
-    );
-    return up.length > 1 ? this.#dice.pick(up) : up[0];
-  }
-
-  /** The connections of the engines that run, also of those that are cut off. */
-  #running(transport: string): CarrierConnection[] {
-    return [...this.connections].filter(
-      ({ sink, context, transport: name }) =>
-        name === transport && sink !== undefined && context?.run.isAlive !== false,
-    );
-  }
-
-  /** Waits until an engine may be reachable. While none runs, nothing is due on the clock. */
-  async #changeOfConnections(transport: string): Promise<void> {
-    if (this.#running(transport).length > 0) return this.#sleep(cutOffPauseMs);
-    await new Promise<void>((resolve) => void this.#onConnect.push(resolve));
-  }
-
-  async #isAccepted({ context }: CarrierConnection, delivered: Promise<void>): Promise<boolean> {
-    const timer = new AbortController();
-    const ended = context === undefined ? [] : [context.run.ended.then(() => false)];
-    const answered = delivered.then(
-      () => true,
-      () => false,
-    );
-    const late = this.#sleep(acceptsWithinMs, timer.signal).then(() => false);
-    const isAccepted = await Promise.race([answered, late, ...ended]);
-    timer.abort("answered");
-    return isAccepted;
-  }
-
   #now(): number {
-    return this.#clock?.now() ?? 0;
-  }
-
-  async #sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const clock = this.#clock ?? (await this.#started.promise);
-    await clock.sleep(ms, signal, { ref: false });
+    return this.deliveries.now();
   }
 
   #note(about: readonly string[], text: string): void {

@@ -7,7 +7,7 @@ import type {
   Receipt,
   ReceiptSubject,
 } from "../../../src/ports/index.ts";
-import { matchesText, nthStep } from "../rules.ts";
+import { matchesText, stepFor } from "../rules.ts";
 
 /** A receipt that a scripted carrier issues. */
 export interface ScriptedReceipt {
@@ -122,10 +122,7 @@ const defaultReceipts: readonly ScriptedReceipt[] = [{ status: "delivered" }];
 
 /** What the script says about an attempt. */
 export function outcomeOf(script: CarrierScript, call: AttemptAtCarrier): CarrierOutcome {
-  const found =
-    typeof script === "function" ? script(call) : script.find((rule) => matches(rule, call));
-  const isRule = typeof found === "object" && "attempts" in found;
-  const chosen = isRule ? nthStep(found.attempts, call.number) : found;
+  const chosen = stepFor(script, call, { matches, stepsOf: ({ attempts }) => attempts });
   if (chosen === undefined) return { outcome: "accepted" };
   return typeof chosen === "string" ? { outcome: chosen } : chosen;
 }

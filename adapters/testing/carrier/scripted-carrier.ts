@@ -14,8 +14,10 @@ import type {
   TransportCapabilities,
 } from "../../../src/ports/index.ts";
 import { outcomeOption, patternCondition, scriptOption, textCondition } from "../script-option.ts";
+import { Connectors } from "../world/connectors.ts";
 import type { RunContext } from "../world/run-context.ts";
-import { type CarrierConnection, CarrierCore } from "./core.ts";
+import { CarrierCore } from "./core.ts";
+import type { CarrierConnection } from "./deliveries.ts";
 import type { CarrierCall, CarrierScript } from "./script.ts";
 
 /** Options of `scriptedCarrier()`. */
@@ -93,19 +95,7 @@ export interface ScriptedCarrier extends Transport {
   as(name: string): ScriptedCarrier;
 }
 
-/** How an engine of a world connects to each carrier. */
-const connectors = new WeakMap<ScriptedCarrier, (context: RunContext) => Transport>();
-
-export function isScriptedCarrier(given: unknown): boolean {
-  return typeof given === "object" && given !== null && connectors.has(given as ScriptedCarrier);
-}
-
-/** Returns the transport of one engine of a world. */
-export function connectTo(carrier: ScriptedCarrier, context: RunContext): Transport {
-  const connect = connectors.get(carrier);
-  if (connect === undefined) throw new TypeError("Expected what scriptedCarrier() returns.");
-  return connect(context);
-}
+export const scriptedCarriers = new Connectors<ScriptedCarrier, Transport>();
 
 const defaultReceiptTimes: ReceiptTimes = { timeout_ms: 240_000, lookups_ms: [30_000, 100_000] };
 
@@ -150,17 +140,21 @@ export function scriptedCarrier(options: ScriptedCarrierOptions = {}): ScriptedC
   const core = new CarrierCore({ script, hasReceipts: receipts !== "none", onCall });
   const times = receipts === "none" || lookups ? receipts : { ...receipts, lookups_ms: [] };
   const capabilities = { modes, channels, receipts: times, confirms_opt_outs: confirmsOptOuts };
-  return handle(core, name, { capabilities, lookups });
+  return carrierNamed(name, core, { capabilities, lookups });
 }
 
-interface LineSettings {
+interface TransportSettings {
   readonly capabilities: TransportCapabilities;
   readonly lookups: boolean;
 }
 
-function handle(core: CarrierCore, name: string, settings: LineSettings): ScriptedCarrier {
+function carrierNamed(
+  name: string,
+  core: CarrierCore,
+  settings: TransportSettings,
+): ScriptedCarrier {
   const carrier: ScriptedCarrier = {
-    ...line(core, name, settings, undefined),
+    ...transportOf(core, name, settings, undefined),
     get calls() {
       return core.calls;
     },
@@ -172,7 +166,7 @@ function handle(core: CarrierCore, name: string, settings: LineSettings): Script
       return core.texts;
     },
     get undelivered() {
-      return core.undelivered;
+      return core.deliveries.undelivered;
     },
     callsOf: (id) => core.calls.filter(({ message }) => message.message_id === id),
     text({ from, to, body = "", media = [], arrivesAfterMs = 0, account_id }) {
@@ -182,39 +176,39 @@ function handle(core: CarrierCore, name: string, settings: LineSettings): Script
         { transport: name, arrivesAfterMs, account_id },
       );
     },
-    as: (other) => handle(core, other, settings),
+    as: (other) => carrierNamed(other, core, settings),
   };
-  connectors.set(carrier, (context) => {
+  scriptedCarriers.add(carrier, (context) => {
     core.join(context);
-    return line(core, name, settings, context);
+    return transportOf(core, name, settings, context);
   });
   return carrier;
 }
 
-/** The transport of one engine. */
-function line(
+/** The transport of one engine. `context` is undefined outside of a world. */
+function transportOf(
   core: CarrierCore,
   name: string,
-  { capabilities, lookups }: LineSettings,
+  { capabilities, lookups }: TransportSettings,
   context: RunContext | undefined,
 ): Transport {
   const connection: CarrierConnection = { transport: name, context, sink: undefined };
-  void context?.run.ended.then(() => core.connections.delete(connection));
+  void context?.run.ended.then(() => core.deliveries.connections.delete(connection));
   return {
     name,
     capabilities,
-    send: async (message, attempt) => core.handle(connection, message, attempt),
+    send: async (message, attempt) => core.send(connection, message, attempt),
     ...(lookups
       ? { lookup: async (message, attempt) => core.lookup(connection, message, attempt) }
       : {}),
     start: async ({ sink, clock }) => {
-      core.use(clock);
+      core.deliveries.use(clock);
       connection.sink = sink;
-      core.connect(connection);
+      core.deliveries.connect(connection);
     },
     stop: async () => {
       connection.sink = undefined;
-      core.connections.delete(connection);
+      core.deliveries.connections.delete(connection);
     },
   };
 }

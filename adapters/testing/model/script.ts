@@ -1,6 +1,6 @@
 /** What a scripted model answers to the turns of agents. */
 import type { ModelAnswer, ModelTask, ModelTurn } from "../../../src/ports/index.ts";
-import { matchesText, nthStep } from "../rules.ts";
+import { matchesText, stepFor } from "../rules.ts";
 
 /** The model answers. */
 export interface ModelAnswers {
@@ -87,10 +87,8 @@ export function outcomeOf(
   script: ModelScript,
   request: TurnAtModel,
 ): Exclude<ModelOutcome, ModelAnswerIsLost> | LostAnswer {
-  const found =
-    typeof script === "function" ? script(request) : script.find((rule) => matches(rule, request));
-  const isRule = typeof found === "object" && found !== null && "answers" in found;
-  const chosen = isRule ? nthStep(found.answers, request.number) : (found ?? defaultAnswer);
+  const reader = { matches, stepsOf: ({ answers }: ModelRule) => answers };
+  const chosen = stepFor(script, request, reader) ?? defaultAnswer;
   if (typeof chosen === "string") return { outcome: "answered", answer: { text: chosen } };
   if (!("outcome" in chosen)) return { outcome: "answered", answer: chosen };
   if (chosen.outcome !== "answer_lost") return chosen;

@@ -6,9 +6,10 @@ import {
 } from "../../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/index.ts";
 import { outcomeOption, patternCondition, scriptOption, textCondition } from "../script-option.ts";
+import { Connectors } from "../world/connectors.ts";
 import { callWhileAlive, never } from "../world/engine-run.ts";
 import { maxDelayMs } from "../world/faults.ts";
-import { oneWorld, type RunContext } from "../world/run-context.ts";
+import { joinWorld, type RunContext } from "../world/run-context.ts";
 import {
   lastSaid,
   type ModelOutcome,
@@ -41,15 +42,7 @@ export interface ScriptedModel extends AgentModel {
   readonly requests: readonly ModelRequest[];
 }
 
-/** For each model, how an engine of a world connects to it. */
-const connectors = new WeakMap<ScriptedModel, (context: RunContext) => AgentModel>();
-
-/** Returns the model of one engine of a world. */
-export function connectToModel(model: ScriptedModel, context: RunContext): AgentModel {
-  const connect = connectors.get(model);
-  if (connect === undefined) throw new TypeError("Expected what scriptedModel() returns.");
-  return connect(context);
-}
+export const scriptedModels = new Connectors<ScriptedModel, AgentModel>();
 
 const optionsSchema = optionsObject({
   script: scriptOption<ModelScript>(
@@ -78,7 +71,7 @@ export function scriptedModel(options: ScriptedModelOptions = {}): ScriptedModel
     },
     respond: (turn, { signal }) => core.respond(undefined, turn, signal),
   };
-  connectors.set(model, (context) => core.join(context));
+  scriptedModels.add(model, (context) => core.join(context));
   return model;
 }
 
@@ -99,7 +92,7 @@ class ModelCore {
   /** The model of an engine in a world. A model belongs to one world. */
   join(context: RunContext): AgentModel {
     const { world, run } = context;
-    this.#world = oneWorld("model", this.#world, world);
+    this.#world = joinWorld("model", this.#world, world);
     return {
       respond: (turn, { signal }) => callWhileAlive(run, () => this.respond(context, turn, signal)),
     };

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/ports/index.ts";
 import { callWhileAlive, never } from "../world/engine-run.ts";
 import { type Fault, maxDelayMs } from "../world/faults.ts";
-import { oneWorld, type RunContext } from "../world/run-context.ts";
+import { joinWorld, type RunContext } from "../world/run-context.ts";
 import { shortId } from "../world/story.ts";
 import {
   eventIn,
@@ -61,7 +61,7 @@ export class ReceiverCore {
   /** The HTTP client of an engine in a world. A receiver belongs to one world. */
   join(context: RunContext): HttpClient {
     const { world, run } = context;
-    this.#world = oneWorld("receiver", this.#world, world);
+    this.#world = joinWorld("receiver", this.#world, world);
     const link = { clock: world.clock, context };
     return {
       send: (request) => callWhileAlive(run, () => this.#send(link, request)),

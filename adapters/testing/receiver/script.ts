@@ -1,7 +1,7 @@
 /** What a scripted receiver does with the requests that webhooks send. */
 import type { Event } from "../../entry.ts";
 import { memberOf } from "../../../src/kernel/index.ts";
-import { nthStep } from "../rules.ts";
+import { stepFor } from "../rules.ts";
 
 /** The receiver takes the request and responds. */
 export interface AnsweredRequest {
@@ -106,10 +106,7 @@ export interface WebhookRequest extends RequestAtReceiver {
 
 /** What the script says about a request. */
 export function responseOf(script: ReceiverScript, request: RequestAtReceiver): ReceiverOutcome {
-  const found =
-    typeof script === "function" ? script(request) : script.find((rule) => matches(rule, request));
-  const isRule = typeof found === "object" && "attempts" in found;
-  const chosen = isRule ? nthStep(found.attempts, request.number) : found;
+  const chosen = stepFor(script, request, { matches, stepsOf: ({ attempts }) => attempts });
   if (chosen === undefined) return { outcome: "answered" };
   if (typeof chosen === "number") return { outcome: "answered", status: chosen };
   return typeof chosen === "string" ? { outcome: chosen } : chosen;

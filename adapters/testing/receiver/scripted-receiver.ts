@@ -1,7 +1,7 @@
 import { functionOption, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { Clock, HttpClient } from "../../../src/ports/index.ts";
 import { outcomeOption, scriptOption, textCondition } from "../script-option.ts";
-import type { RunContext } from "../world/run-context.ts";
+import { Connectors } from "../world/connectors.ts";
 import { ReceiverCore } from "./core.ts";
 import type { ReceiverScript, WebhookRequest } from "./script.ts";
 
@@ -49,15 +49,7 @@ export interface ScriptedReceiver {
   client(clock: Clock): HttpClient;
 }
 
-/** For each receiver, how an engine of a world connects to it. */
-const connectors = new WeakMap<ScriptedReceiver, (context: RunContext) => HttpClient>();
-
-/** Returns the HTTP client of one engine of a world. */
-export function connectToReceiver(receiver: ScriptedReceiver, context: RunContext): HttpClient {
-  const connect = connectors.get(receiver);
-  if (connect === undefined) throw new TypeError("Expected what scriptedReceiver() returns.");
-  return connect(context);
-}
+export const scriptedReceivers = new Connectors<ScriptedReceiver, HttpClient>();
 
 const optionsSchema = optionsObject({
   script: scriptOption<ReceiverScript>(
@@ -92,7 +84,7 @@ export function scriptedReceiver(options: ScriptedReceiverOptions = {}): Scripte
     },
     client: (clock) => core.client(clock),
   };
-  connectors.set(receiver, (context) => core.join(context));
+  scriptedReceivers.add(receiver, (context) => core.join(context));
   return receiver;
 }
 

@@ -2,7 +2,7 @@
 import type { MessagingEngine } from "../../entry.ts";
 import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import type { EngineRun } from "./engine-run.ts";
-import type { Surroundings } from "./run-context.ts";
+import type { WorldContext } from "./run-context.ts";
 
 /** The host application got the result. */
 export interface DoneCall<T> {
@@ -51,9 +51,9 @@ export interface CallOptions {
 /** How long a call may take by default. */
 export const defaultCallMs = 300_000;
 
-/** Waits for the answer to a call, until the process ends or the time is up. */
-export async function callOnce<T>(
-  { clock }: Surroundings,
+/** Waits for the answer to a call, but not longer than the process lives or `withinMs`. */
+export async function awaitAnswer<T>(
+  { clock }: WorldContext,
   run: EngineRun,
   answer: Promise<T>,
   withinMs: number,

@@ -9,16 +9,16 @@ import type {
   StoragePort,
   Transport,
 } from "../../../src/ports/index.ts";
-import { connectTo, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
-import { connectToModel, type ScriptedModel } from "../model/scripted-model.ts";
-import { connectToReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
+import { type ScriptedCarrier, scriptedCarriers } from "../carrier/scripted-carrier.ts";
+import { type ScriptedModel, scriptedModels } from "../model/scripted-model.ts";
+import { type ScriptedReceiver, scriptedReceivers } from "../receiver/scripted-receiver.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { type Fault, type FaultSource, maxSkewMs, type MetFault } from "./faults.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { faultyTransport } from "./faulty-transport.ts";
 import type { Call } from "./port-calls.ts";
-import type { LogLine, Remote, RunContext, Surroundings } from "./run-context.ts";
+import type { LogLine, Remote, RunContext, WorldContext } from "./run-context.ts";
 
 /** A carrier of a world, or a function that makes the transport of one engine. */
 export type WorldTransport = ScriptedCarrier | (() => Transport);
@@ -55,7 +55,7 @@ export type MakeEngine<Tx extends object | undefined = object | undefined> = (
 
 /** What the processes of a world have in common. */
 export interface ProcessSettings<Tx extends object | undefined> {
-  readonly world: Surroundings;
+  readonly world: WorldContext;
   readonly seed: number;
   readonly faults: FaultSource;
   readonly transports: readonly WorldTransport[];
@@ -134,10 +134,13 @@ export class EngineProcess<Tx extends object | undefined> {
       {
         storage: faultyStorage<Tx>(context),
         transports: this.#settings.transports.map((each) =>
-          faultyTransport(context, typeof each === "function" ? each() : connectTo(each, context)),
+          faultyTransport(
+            context,
+            typeof each === "function" ? each() : scriptedCarriers.connect(each, context),
+          ),
         ),
-        http: { client: connectToReceiver(receiver, context) },
-        agents: { model: connectToModel(model, context) },
+        http: { client: scriptedReceivers.connect(receiver, context) },
+        agents: { model: scriptedModels.connect(model, context) },
         clock: context.clock,
         random: seededRandom(seed * 10_000 + this.#number * 100 + run.number),
         logger: storyLogger(world, run),
@@ -233,7 +236,7 @@ export class EngineProcess<Tx extends object | undefined> {
   }
 }
 
-function clockOf({ clock }: Surroundings, run: EngineRun): Clock {
+function clockOf({ clock }: WorldContext, run: EngineRun): Clock {
   return {
     now: () => Math.round(clock.now() + run.skewMs),
     monotonic: () => clock.monotonic(),
@@ -241,7 +244,7 @@ function clockOf({ clock }: Surroundings, run: EngineRun): Clock {
   };
 }
 
-function storyLogger({ story, log, observe }: Surroundings, { name }: EngineRun): Logger {
+function storyLogger({ story, log, observe }: WorldContext, { name }: EngineRun): Logger {
   const at =
     (level: LogLine["level"]) =>
     (facts: object, message: string): void => {

@@ -6,14 +6,13 @@ import {
   option,
   optionsObject,
   parseOptions,
-  portOption,
   suggestion,
   wholeOption,
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
-import { isScriptedCarrier } from "../carrier/scripted-carrier.ts";
-import type { ScriptedModel } from "../model/scripted-model.ts";
-import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
+import { scriptedCarriers } from "../carrier/scripted-carrier.ts";
+import { type ScriptedModel, scriptedModels } from "../model/scripted-model.ts";
+import { type ScriptedReceiver, scriptedReceivers } from "../receiver/scripted-receiver.ts";
 import { seedOption } from "../seeded-random.ts";
 import { timeOption } from "../virtual-clock.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
@@ -41,7 +40,7 @@ const rates = optionsObject(
 
 const transport = option<WorldTransport>(
   "what scriptedCarrier() returns, or a function that makes a transport",
-  (given) => typeof given === "function" || isScriptedCarrier(given),
+  (given) => typeof given === "function" || scriptedCarriers.has(given),
 );
 
 const schemaWith = <T extends z.ZodType>(faults: T) =>
@@ -56,8 +55,12 @@ const optionsShape = {
       memberOf(memberOf(given, "capabilities"), "synchronous") === true,
   ),
   transports: z.array(transport, { error: atLeastOne }).min(1, { error: atLeastOne }),
-  receiver: portOption<ScriptedReceiver>("a scriptedReceiver()", "trust", "requestsOf").optional(),
-  model: portOption<ScriptedModel>("a scriptedModel()", "respond").optional(),
+  receiver: option<ScriptedReceiver>("what scriptedReceiver() returns", (given) =>
+    scriptedReceivers.has(given),
+  ).optional(),
+  model: option<ScriptedModel>("what scriptedModel() returns", (given) =>
+    scriptedModels.has(given),
+  ).optional(),
   engines: wholeOption(1, maxEngines).default(1),
   engine: functionOption<MakeEngine>().optional(),
   start: timeOption.optional(),

@@ -33,7 +33,7 @@ export interface LogLine {
 }
 
 /** The parts of a world that the ports of an engine use. */
-export interface Surroundings {
+export interface WorldContext {
   readonly clock: VirtualClock;
   readonly dice: Dice;
   readonly story: Story;
@@ -53,7 +53,7 @@ export interface Surroundings {
 
 /** One run of an engine, as its ports see it. */
 export interface RunContext {
-  readonly world: Surroundings;
+  readonly world: WorldContext;
   readonly run: ProcessRun;
   /** The clock of this engine. */
   readonly clock: Clock;
@@ -69,11 +69,11 @@ export interface RunContext {
  * Returns the world that a scripted carrier, receiver or model joins.
  * @throws Error when it is part of another one
  */
-export function oneWorld(
+export function joinWorld(
   what: string,
-  known: Surroundings | undefined,
-  joined: Surroundings,
-): Surroundings {
+  known: WorldContext | undefined,
+  joined: WorldContext,
+): WorldContext {
   if (known === undefined || known === joined) return joined;
   throw new Error(`This scripted ${what} is part of another world. Make one for each world.`);
 }

@@ -52,11 +52,11 @@ export function shortId(id: string): string {
   return `${prefix}…${rest.slice(-5)}`;
 }
 
-/** What `Story.tell` returns. */
+/** Options of `Story.tell`. */
 export interface StoryOptions {
   /** Ids of resources: only what concerns them is listed. Default: everything. */
   readonly about?: readonly string[] | undefined;
-  /** How many entries of the story to consider. Default: all. */
+  /** How many of the first entries of the story to consider. Default: all. */
   readonly until?: number | undefined;
   /** Maximum number of lines; the last ones are returned. Default: 40. */
   readonly maxLines?: number | undefined;

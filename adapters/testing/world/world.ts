@@ -6,7 +6,7 @@ import { scriptedReceiver, type ScriptedReceiver } from "../receiver/scripted-re
 import { Dice } from "../dice.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import {
-  callOnce,
+  awaitAnswer,
   type CallOptions,
   type CallOutcome,
   defaultCallMs,
@@ -25,7 +25,7 @@ import {
 } from "./faults.ts";
 import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
 import { pendingWork, skipIdleTime } from "./pending-work.ts";
-import type { LogLine, Remote, Surroundings } from "./run-context.ts";
+import type { LogLine, Remote, WorldContext } from "./run-context.ts";
 import { SharedStorage } from "./shared-storage.ts";
 import { Story } from "./story.ts";
 import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } from "./types.ts";
@@ -64,7 +64,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly #faults: FaultSource;
   readonly #processes: readonly EngineProcess<Tx>[];
   readonly #transports: readonly WorldTransport[];
-  readonly #surroundings: Surroundings;
+  readonly #context: WorldContext;
 
   /** The calls that run, for the error of a `settle` that fails. */
   readonly #calls = new Set<{
@@ -92,7 +92,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     this.#transports = transports;
     this.receiver = receiver;
     this.model = model;
-    this.#surroundings = {
+    this.#context = {
       clock: this.clock,
       dice: this.dice,
       story: this.story,
@@ -105,7 +105,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       healed: () => new Promise((resolve) => this.#healed.push(resolve)),
     };
     const settings = {
-      world: this.#surroundings,
+      world: this.#context,
       seed,
       faults: this.#faults,
       transports,
@@ -137,7 +137,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   get log(): readonly LogLine[] {
-    return this.#surroundings.log;
+    return this.#context.log;
   }
 
   get clockToleranceMs(): number {
@@ -149,7 +149,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   get reader(): StoragePort["reader"] {
-    return this.#surroundings.storage.reader;
+    return this.#context.storage.reader;
   }
 
   engine(name?: string): MessagingEngine<Tx> {
@@ -183,7 +183,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     this.#calls.add(call);
     if (text !== undefined) this.story.note([], `${text}, on ${name}`);
     const answer = (async () => code(engine))();
-    const outcome = await callOnce(this.#surroundings, run, answer, withinMs);
+    const outcome = await awaitAnswer(this.#context, run, answer, withinMs);
     this.#calls.delete(call);
     if (text !== undefined) this.story.note([], `${text}: ${describeOutcome(outcome)}`);
     return outcome;
@@ -315,7 +315,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const process of this.#processes) process.end();
-    await this.#surroundings.storage.close();
+    await this.#context.storage.close();
   }
 
   #process(name: string): EngineProcess<Tx> {
