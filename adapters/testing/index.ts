@@ -105,12 +105,12 @@ export { world } from "./world/world.ts";
 export { arbitraries, type Arbitraries } from "./fast-check/arbitraries.ts";
 export {
   command,
-  commands,
   type Commands,
   type WithCarrier,
   type WithWorld,
   type WorldCommand,
-} from "./fast-check/commands.ts";
+} from "./fast-check/command.ts";
+export { commands } from "./fast-check/commands.ts";
 export { report, type RunDetails } from "./fast-check/report.ts";
 export type { AnyArbitrary, Arbitrary, Bounds, FastCheck, Lengths } from "./fast-check/types.ts";
 export { type EngineLaw, invariants, type Invariants } from "./invariants/index.ts";
