@@ -59,9 +59,9 @@ export { seededRandom } from "./seeded-random.ts";
 export { simulated, type Simulated, type SimulationOptions } from "./simulated.ts";
 export { type Time, virtualClock, type VirtualClock } from "./virtual-clock.ts";
 export { modelConformance, type ModelConformance } from "./model-conformance/index.ts";
-export type { ModelBehavior, ModelNeed, ModelUnderTest } from "./model-conformance/bench.ts";
+export type { ModelBehavior, ModelNeed, ModelUnderTest } from "./model-conformance/fixture.ts";
 export { mountConformance, type MountConformance } from "./mount-conformance/index.ts";
-export type { MountNeed, MountUnderTest } from "./mount-conformance/bench.ts";
+export type { MountNeed, MountUnderTest } from "./mount-conformance/fixture.ts";
 export { storageConformance } from "./storage-conformance/index.ts";
 export { transportConformance, type TransportConformance } from "./transport-conformance/index.ts";
 export type {
@@ -70,7 +70,7 @@ export type {
   CarrierCallbacks,
   TransportNeed,
   TransportUnderTest,
-} from "./transport-conformance/bench.ts";
+} from "./transport-conformance/fixture.ts";
 export type {
   CallOptions,
   CallOutcome,

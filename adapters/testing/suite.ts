@@ -18,24 +18,24 @@ export const testOptions = {
 };
 
 /** One check, and what it needs of the thing under test. */
-export interface Check<Bench, Need extends string> {
+export interface Check<Fixture, Need extends string> {
   readonly needs: readonly Need[];
-  readonly run: (bench: Bench) => Promise<void>;
+  readonly run: (fixture: Fixture) => Promise<void>;
 }
 
 /** The checks of a group by their sentence, in order. */
-export type Checks<Bench, Need extends string> = Readonly<Record<string, Check<Bench, Need>>>;
+export type Checks<Fixture, Need extends string> = Readonly<Record<string, Check<Fixture, Need>>>;
 
-interface Suite<Bench, Need extends string> {
+interface Suite<Fixture, Need extends string> {
   /** What is tested, such as `twilio as a transport`. */
   readonly title: string;
-  readonly groups: readonly (readonly [name: string, checks: Checks<Bench, Need>])[];
+  readonly groups: readonly (readonly [name: string, checks: Checks<Fixture, Need>])[];
   /** What the thing under test cannot do, each with the reason. */
   readonly unable: Partial<Readonly<Record<Need, string>>>;
-  /** Creates a new bench, runs `check` on it and removes it. */
-  readonly onBench: (
+  /** Creates a new fixture, runs `check` on it and removes it. */
+  readonly withFixture: (
     needs: readonly Need[],
-    check: (bench: Bench) => Promise<void>,
+    check: (fixture: Fixture) => Promise<void>,
   ) => Promise<void>;
 }
 
@@ -43,9 +43,9 @@ interface Suite<Bench, Need extends string> {
  * Defines a test for each check. A check that needs something in `unable` is not run: its test
  * passes, and its name gives the reason.
  */
-export function defineSuite<Bench, Need extends string>(
+export function defineSuite<Fixture, Need extends string>(
   { describe, it }: TestRunner,
-  { title, groups, unable, onBench }: Suite<Bench, Need>,
+  { title, groups, unable, withFixture }: Suite<Fixture, Need>,
 ): void {
   describe(title, () => {
     for (const [group, checks] of groups) {
@@ -54,7 +54,7 @@ export function defineSuite<Bench, Need extends string>(
           const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
           if (reason === undefined) {
             const text = `${group} ${sentence}`;
-            it(sentence, () => onBench(needs, (bench) => demand(text, () => run(bench))));
+            it(sentence, () => withFixture(needs, (fixture) => demand(text, () => run(fixture))));
           } else it(`${sentence} (not run: ${reason})`, async () => {});
         }
       });

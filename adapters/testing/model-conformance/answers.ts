@@ -1,7 +1,7 @@
 import { validateAnswer } from "../../../src/agents/index.ts";
 import type { ModelAnswer } from "../../../src/ports/index.ts";
 import { holds, same } from "../checks.ts";
-import type { Answered, ModelChecks } from "./bench.ts";
+import type { Answered, ModelChecks } from "./fixture.ts";
 import { called, outcomes } from "./salon.ts";
 
 /** The fields of an answer that the engine reads. It ignores others. */
@@ -31,13 +31,13 @@ function checkFields({ turn, answer }: Answered): void {
 export const answerChecks: ModelChecks = {
   "reply to the contact": {
     needs: ["replies"],
-    run: async (bench) => void (await bench.answer("replies")),
+    run: async (fixture) => void (await fixture.answer("replies")),
   },
   "have only values that the engine accepts": {
     needs: [],
-    async run(bench) {
-      for (const way of bench.ways) checkFields(await bench.answer(way));
-      const { source } = bench.under.model;
+    async run(fixture) {
+      for (const way of fixture.ways) checkFields(await fixture.answer(way));
+      const { source } = fixture.underTest.model;
       holds(
         source === undefined || source === "rule" || source === "model",
         "`source` to be rule, model or undefined",
@@ -47,11 +47,11 @@ export const answerChecks: ModelChecks = {
   },
   "name only intents of the turn": {
     needs: [],
-    async run(bench) {
-      for (const way of bench.ways) {
-        const turn = bench.turn(way);
+    async run(fixture) {
+      for (const way of fixture.ways) {
+        const turn = fixture.turn(way);
         for (const intents of [turn.intents, ["complaint"], []]) {
-          const { intent } = await bench.respond({ ...turn, intents });
+          const { intent } = await fixture.respond({ ...turn, intents });
           holds(
             intent === undefined || intents.includes(intent),
             `no intent but ${JSON.stringify(intents)}`,
@@ -63,37 +63,37 @@ export const answerChecks: ModelChecks = {
   },
   "hand off with a reason": {
     needs: ["hands_off"],
-    run: async (bench) => void (await bench.answer("hands_off")),
+    run: async (fixture) => void (await fixture.answer("hands_off")),
   },
   "start only playbooks that the turn offers": {
     needs: ["starts_playbook"],
-    async run(bench) {
-      const { turn } = await bench.answer("starts_playbook");
-      const { playbook_id } = await bench.respond({ ...turn, playbooks: [] });
+    async run(fixture) {
+      const { turn } = await fixture.answer("starts_playbook");
+      const { playbook_id } = await fixture.respond({ ...turn, playbooks: [] });
       same(playbook_id, undefined, "`playbook_id` in a turn without playbooks");
     },
   },
   "call only actions that the turn offers": {
     needs: ["calls_action"],
-    async run(bench) {
-      const { turn, answer } = await bench.answer("calls_action");
+    async run(fixture) {
+      const { turn, answer } = await fixture.answer("calls_action");
       for (const { action, input } of answer.calls ?? []) {
         same(action, "find_times", "the name of the action");
         const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
         holds(isObject, "an object as the input, as in the action's `input_schema`", input);
       }
-      const { calls = [] } = await bench.respond({ ...turn, actions: [] });
+      const { calls = [] } = await fixture.respond({ ...turn, actions: [] });
       same(calls.length, 0, "number of calls in a turn without actions");
     },
   },
   "do not repeat a call whose outcome is known": {
     needs: ["calls_action"],
-    async run(bench) {
-      const turn = bench.turn("calls_action");
-      const { calls: [first] = [] } = await bench.respond(turn);
+    async run(fixture) {
+      const turn = fixture.turn("calls_action");
+      const { calls: [first] = [] } = await fixture.respond(turn);
       for (const outcome of outcomes) {
         const made = { ...called(outcome), ...first };
-        const { calls = [] } = await bench.respond({ ...turn, calls: [made] });
+        const { calls = [] } = await fixture.respond({ ...turn, calls: [made] });
         const again = calls.map(({ input }) => JSON.stringify(input));
         holds(
           !again.includes(JSON.stringify(made.input)),
@@ -105,17 +105,17 @@ export const answerChecks: ModelChecks = {
   },
   "have a value for the slot that the task asks for, and for no other": {
     needs: ["finds_slot"],
-    async run(bench) {
-      const { answer } = await bench.answer("finds_slot");
+    async run(fixture) {
+      const { answer } = await fixture.answer("finds_slot");
       same(Object.keys(answer.slots ?? {}), ["day"], "the names of the slots");
     },
   },
   "use only the agent's knowledge in the mode canned_strict": {
     needs: ["replies"],
-    async run(bench) {
-      const turn = bench.turn("replies");
+    async run(fixture) {
+      const turn = fixture.turn("replies");
       const reply = { ...turn.agent.reply, mode: "canned_strict" } as const;
-      const { text } = await bench.respond({ ...turn, agent: { ...turn.agent, reply } });
+      const { text } = await fixture.respond({ ...turn, agent: { ...turn.agent, reply } });
       holds(
         text === undefined || turn.knowledge.some((piece) => piece.text === text),
         "no text, or a text of the turn's knowledge, word for word",
@@ -125,9 +125,9 @@ export const answerChecks: ModelChecks = {
   },
   "report the tokens that they took": {
     needs: ["usage"],
-    async run(bench) {
-      for (const way of bench.ways) {
-        const { usage } = (await bench.answer(way)).answer;
+    async run(fixture) {
+      for (const way of fixture.ways) {
+        const { usage } = (await fixture.answer(way)).answer;
         const { input_tokens = 0, output_tokens = 0 } = { ...usage };
         holds(input_tokens > 0 && output_tokens > 0, "`usage` with numbers above 0", usage);
       }

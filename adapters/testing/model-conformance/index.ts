@@ -1,7 +1,7 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
 import { answerChecks } from "./answers.ts";
-import { Bench, type ModelNeed, type ModelUnderTest } from "./bench.ts";
+import { Fixture, type ModelNeed, type ModelUnderTest } from "./fixture.ts";
 import { callChecks } from "./calls.ts";
 
 /** The model that `modelConformance` tests. */
@@ -50,12 +50,12 @@ export function modelConformance(
       ["calls", callChecks],
     ],
     unable,
-    async onBench(_needs, check) {
-      const under = await conformance.create();
+    async withFixture(_needs, check) {
+      const underTest = await conformance.create();
       try {
-        await check(new Bench(under, unable));
+        await check(new Fixture(underTest, unable));
       } finally {
-        await under.remove?.();
+        await underTest.remove?.();
       }
     },
   });

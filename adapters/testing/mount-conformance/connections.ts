@@ -1,6 +1,13 @@
 import type { ApiRequest } from "../../../src/api/index.ts";
 import { holds, same } from "../checks.ts";
-import { type Client, eventually, type Mounted, type MountChecks, settled, text } from "./bench.ts";
+import {
+  type Client,
+  eventually,
+  type Mounted,
+  type MountChecks,
+  settled,
+  text,
+} from "./fixture.ts";
 import { headOf, parseAnswers } from "./raw-http.ts";
 
 /** Requests that a client sends without waiting for responses. */
@@ -20,9 +27,9 @@ const requests = 120;
 export const connectionChecks: MountChecks = {
   "get the responses in the order of their requests": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       // The first response takes the longest.
-      const mounted = await bench.mount(async ({ query }) => {
+      const mounted = await fixture.mount(async ({ query }) => {
         for (let i = Number(query); i < 5; i++) await new Promise((next) => setImmediate(next));
         return text(query);
       });
@@ -33,10 +40,10 @@ export const connectionChecks: MountChecks = {
   },
   "are served one request at a time, and none while the client reads no responses": {
     needs: ["pipelining"],
-    async run(bench) {
+    async run(fixture) {
       let atOnce = 0;
       let now = 0;
-      const mounted = await bench.mount(async () => {
+      const mounted = await fixture.mount(async () => {
         atOnce = Math.max(atOnce, ++now);
         await new Promise((next) => setImmediate(next));
         now--;
@@ -61,9 +68,9 @@ export const connectionChecks: MountChecks = {
   },
   "are served no further requests after they close": {
     needs: ["pipelining"],
-    async run(bench) {
+    async run(fixture) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const mounted = await bench.mount(async ({ query }: ApiRequest) => {
+      const mounted = await fixture.mount(async ({ query }: ApiRequest) => {
         if (query === "0") await promise;
         return text("ok");
       });
@@ -82,8 +89,8 @@ export const connectionChecks: MountChecks = {
   },
   "do not delay other connections": {
     needs: ["pipelining"],
-    async run(bench) {
-      const mounted = await bench.mount();
+    async run(fixture) {
+      const mounted = await fixture.mount();
       mounted.connect(pipelined(mounted, 500));
       const other = mounted.connect(headOf({ path: `${mounted.prefix}/v1/notes?other` }));
       await other.has("HTTP/1.1 200 ");
@@ -93,8 +100,8 @@ export const connectionChecks: MountChecks = {
   },
   "that close deliver the whole response, though the request's body comes later": {
     needs: ["closing"],
-    async run(bench) {
-      const mounted = await bench.mount(() => text(large));
+    async run(fixture) {
+      const mounted = await fixture.mount(() => text(large));
       const client = mounted.connect();
       client.socket.pause();
       const path = `${mounted.prefix}/v1/notes`;

@@ -1,7 +1,7 @@
 import type { Mountable } from "../../../src/api/index.ts";
 import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
-import { Bench, type MountNeed, type MountUnderTest } from "./bench.ts";
+import { Fixture, type MountNeed, type MountUnderTest } from "./fixture.ts";
 import { connectionChecks } from "./connections.ts";
 import { requestChecks } from "./requests.ts";
 import { pathChecks, responseChecks } from "./responses.ts";
@@ -60,12 +60,12 @@ export function mountConformance(
       ["connections", connectionChecks],
     ],
     unable,
-    async onBench(_needs, check) {
-      const bench = new Bench((engine) => conformance.serve(engine));
+    async withFixture(_needs, check) {
+      const fixture = new Fixture((engine) => conformance.serve(engine));
       try {
-        await check(bench);
+        await check(fixture);
       } finally {
-        await bench.close();
+        await fixture.close();
       }
     },
   });

@@ -1,7 +1,7 @@
 import { type ApiRequest, headersByName } from "../../../src/api/index.ts";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import { holds, Mismatch, same } from "../checks.ts";
-import { type MountChecks, text, within } from "./bench.ts";
+import { type MountChecks, text, within } from "./fixture.ts";
 import { headOf, type RawRequest } from "./raw-http.ts";
 
 const targets = [
@@ -66,8 +66,8 @@ const binary = ["Content-Type", "application/octet-stream"] as const;
 export const requestChecks: MountChecks = {
   "have the method, the path and the query that the client sent": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount();
+    async run(fixture) {
+      const mounted = await fixture.mount();
       const methods = ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
       for (const [index, target] of [...targets, ...methods.map(() => "/v1/notes")].entries()) {
         const method = methods[index - targets.length] ?? "GET";
@@ -89,8 +89,8 @@ export const requestChecks: MountChecks = {
   },
   "have all headers, also repeated and long ones": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount();
+    async run(fixture) {
+      const mounted = await fixture.mount();
       const long = "x".repeat(6_000);
       const headers = [
         ["X-Repeated", "a"],
@@ -110,9 +110,9 @@ export const requestChecks: MountChecks = {
   },
   "have the address of the connection, whatever their headers say": {
     needs: ["address"],
-    async run(bench) {
+    async run(fixture) {
       let address: string | undefined;
-      const mounted = await bench.mount((request) => {
+      const mounted = await fixture.mount((request) => {
         address = request.remoteAddress;
         return text("ok");
       });
@@ -131,8 +131,8 @@ export const requestChecks: MountChecks = {
   },
   "have the request of the framework as `original`": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount();
+    async run(fixture) {
+      const mounted = await fixture.mount();
       await mounted.ask();
       const { original } = await mounted.request();
       holds(typeof original === "object" && original !== null, "an object", original);
@@ -140,9 +140,9 @@ export const requestChecks: MountChecks = {
   },
   "have the bytes of their bodies": {
     needs: ["raw_bytes"],
-    async run(bench) {
+    async run(fixture) {
       let got: Uint8Array | undefined;
-      const mounted = await bench.mount(async (request) => {
+      const mounted = await fixture.mount(async (request) => {
         got = (await request.body(maxBytes)).bytes;
         return text("ok");
       });
@@ -158,9 +158,9 @@ export const requestChecks: MountChecks = {
   },
   "have the values of JSON bodies": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       let got: unknown;
-      const mounted = await bench.mount(async (request) => {
+      const mounted = await fixture.mount(async (request) => {
         const body = await request.body(maxBytes);
         got = body.kind === "parsed" ? body.value : JSON.parse(Buffer.from(body.bytes).toString());
         return text("ok");
@@ -174,9 +174,9 @@ export const requestChecks: MountChecks = {
   },
   "have bodies that can be read as a stream": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       let got: Uint8Array | undefined;
-      const mounted = await bench.mount(async (request) => {
+      const mounted = await fixture.mount(async (request) => {
         got = await allOf(request);
         return text("ok");
       });
@@ -189,9 +189,9 @@ export const requestChecks: MountChecks = {
   },
   "have bodies up to the limit only": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       let code = "";
-      const mounted = await bench.mount(async (request) => {
+      const mounted = await fixture.mount(async (request) => {
         code = await codeOf(request.body(1_000));
         return text("ok");
       });
@@ -209,8 +209,8 @@ export const requestChecks: MountChecks = {
   },
   "can be answered before their bodies end": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount(async (request) => ({
+    async run(fixture) {
+      const mounted = await fixture.mount(async (request) => ({
         ...text(await codeOf(request.body(1_000))),
         status: 413,
       }));
@@ -228,7 +228,7 @@ export const requestChecks: MountChecks = {
   },
   "fail if the client leaves before their bodies end": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       const length = ["Content-Length", "100"] as const;
       const chunked = ["Transfer-Encoding", "chunked"] as const;
       for (const [how, framing, sent] of [
@@ -238,7 +238,7 @@ export const requestChecks: MountChecks = {
         ["chunks", length, ""],
       ] as const) {
         const read = Promise.withResolvers<string>();
-        const mounted = await bench.mount(async (request) => {
+        const mounted = await fixture.mount(async (request) => {
           const reading = how === "body" ? request.body(maxBytes) : allOf(request);
           codeOf(reading).then(read.resolve, read.reject);
           await reading.catch(() => {});
@@ -258,8 +258,8 @@ export const requestChecks: MountChecks = {
   },
   "abort their signal when the client leaves": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount(async ({ signal }) => {
+    async run(fixture) {
+      const mounted = await fixture.mount(async ({ signal }) => {
         if (signal.aborted) throw new Mismatch("a signal that is not aborted", "an aborted one");
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
         return text("too late");

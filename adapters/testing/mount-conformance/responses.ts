@@ -1,15 +1,15 @@
 import type { ApiResponse } from "../../../src/api/index.ts";
 import { holds, same } from "../checks.ts";
-import { type Bench, type MountChecks, text } from "./bench.ts";
+import { type Fixture, type MountChecks, text } from "./fixture.ts";
 import { headOf, type RawAnswer } from "./raw-http.ts";
 
 /** Mounts an engine that gives these responses in turn, and returns what a client gets. */
 async function answersOf(
-  bench: Bench,
+  fixture: Fixture,
   responses: readonly ApiResponse[],
 ): Promise<readonly RawAnswer[]> {
   const next = responses.values();
-  const mounted = await bench.mount(() => next.next().value ?? text("no more"));
+  const mounted = await fixture.mount(() => next.next().value ?? text("no more"));
   const answers: RawAnswer[] = [];
   while (answers.length < responses.length) answers.push(await mounted.ask());
   return answers;
@@ -21,13 +21,13 @@ const namesOf = (headers: object): string[] =>
 export const responseChecks: MountChecks = {
   "have the status, the headers and the text of the engine": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       const responses = [200, 201, 202, 400, 401, 404, 422, 429, 500, 503].map((status) => {
         const type = status < 400 ? "application/json" : "application/problem+json";
         const headers = { "Content-Type": type, "Request-Id": "req_1", "Retry-After": "7" };
         return { status, headers, body: '{"detail":"Grüße 👋"}' };
       });
-      const answers = await answersOf(bench, responses);
+      const answers = await answersOf(fixture, responses);
       for (const [index, { status, headers, body }] of responses.entries()) {
         const answer = answers[index];
         same(
@@ -40,19 +40,19 @@ export const responseChecks: MountChecks = {
   },
   "have the bytes of the engine": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       const body = Buffer.from("<<Grüße 👋>>").subarray(2, -2);
-      const [answer] = await answersOf(bench, [text(body)]);
+      const [answer] = await answersOf(fixture, [text(body)]);
       const type = answer?.headers["content-type"];
       same([type, answer?.body], ["text/plain", "Grüße 👋"], "content type and body");
     },
   },
   "have no body if the engine gives none": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       const statuses = [200, 204, 304];
       const answers = await answersOf(
-        bench,
+        fixture,
         statuses.map((status) => ({ status, headers: { ETag: '"1"' }, body: null })),
       );
       same(
@@ -64,8 +64,8 @@ export const responseChecks: MountChecks = {
   },
   "to HEAD have the headers of GET, and no body": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount(() => text("Hello"));
+    async run(fixture) {
+      const mounted = await fixture.mount(() => text("Hello"));
       const client = mounted.connect(
         headOf({
           method: "HEAD",
@@ -88,8 +88,8 @@ export const responseChecks: MountChecks = {
 export const pathChecks: MountChecks = {
   "of other APIs do not look like the engine's": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount(({ path }) => text(`engine at ${path}`));
+    async run(fixture) {
+      const mounted = await fixture.mount(({ path }) => text(`engine at ${path}`));
       for (const path of ["", "/", "/v10/notes", "/v1x", "/v2", "/notes/v1/notes"]) {
         const { body } = await mounted.ask({ path: path === "" ? "?" : path });
         holds(!/^engine at \/v1(?:\/|$)/.test(body), `no path of the engine for ${path}`, body);
@@ -98,8 +98,8 @@ export const pathChecks: MountChecks = {
   },
   "of other APIs are left to the host": {
     needs: ["passes_on"],
-    async run(bench) {
-      const mounted = await bench.mount();
+    async run(fixture) {
+      const mounted = await fixture.mount();
       for (const path of ["/", "/v10/notes", "/v1x", "/v2", "/notes/v1/notes"]) {
         await mounted.ask({ path });
       }
@@ -112,8 +112,8 @@ export const pathChecks: MountChecks = {
   },
   "below a page all reach the page": {
     needs: [],
-    async run(bench) {
-      const mounted = await bench.mount(({ path }) => text(`page at ${path}`), "all");
+    async run(fixture) {
+      const mounted = await fixture.mount(({ path }) => text(`page at ${path}`), "all");
       for (const path of ["/", "/app.js", "/api/threads", "/v1/notes"]) {
         same((await mounted.ask({ path })).body, `page at ${path}`, "the response of the page");
       }

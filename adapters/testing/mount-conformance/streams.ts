@@ -1,14 +1,14 @@
 import type { ApiResponse } from "../../../src/api/index.ts";
 import { holds, Mismatch, same } from "../checks.ts";
 import {
-  type Bench,
+  type Fixture,
   type Client,
   eventually,
   type Handle,
   type Mounted,
   type MountChecks,
   settled,
-} from "./bench.ts";
+} from "./fixture.ts";
 import { headOf } from "./raw-http.ts";
 
 const streaming = (body: AsyncIterable<string>, rest: Partial<ApiResponse> = {}): ApiResponse => ({
@@ -19,8 +19,8 @@ const streaming = (body: AsyncIterable<string>, rest: Partial<ApiResponse> = {})
 });
 
 /** Mounts an engine and opens its stream. */
-async function open(bench: Bench, handle: Handle): Promise<readonly [Client, Mounted]> {
-  const mounted = await bench.mount(handle);
+async function open(fixture: Fixture, handle: Handle): Promise<readonly [Client, Mounted]> {
+  const mounted = await fixture.mount(handle);
   return [mounted.connect(headOf({ path: `${mounted.prefix}/v1/events/stream` })), mounted];
 }
 
@@ -34,7 +34,7 @@ const maxBuffered = 2_000;
 export const streamChecks: MountChecks = {
   "send their headers and each chunk at once": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       const gates = [1, 2].map(() => Promise.withResolvers<void>());
       async function* chunks(): AsyncGenerator<string, void> {
         for (const [index, gate] of gates.entries()) {
@@ -42,7 +42,7 @@ export const streamChecks: MountChecks = {
           yield `data: ${index}\n\n`;
         }
       }
-      const [client] = await open(bench, () => streaming(chunks()));
+      const [client] = await open(fixture, () => streaming(chunks()));
       await client.has("text/event-stream");
       for (const [index, gate] of gates.entries()) {
         holds(!client.text.includes(`data: ${index}`), "no chunk before its time", client.text);
@@ -54,7 +54,7 @@ export const streamChecks: MountChecks = {
   },
   "wait for a client that reads slowly": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       let pulled = 0;
       async function* chunks(): AsyncGenerator<string, void> {
         for (;;) {
@@ -64,7 +64,7 @@ export const streamChecks: MountChecks = {
           if (pulled > 2 * maxBuffered) return;
         }
       }
-      const [client] = await open(bench, () => streaming(chunks()));
+      const [client] = await open(fixture, () => streaming(chunks()));
       client.socket.once("data", () => client.socket.pause());
       await eventually(() => pulled > 0, "a stream that is read");
       await settled(() => pulled);
@@ -73,7 +73,7 @@ export const streamChecks: MountChecks = {
   },
   "end when the client leaves": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       for (const kind of ["waiting", "busy"]) {
         let isOver = false;
         async function* chunks(signal: AbortSignal): AsyncGenerator<string, void> {
@@ -90,7 +90,7 @@ export const streamChecks: MountChecks = {
             isOver = true;
           }
         }
-        const [client] = await open(bench, ({ signal }) => streaming(chunks(signal)));
+        const [client] = await open(fixture, ({ signal }) => streaming(chunks(signal)));
         await client.has(event);
         same(isOver, false, "whether the stream has ended while the client reads");
         client.destroy();
@@ -100,12 +100,12 @@ export const streamChecks: MountChecks = {
   },
   "that fail close the connection without a final chunk": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       async function* chunks(): AsyncGenerator<string, void> {
         yield event;
         await Promise.reject(new Error("The stream failed."));
       }
-      const [client, mounted] = await open(bench, () => streaming(chunks()));
+      const [client, mounted] = await open(fixture, () => streaming(chunks()));
       await client.isClosed();
       if (client.text.endsWith(lastChunk)) {
         throw new Mismatch("a response that is visibly incomplete", "a final chunk");
@@ -115,13 +115,13 @@ export const streamChecks: MountChecks = {
   },
   "close the connection when `cutOff` aborts": {
     needs: [],
-    async run(bench) {
+    async run(fixture) {
       const cutOff = new AbortController();
       async function* chunks(signal: AbortSignal): AsyncGenerator<string, void> {
         yield event;
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
       }
-      const [client] = await open(bench, ({ signal }) =>
+      const [client] = await open(fixture, ({ signal }) =>
         streaming(chunks(signal), { cutOff: cutOff.signal }),
       );
       await client.has(event);

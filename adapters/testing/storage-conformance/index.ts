@@ -1,15 +1,15 @@
 import { functionOption, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
-import { transactionCases } from "./transactions.ts";
-import { raceCases } from "./races.ts";
-import { rangeCases } from "./ranges.ts";
-import { rowCases } from "./rows.ts";
-import { writeCases } from "./writes.ts";
-import { searchCases } from "./search.ts";
-import { sharingCases } from "./sharing.ts";
+import { transactionChecks } from "./transactions.ts";
+import { raceChecks } from "./races.ts";
+import { rangeChecks } from "./ranges.ts";
+import { rowChecks } from "./rows.ts";
+import { writeChecks } from "./writes.ts";
+import { searchChecks } from "./search.ts";
+import { sharingChecks } from "./sharing.ts";
 import { demand } from "../checks.ts";
 import { type TestRunner, testOptions } from "../suite.ts";
-import { type Cases, OpenPorts } from "./harness.ts";
+import { type StorageChecks, OpenPorts } from "./fixture.ts";
 
 const argumentsSchema = optionsObject({ ...testOptions, create: functionOption() });
 
@@ -39,19 +39,19 @@ export function storageConformance(
 ): void {
   parseOptions("storageConformance: ", argumentsSchema, { runner, name, create });
   const { describe, it } = runner;
-  const groups: [string, Cases][] = [
-    ["rows", rowCases],
-    ["writes", writeCases],
-    ["ranges", rangeCases],
-    ["search", searchCases],
-    ["transactions", transactionCases],
-    ["races", raceCases],
-    ["sharing", sharingCases],
+  const groups: [string, StorageChecks][] = [
+    ["rows", rowChecks],
+    ["writes", writeChecks],
+    ["ranges", rangeChecks],
+    ["search", searchChecks],
+    ["transactions", transactionChecks],
+    ["races", raceChecks],
+    ["sharing", sharingChecks],
   ];
   describe(`${name} as a storage`, () => {
-    for (const [group, cases] of groups) {
+    for (const [group, checks] of groups) {
       describe(group, () => {
-        for (const [sentence, run] of Object.entries(cases)) {
+        for (const [sentence, run] of Object.entries(checks)) {
           it(sentence, async () => {
             const storage = await create();
             const ports = new OpenPorts(storage.connect.bind(storage));

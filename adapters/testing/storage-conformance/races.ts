@@ -1,6 +1,6 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import type { Store, UnscopedTx } from "../../../src/store/index.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { Dice } from "../dice.ts";
 import {
   entries,
   entriesByPosition,
@@ -13,7 +13,7 @@ import {
   itemsByTime,
 } from "./collections.ts";
 import { failsWith, failure, holds, same } from "../checks.ts";
-import { allIds, type Cases, insert, type OpenPorts, update, write } from "./harness.ts";
+import { allIds, type StorageChecks, insert, type OpenPorts, update, write } from "./fixture.ts";
 
 /** Two stores on the same rows, like two processes. */
 async function two(ports: OpenPorts): Promise<[Store, Store]> {
@@ -38,7 +38,7 @@ const increment =
  * Several processes on one storage. Every outcome must equal the outcome of some serial order of
  * the commands.
  */
-export const raceCases: Cases = {
+export const raceChecks: StorageChecks = {
   "no update is lost between two processes": async (ports) => {
     const stores = await two(ports);
     await seed(stores[0], item("a", { rank: 0 }), item("b", { rank: 0 }));
@@ -233,20 +233,20 @@ export const raceCases: Cases = {
 
   "reading by cursor never skips or repeats a row that does not move": async (ports) => {
     const [store, writer] = await two(ports);
-    const random = seededRandom(3);
-    const draw = (limit: number): number => (random.bytes(1)[0] ?? 0) % limit;
+    const dice = new Dice(3);
+    const anyTime = (): number => dice.between(0, 10);
     const still = Array.from({ length: 60 }, (_, i) => item(`still${i}`, { at: i % 11 }));
-    const restless = Array.from({ length: 40 }, (_, i) => item(`restless${i}`, { at: draw(11) }));
+    const restless = Array.from({ length: 40 }, (_, i) => item(`restless${i}`, { at: anyTime() }));
     await seed(store, ...still, ...restless);
     const stir = (round: number): Promise<void> =>
       writer.commitUnscoped(async (tx) => {
         for (let i = 0; i < 5; i++) {
-          const row = await tx.get(itemById, [`restless${draw(40)}`]);
+          const row = await tx.get(itemById, [`restless${dice.between(0, 39)}`]);
           if (row === undefined) continue;
-          if (draw(4) === 0) tx.remove(items, row);
-          else tx.update(items, row, { at: draw(11) });
+          if (dice.chance(1 / 4)) tx.remove(items, row);
+          else tx.update(items, row, { at: anyTime() });
         }
-        tx.insert(items, item(`new${round}`, { at: draw(11) }));
+        tx.insert(items, item(`new${round}`, { at: anyTime() }));
       });
     for (const order of ["ascending", "descending"] as const) {
       const walked: string[] = [];

@@ -1,5 +1,5 @@
 import type { Index, KeyValue, Range, Row } from "../../../src/ports/index.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { Dice } from "../dice.ts";
 import {
   entries,
   entriesByPosition,
@@ -18,14 +18,14 @@ import {
   openItems,
 } from "./collections.ts";
 import { same } from "../checks.ts";
-import { type Cases, write } from "./harness.ts";
+import { type StorageChecks, write } from "./fixture.ts";
 
 /** Compares ranges and lookups with a plain filter and sort of the same rows. */
-export const rangeCases: Cases = {
+export const rangeChecks: StorageChecks = {
   "a range or lookup returns what sorting and filtering all rows returns": async (ports) => {
     const port = await ports.port();
-    const draw = drawFrom(1);
-    const rows = Array.from({ length: 120 }, (_, i) => ({ ...someItem(draw, i), version: 1 }));
+    const dice = new Dice(1);
+    const rows = Array.from({ length: 120 }, (_, i) => ({ ...someItem(dice, i), version: 1 }));
     await write(port, ...rows.map((row) => ({ kind: "insert", collection: items, row }) as const));
     const indexes = [
       itemById,
@@ -35,9 +35,9 @@ export const rangeCases: Cases = {
       openItems,
       itemByLabel,
       itemOfAKind,
-    ];
+    ] as const;
     for (let round = 0; round < 600; round++) {
-      const range = someRange(draw, draw.one(indexes), rows);
+      const range = someRange(dice, dice.pick(indexes), rows);
       same(
         keys(await port.reader.range(range)),
         keys(expected(range, rows)),
@@ -52,11 +52,11 @@ export const rangeCases: Cases = {
 
   "a range of a log returns what sorting and filtering all rows returns": async (ports) => {
     const port = await ports.port();
-    const draw = drawFrom(2);
+    const dice = new Dice(2);
     for (let i = 0; i < 10; i++) {
-      const topic = draw.one(["news", "talk"]);
+      const topic = dice.pick(["news", "talk"]);
       const rows = Array.from({ length: 4 }, (_, j) =>
-        entry(`e${draw.below(1_000)}-${i}-${j}`, topic),
+        entry(`e${dice.between(0, 999)}-${i}-${j}`, topic),
       );
       await write(
         port,
@@ -72,7 +72,11 @@ export const rangeCases: Cases = {
       limit: 99,
     });
     for (let round = 0; round < 200; round++) {
-      const range = someRange(draw, draw.one([entryById, entriesByPosition, entriesByTopic]), rows);
+      const range = someRange(
+        dice,
+        dice.pick([entryById, entriesByPosition, entriesByTopic]),
+        rows,
+      );
       same(
         keys(await port.reader.range(range)),
         keys(expected(range, rows)),
@@ -96,68 +100,46 @@ export const rangeCases: Cases = {
   },
 };
 
-interface Draw {
-  below(limit: number): number;
-  one<T>(list: readonly T[]): T;
-}
+const names = ["", "a", "b", "é", "\uff01", "\u{1f600}"] as const;
 
-function drawFrom(seed: number): Draw {
-  const random = seededRandom(seed);
-  const below = (limit: number): number => {
-    const [high = 0, low = 0] = random.bytes(2);
-    return (high * 256 + low) % limit;
-  };
-  return {
-    below,
-    one(list) {
-      for (const [i, each] of list.entries()) {
-        if (i === list.length - 1 || below(list.length - i) === 0) return each;
-      }
-      throw new RangeError("nothing to draw from");
-    },
-  };
-}
-
-const names = ["", "a", "b", "é", "\uff01", "\u{1f600}"];
-
-function someItem(draw: Draw, i: number): Item {
-  return item(`${draw.one(names)}${i}`, {
-    owner: draw.one(["anna", "bert"]),
-    state: draw.one(["open", "it's held", "closed"]),
-    rank: draw.one([null, -1, 0, 1, 2]),
-    label: draw.one([null, null, `${draw.one(names)}${i}`]),
-    weight: draw.one([-0.5, 0, 1, 1e300]),
-    flag: draw.one([true, false]),
-    at: draw.below(20),
+function someItem(dice: Dice, i: number): Item {
+  return item(`${dice.pick(names)}${i}`, {
+    owner: dice.pick(["anna", "bert"]),
+    state: dice.pick(["open", "it's held", "closed"]),
+    rank: dice.pick([null, -1, 0, 1, 2]),
+    label: dice.pick([null, null, `${dice.pick(names)}${i}`]),
+    weight: dice.pick([-0.5, 0, 1, 1e300]),
+    flag: dice.pick([true, false]),
+    at: dice.between(0, 19),
   });
 }
 
-function someRange(draw: Draw, index: Index, rows: readonly Row[]): Range {
+function someRange(dice: Dice, index: Index, rows: readonly Row[]): Range {
   const columns = orderOf(index);
-  const length = draw.below(index.columns.length + 1);
+  const length = dice.between(0, index.columns.length);
   const tuple = (from: number, count: number): KeyValue[] => {
     // Mostly the position of a row, sometimes a mixture of two rows.
-    const row = draw.one(rows);
+    const row = dice.pick(rows) ?? {};
     return columns
       .slice(from, from + count)
-      .map((column) => valueOf(draw.below(4) > 0 ? row : draw.one(rows), column));
+      .map((column) => valueOf(dice.chance(3 / 4) ? row : (dice.pick(rows) ?? {}), column));
   };
-  const bound = (): KeyValue[] => tuple(length, 1 + draw.below(columns.length - length));
+  const bound = (): KeyValue[] => tuple(length, dice.between(1, columns.length - length));
   const bounded = columns.length > length;
   return {
     index,
     prefix: tuple(0, length),
-    order: draw.one(["ascending", "descending"]),
-    ...(bounded && draw.below(2) === 0 && { after: bound() }),
-    ...(bounded && draw.below(3) === 0 && { until: bound() }),
-    ...(index.collection === items && draw.below(3) === 0 && { where: someFilter(draw) }),
-    ...(draw.below(3) === 0 && { skip: draw.one([0, 1, 3, 20, 1_000]) }),
-    limit: draw.one([1, 2, 5, 1_000]),
+    order: dice.pick(["ascending", "descending"]),
+    ...(bounded && dice.chance(1 / 2) && { after: bound() }),
+    ...(bounded && dice.chance(1 / 3) && { until: bound() }),
+    ...(index.collection === items && dice.chance(1 / 3) && { where: someFilter(dice) }),
+    ...(dice.chance(1 / 3) && { skip: dice.pick([0, 1, 3, 20, 1_000]) }),
+    limit: dice.pick([1, 2, 5, 1_000]),
   };
 }
 
-function someFilter(draw: Draw): NonNullable<Range["where"]> {
-  return draw.one<NonNullable<Range["where"]>>([
+function someFilter(dice: Dice): NonNullable<Range["where"]> {
+  return dice.pick([
     { state: "open" },
     { state: ["closed", "open"], flag: true },
     { rank: null },

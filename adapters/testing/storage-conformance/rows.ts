@@ -13,17 +13,17 @@ import {
   allIds,
   broken,
   byId,
-  type Cases,
+  type StorageChecks,
   first,
   ids,
   insert,
   place,
   update,
   write,
-} from "./harness.ts";
+} from "./fixture.ts";
 
 /** Values, keys and look-ups, tested directly on the port. */
-export const rowCases: Cases = {
+export const rowChecks: StorageChecks = {
   "values of every type are read as they were written": async (ports) => {
     const port = await ports.port();
     const rows = [

@@ -4,10 +4,10 @@ import {
   type StoragePort,
   type Write,
 } from "../../../src/ports/index.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { Dice } from "../dice.ts";
 import { type Book, books, booksByWords } from "./collections.ts";
 import { failsAs, same } from "../checks.ts";
-import { type Cases, write } from "./harness.ts";
+import { type StorageChecks, write } from "./fixture.ts";
 
 const book = (id: string, words: string | null, pages = 0): Book => ({
   shelf: "a",
@@ -50,7 +50,7 @@ const ids = (rows: readonly { readonly id?: unknown }[]): unknown[] =>
   rows.map(({ id }) => String(id)).toSorted((a, b) => (a < b ? -1 : 1));
 
 /** Searches in a word index. */
-export const searchCases: Cases = {
+export const searchChecks: StorageChecks = {
   "a search finds the rows that have all words or prefixes": async (ports) => {
     const port = await ports.port();
     await write(
@@ -134,20 +134,17 @@ export const searchCases: Cases = {
 
   "a search returns what filtering all rows returns": async (ports) => {
     const port = await ports.port();
-    const random = seededRandom(3);
-    const below = (limit: number): number => (random.bytes(1)[0] ?? 0) % limit;
-    const vocabulary = ["a", "ab", "abc", "abd", "b", "ba", "é", "éa"];
+    const dice = new Dice(3);
+    const vocabulary = ["a", "ab", "abc", "abd", "b", "ba", "é", "éa"] as const;
     const some = (most: number): string[] => [
-      ...new Set(
-        Array.from({ length: 1 + below(most) }, () => vocabulary[below(vocabulary.length)] ?? "a"),
-      ),
+      ...new Set(Array.from({ length: dice.between(1, most) }, () => dice.pick(vocabulary))),
     ];
     const rows = Array.from({ length: 60 }, (_, i) =>
-      book(`b${i}`, below(5) === 0 ? null : some(4).join(" ")),
+      book(`b${i}`, dice.chance(1 / 5) ? null : some(4).join(" ")),
     );
     await write(port, ...rows.map(insert));
     for (let round = 0; round < 100; round++) {
-      const query = some(3).map((word) => `${word}${below(2) === 0 ? "*" : ""}`);
+      const query = some(3).map((word) => `${word}${dice.chance(1 / 2) ? "*" : ""}`);
       const expected = rows.filter(({ words }) => {
         const own = words?.split(" ") ?? [];
         return query.every((each) =>

@@ -7,47 +7,33 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import {
-  entries,
   entriesByPosition,
-  entry,
   item,
   itemById,
-  items,
   itemsByTime,
   schema,
   sumByDay,
   sums,
 } from "./collections.ts";
 import { failsAs, failure, holds, same } from "../checks.ts";
-import { type Cases, ids, log, type OpenPorts, write } from "./harness.ts";
+import {
+  allIds,
+  ids,
+  insert as insertItem,
+  log,
+  type OpenPorts,
+  type StorageChecks,
+  update,
+  write,
+} from "./fixture.ts";
 
-const insert = (id: string): Write => ({
-  kind: "insert",
-  collection: items,
-  row: { ...item(id), version: 1 },
-});
-const close = (id: string, version = 1): Write => ({
-  kind: "update",
-  collection: items,
-  key: [id],
-  version,
-  row: { ...item(id, { state: "closed" }), version: version + 1 },
-  changed: ["state"],
-});
+const insert = (id: string): Write => insertItem(item(id));
+const close = (id: string, version = 1): Write =>
+  update(id, version, item(id, { state: "closed" }), "state");
 
 async function idsInLog(port: StoragePort): Promise<unknown[]> {
   const index = entriesByPosition;
   return ids(await port.reader.range({ index, prefix: [], order: "ascending", limit: 9 }));
-}
-
-async function idsIn(port: StoragePort): Promise<unknown[]> {
-  const rows = await port.reader.range({
-    index: itemById,
-    prefix: [],
-    order: "ascending",
-    limit: 100,
-  });
-  return rows.map(({ id }) => id);
 }
 
 /** A port with an optional method; `undefined` when the storage does not have it. */
@@ -69,7 +55,7 @@ async function locksOf(ports: OpenPorts): Promise<EngineLocks | undefined> {
 const pollsAfterMs = 5_000;
 
 /** What the storage guarantees between processes. Optional methods are tested when present. */
-export const sharingCases: Cases = {
+export const sharingChecks: StorageChecks = {
   "locked rows can be written only by the group that locked them, until it ends": async (ports) => {
     const port = await ports.port();
     const other = await ports.port();
@@ -138,7 +124,7 @@ export const sharingCases: Cases = {
     await aborted.read([{ index: itemById, key: ["a"], limit: 1 }]);
     await aborted.abort();
     await write(other, insert("c"));
-    same(await idsIn(port), ["a", "b", "c"], "rows");
+    same(await allIds(port), ["a", "b", "c"], "rows");
   },
 
   "a group's rows of a log come after those of transactions that committed before": async (
@@ -159,19 +145,14 @@ export const sharingCases: Cases = {
     if (port?.host === undefined) return;
     const joined = port.host.bind(port);
     const answered = await port.transaction(async (handle) => {
-      const log: Write = {
-        kind: "insert",
-        collection: entries,
-        row: { ...entry("e"), version: 1 },
-      };
-      await joined(handle).commit([insert("a"), log]);
+      await joined(handle).commit([insert("a"), log("e")]);
       const [[seen] = []] = await joined(handle).read([{ index: itemById, key: ["a"], limit: 1 }]);
       same(seen?.["id"], "a", "what the transaction sees of itself");
-      same(await idsIn(port), [], "what others see of it");
+      same(await allIds(port), [], "what others see of it");
       return "done";
     });
     same(answered, "done", "the answer");
-    same(await idsIn(port), ["a"], "rows after it");
+    same(await allIds(port), ["a"], "rows after it");
     same(await idsInLog(port), ["e"], "the log after it");
     const failed = port.transaction(async (handle) => {
       await joined(handle).commit([insert("b")]);
@@ -187,7 +168,7 @@ export const sharingCases: Cases = {
       await joined(handle).commit([insert("d")]);
     });
     await conflicted;
-    same(await idsIn(port), ["a", "d"], "rows at the end");
+    same(await allIds(port), ["a", "d"], "rows at the end");
   },
 
   "what a transaction adds to counters counts when it commits, and delays nobody": async (

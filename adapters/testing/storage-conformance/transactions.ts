@@ -14,7 +14,7 @@ import {
   sums,
 } from "./collections.ts";
 import { failsWith, failure, holds, same } from "../checks.ts";
-import { type Cases } from "./harness.ts";
+import type { StorageChecks } from "./fixture.ts";
 
 const idsUnder = async (store: Store): Promise<unknown[]> => {
   const rows = await store.unscopedReads.range({
@@ -32,17 +32,8 @@ const need = async (tx: UnscopedTx, id: string): Promise<Item & { readonly versi
   return row;
 };
 
-/** A promise that a test resolves. */
-function gate(): { readonly passed: Promise<void>; open(): void } {
-  let open = (): void => {};
-  const passed = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { passed, open: () => open() };
-}
-
 /** Commands in the engine's transactions: what each reads, and what is committed. */
-export const transactionCases: Cases = {
+export const transactionChecks: StorageChecks = {
   "a row can take a unique key that another row frees in the same command, in any order": async (
     ports,
   ) => {
@@ -109,20 +100,20 @@ export const transactionCases: Cases = {
   },
 
   "writes are not visible to others before the commit": async (ports) => {
-    const reached = gate();
-    const go = gate();
+    const reached = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
     const store = await ports.store(async () => {
-      reached.open();
-      await go.passed;
+      reached.resolve();
+      await go.promise;
     });
     let answered = false;
     const command = store
       .commitUnscoped(async (tx) => void tx.insert(items, item("a")))
       .then(() => (answered = true));
-    await reached.passed;
+    await reached.promise;
     same(await idsUnder(store), [], "rows before the commit");
     holds(!answered, "a command that resolves after its commit", "one that resolved before it");
-    go.open();
+    go.resolve();
     await command;
     same(await idsUnder(store), ["a"], "rows after it");
   },
@@ -179,11 +170,11 @@ export const transactionCases: Cases = {
   },
 
   "a command rejects only after the commit of what it read": async (ports) => {
-    const reached = gate();
-    const go = gate();
+    const reached = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
     const store = await ports.store(async () => {
-      reached.open();
-      await go.passed;
+      reached.resolve();
+      await go.promise;
     });
     const first = store.commitUnscoped(async (tx) => void tx.insert(items, item("a")));
     let rejected = false;
@@ -194,10 +185,10 @@ export const transactionCases: Cases = {
       .catch((error: unknown) => {
         rejected = error instanceof RangeError;
       });
-    await reached.passed;
+    await reached.promise;
     for (let i = 0; i < 10; i++) await Promise.resolve();
     holds(!rejected, "no rejection before the commit of what the command read", "one");
-    go.open();
+    go.resolve();
     await Promise.all([first, second]);
     holds(rejected, "a rejection of the command", "none");
   },

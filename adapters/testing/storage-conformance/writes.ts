@@ -1,10 +1,20 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { entriesByPosition, item, items, schema, sumByDay, sums } from "./collections.ts";
 import { failsAs, holds, same } from "../checks.ts";
-import { allIds, byId, type Cases, first, ids, insert, log, update, write } from "./harness.ts";
+import {
+  allIds,
+  byId,
+  type StorageChecks,
+  first,
+  ids,
+  insert,
+  log,
+  update,
+  write,
+} from "./fixture.ts";
 
 /** Version guards, groups, counters and logs, tested directly on the port. */
-export const writeCases: Cases = {
+export const writeChecks: StorageChecks = {
   "an update writes the changed columns and the version": async (ports) => {
     const port = await ports.port();
     await write(port, insert(item("a", { data: { n: 1 }, label: "x" })));

@@ -6,7 +6,7 @@ import {
   type SendAnswer,
   type SendContext,
 } from "../../../src/ports/index.ts";
-import type { Bench, CarrierBehavior, TransportChecks } from "./bench.ts";
+import type { Fixture, CarrierBehavior, TransportChecks } from "./fixture.ts";
 import { holds, Mismatch, same } from "../checks.ts";
 
 const deadlineMs = 25_000;
@@ -24,16 +24,16 @@ function rejected(answer: SendAnswer): Extract<SendAnswer, { outcome: "rejected"
   return answer;
 }
 
-async function isAmbiguous(bench: Bench, behavior: "loses_answer" | "fails"): Promise<void> {
-  const answer = await bench.send(bench.under.message(behavior), bench.attempt());
+async function isAmbiguous(fixture: Fixture, behavior: "loses_answer" | "fails"): Promise<void> {
+  const answer = await fixture.send(fixture.underTest.message(behavior), fixture.attempt());
   same(answer.outcome, "ambiguous", "the outcome");
 }
 
-export const answerCases: TransportChecks = {
+export const answerChecks: TransportChecks = {
   "include the provider's id of an accepted message": {
     needs: ["accepts"],
-    async run(bench) {
-      const { provider_message_id } = await bench.sendAccepted();
+    async run(fixture) {
+      const { provider_message_id } = await fixture.sendAccepted();
       holds(
         provider_message_id !== "" && provider_message_id.length <= 255,
         "a provider's id of 1 to 255 characters",
@@ -43,8 +43,8 @@ export const answerCases: TransportChecks = {
   },
   "give two messages different ids": {
     needs: ["accepts"],
-    async run(bench) {
-      const [one, two] = [await bench.sendAccepted(), await bench.sendAccepted()];
+    async run(fixture) {
+      const [one, two] = [await fixture.sendAccepted(), await fixture.sendAccepted()];
       holds(
         one.provider_message_id !== two.provider_message_id,
         "another provider's id than that of the first message",
@@ -54,50 +54,54 @@ export const answerCases: TransportChecks = {
   },
   "report a permanent rejection": {
     needs: ["refuses"],
-    async run(bench) {
-      const answer = rejected(await bench.send(bench.under.message("refuses"), bench.attempt()));
+    async run(fixture) {
+      const answer = rejected(
+        await fixture.send(fixture.underTest.message("refuses"), fixture.attempt()),
+      );
       same(answer.permanent, true, "`permanent`");
     },
   },
   "report throttling as a temporary rejection": {
     needs: ["throttles"],
-    async run(bench) {
-      const answer = rejected(await bench.send(bench.under.message("throttles"), bench.attempt()));
+    async run(fixture) {
+      const answer = rejected(
+        await fixture.send(fixture.underTest.message("throttles"), fixture.attempt()),
+      );
       same([answer.permanent, answer.error.code], [false, "throttled"], "the refusal");
     },
   },
   "are ambiguous when the carrier's answer was lost": {
     needs: ["loses_answer"],
-    run: (bench) => isAmbiguous(bench, "loses_answer"),
+    run: (fixture) => isAmbiguous(fixture, "loses_answer"),
   },
   "are ambiguous when the carrier failed": {
     needs: ["fails"],
-    run: (bench) => isAmbiguous(bench, "fails"),
+    run: (fixture) => isAmbiguous(fixture, "fails"),
   },
   "are ambiguous when the signal aborts": {
     needs: ["hangs"],
-    async run(bench) {
+    async run(fixture) {
       const deadline = new AbortController();
       let outcome = "none";
-      const { call } = await bench.hang(bench.attempt(deadline.signal));
+      const { call } = await fixture.hang(fixture.attempt(deadline.signal));
       void call.then(
         (answer) => (outcome = answer.outcome),
         // A throw is an ambiguous answer.
         () => (outcome = "ambiguous"),
       );
-      await bench.clock.settle();
+      await fixture.clock.settle();
       same(outcome, "none", "the outcome before the deadline");
       deadline.abort();
-      await bench.clock.advance(1_000);
+      await fixture.clock.advance(1_000);
       same(outcome, "ambiguous", "the outcome after the deadline");
     },
   },
   "are not a permanent rejection when the signal had aborted before": {
     needs: ["accepts"],
-    async run(bench) {
-      const answer = await bench.send(
-        bench.under.message("accepts"),
-        bench.attempt(AbortSignal.abort()),
+    async run(fixture) {
+      const answer = await fixture.send(
+        fixture.underTest.message("accepts"),
+        fixture.attempt(AbortSignal.abort()),
       );
       holds(
         answer.outcome !== "rejected" || !answer.permanent,
@@ -108,19 +112,19 @@ export const answerCases: TransportChecks = {
   },
   "continue after a stop and a start": {
     needs: ["accepts"],
-    async run(bench) {
-      await bench.transport.stop?.();
-      await bench.transport.stop?.();
-      await bench.start();
-      await bench.sendAccepted();
+    async run(fixture) {
+      await fixture.transport.stop?.();
+      await fixture.transport.stop?.();
+      await fixture.start();
+      await fixture.sendAccepted();
     },
   },
   "are followed by receipts of the message": {
     needs: ["accepts", "pushes"],
-    async run(bench) {
-      const { attempt_id, provider_message_id } = await bench.sendAccepted();
-      await bench.clock.advance(2 * deadlineMs);
-      const names = bench.receipts.map(({ subject }) =>
+    async run(fixture) {
+      const { attempt_id, provider_message_id } = await fixture.sendAccepted();
+      await fixture.clock.advance(2 * deadlineMs);
+      const names = fixture.receipts.map(({ subject }) =>
         subject.attempt_id
           ? subject.attempt_id === attempt_id
           : subject.provider_message_id === provider_message_id,
@@ -128,22 +132,22 @@ export const answerCases: TransportChecks = {
       holds(
         names.length > 0 && names.every(Boolean),
         "receipts of this message only, at least one",
-        bench.receipts.map(({ subject }) => subject),
+        fixture.receipts.map(({ subject }) => subject),
       );
     },
   },
 };
 
 async function lookUp(
-  { transport, under }: Bench,
+  { transport, underTest }: Fixture,
   message: OutboundMessage,
   { attempt_id, number, started_at }: Omit<SendContext, "signal">,
   provider_message_id: AttemptMade["provider_message_id"],
 ): Promise<LookupAnswer> {
-  const before = under.accepted?.();
+  const before = underTest.accepted?.();
   const attempt = { attempt_id, number, started_at, provider_message_id };
   const answer = (await transport.lookup?.(message, attempt)) ?? { outcome: "unknown" };
-  same(under.accepted?.(), before, "number of messages that the carrier has after a lookup");
+  same(underTest.accepted?.(), before, "number of messages that the carrier has after a lookup");
   return answer;
 }
 
@@ -154,25 +158,25 @@ const foundIn = (answer: LookupAnswer): readonly string[] => {
     : [];
 };
 
-async function isNeverNotSent(bench: Bench, behavior: CarrierBehavior): Promise<void> {
-  const message = bench.under.message(behavior);
+async function isNeverNotSent(fixture: Fixture, behavior: CarrierBehavior): Promise<void> {
+  const message = fixture.underTest.message(behavior);
   const deadline = new AbortController();
-  const attempt = bench.attempt(deadline.signal);
+  const attempt = fixture.attempt(deadline.signal);
   // A hanging call is not awaited, like in the engine.
-  if (behavior === "hangs") await bench.hang(attempt);
-  else await bench.send(message, attempt).catch(() => {});
+  if (behavior === "hangs") await fixture.hang(attempt);
+  else await fixture.send(message, attempt).catch(() => {});
   deadline.abort();
-  const { outcome } = await lookUp(bench, message, attempt, null);
+  const { outcome } = await lookUp(fixture, message, attempt, null);
   holds(outcome !== "not_sent", "an outcome other than not_sent", outcome);
 }
 
-export const lookupCases: TransportChecks = {
+export const lookUpChecks: TransportChecks = {
   "find a message by its provider id": {
     needs: ["accepts", "look-ups"],
-    async run(bench) {
-      const { message, provider_message_id, attempt_id } = await bench.sendAccepted();
-      const attempt = { ...bench.attempt(), attempt_id };
-      const answer = await lookUp(bench, message, attempt, provider_message_id);
+    async run(fixture) {
+      const { message, provider_message_id, attempt_id } = await fixture.sendAccepted();
+      const attempt = { ...fixture.attempt(), attempt_id };
+      const answer = await lookUp(fixture, message, attempt, provider_message_id);
       same(
         [answer.outcome, ...foundIn(answer)],
         ["sent", provider_message_id],
@@ -182,22 +186,22 @@ export const lookupCases: TransportChecks = {
   },
   "are never not_sent when the carrier's answer was lost": {
     needs: ["loses_answer", "look-ups"],
-    run: (bench) => isNeverNotSent(bench, "loses_answer"),
+    run: (fixture) => isNeverNotSent(fixture, "loses_answer"),
   },
   "are never not_sent when the carrier failed": {
     needs: ["fails", "look-ups"],
-    run: (bench) => isNeverNotSent(bench, "fails"),
+    run: (fixture) => isNeverNotSent(fixture, "fails"),
   },
   "are never not_sent when the carrier has not answered yet": {
     needs: ["hangs", "look-ups"],
-    run: (bench) => isNeverNotSent(bench, "hangs"),
+    run: (fixture) => isNeverNotSent(fixture, "hangs"),
   },
   "do not match another message": {
     needs: ["accepts", "look-ups"],
-    async run(bench) {
-      const { message, provider_message_id } = await bench.sendAccepted();
+    async run(fixture) {
+      const { message, provider_message_id } = await fixture.sendAccepted();
       const other = { ...message, body: `${message.body} Another one.` };
-      const answer = await lookUp(bench, other, bench.attempt(), null);
+      const answer = await lookUp(fixture, other, fixture.attempt(), null);
       holds(
         !foundIn(answer).includes(provider_message_id),
         `a result without ${provider_message_id}, a message with another body`,

@@ -5,19 +5,19 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../../src/ports/index.ts";
-import type { Bench, CarrierCallbacks, TransportChecks } from "./bench.ts";
+import type { Fixture, CarrierCallbacks, TransportChecks } from "./fixture.ts";
 import { holds, same } from "../checks.ts";
 
 const statuses: readonly Receipt["status"][] = ["sent", "delivered", "undelivered", "read"];
 
-function callbacksOf({ under }: Bench): CarrierCallbacks {
-  if (under.callbacks === undefined) {
+function callbacksOf({ underTest }: Fixture): CarrierCallbacks {
+  if (underTest.callbacks === undefined) {
     throw new Error("the transport has `parseCallback`, but `callbacks` is missing");
   }
-  return under.callbacks;
+  return underTest.callbacks;
 }
 
-async function parse({ transport }: Bench, request: CallbackRequest): Promise<CallbackResult> {
+async function parse({ transport }: Fixture, request: CallbackRequest): Promise<CallbackResult> {
   const result = await transport.parseCallback?.(request);
   if (result === undefined) throw new Error("the transport has no `parseCallback`");
   return result;
@@ -27,11 +27,11 @@ async function parse({ transport }: Bench, request: CallbackRequest): Promise<Ca
  * The result, or `refused` for a 4xx error. Rethrows other errors, which are the transport's fault.
  */
 async function parseOrRefuse(
-  bench: Bench,
+  fixture: Fixture,
   request: CallbackRequest,
 ): Promise<CallbackResult | "refused"> {
   try {
-    return await parse(bench, request);
+    return await parse(fixture, request);
   } catch (error) {
     if (error instanceof TidingsError && error.status >= 400 && error.status < 500) {
       return "refused";
@@ -40,21 +40,21 @@ async function parseOrRefuse(
   }
 }
 
-async function receiptsOf(bench: Bench): Promise<CallbackRequest[]> {
-  const accepted = await bench.sendAccepted();
-  const at = bench.clock.now();
-  const callbacks = callbacksOf(bench);
+async function receiptsOf(fixture: Fixture): Promise<CallbackRequest[]> {
+  const accepted = await fixture.sendAccepted();
+  const at = fixture.clock.now();
+  const callbacks = callbacksOf(fixture);
   return statuses.flatMap((status) => callbacks.receipt(accepted, status, at) ?? []);
 }
 
 /** Returns a callback for each status, and one with an inbound message. */
-async function allCallbacks(bench: Bench): Promise<CallbackRequest[]> {
-  return [...(await receiptsOf(bench)), callbacksOf(bench).inbound(inboundMessage(bench))];
+async function allCallbacks(fixture: Fixture): Promise<CallbackRequest[]> {
+  return [...(await receiptsOf(fixture)), callbacksOf(fixture).inbound(inboundMessage(fixture))];
 }
 
-function inboundMessage(bench: Bench): InboundMessage {
-  const { from, to } = bench.under.message("accepts");
-  const isMms = bench.transport.capabilities.channels.includes("mms");
+function inboundMessage(fixture: Fixture): InboundMessage {
+  const { from, to } = fixture.underTest.message("accepts");
+  const isMms = fixture.transport.capabilities.channels.includes("mms");
   return {
     provider_message_id: "inbound-1",
     channel: isMms ? "mms" : "sms",
@@ -62,7 +62,7 @@ function inboundMessage(bench: Bench): InboundMessage {
     to: from,
     body: "Grüße & 👋 = 100% +1",
     media: isMms ? [{ url: "https://media.example/a.png?x=1&y=2", content_type: "image/png" }] : [],
-    at: bench.clock.now(),
+    at: fixture.clock.now(),
   };
 }
 
@@ -78,15 +78,15 @@ function* tampered(request: CallbackRequest): Generator<CallbackRequest> {
   }
 }
 
-export const callbackCases: TransportChecks = {
+export const callbackChecks: TransportChecks = {
   "report the status of the right attempt": {
     needs: ["accepts", "callbacks"],
-    async run(bench) {
-      const accepted = await bench.sendAccepted();
+    async run(fixture) {
+      const accepted = await fixture.sendAccepted();
       for (const status of statuses) {
-        const request = callbacksOf(bench).receipt(accepted, status, bench.clock.now());
+        const request = callbacksOf(fixture).receipt(accepted, status, fixture.clock.now());
         if (request === undefined) continue;
-        const { receipts, inbound, response } = await parse(bench, request);
+        const { receipts, inbound, response } = await parse(fixture, request);
         same(
           [receipts.length, inbound.length],
           [1, 0],
@@ -130,9 +130,9 @@ export const callbackCases: TransportChecks = {
   },
   "pass on an inbound message unchanged": {
     needs: ["callbacks"],
-    async run(bench) {
-      const written = inboundMessage(bench);
-      const { receipts, inbound } = await parse(bench, callbacksOf(bench).inbound(written));
+    async run(fixture) {
+      const written = inboundMessage(fixture);
+      const { receipts, inbound } = await parse(fixture, callbacksOf(fixture).inbound(written));
       same([receipts.length, inbound.length], [0, 1], "receipts and messages");
       const [first = written] = inbound;
       const { provider_message_id, at, ...message } = first;
@@ -145,11 +145,11 @@ export const callbackCases: TransportChecks = {
   },
   "give the same result when they are repeated": {
     needs: ["accepts", "callbacks"],
-    async run(bench) {
-      for (const request of await allCallbacks(bench)) {
+    async run(fixture) {
+      for (const request of await allCallbacks(fixture)) {
         same(
-          facts(await parse(bench, request)),
-          facts(await parse(bench, request)),
+          facts(await parse(fixture, request)),
+          facts(await parse(fixture, request)),
           "the second result",
         );
       }
@@ -157,40 +157,40 @@ export const callbackCases: TransportChecks = {
   },
   "give the same result in any order": {
     needs: ["accepts", "callbacks"],
-    async run(bench) {
-      const requests = await receiptsOf(bench);
+    async run(fixture) {
+      const requests = await receiptsOf(fixture);
       const forth = [];
-      for (const request of requests) forth.push(facts(await parse(bench, request)));
+      for (const request of requests) forth.push(facts(await parse(fixture, request)));
       const back = [];
-      for (const request of requests.toReversed()) back.push(facts(await parse(bench, request)));
+      for (const request of requests.toReversed()) back.push(facts(await parse(fixture, request)));
       same(back.toReversed(), forth, "the results");
     },
   },
   "are refused when one bit was changed": {
     needs: ["accepts", "callbacks"],
-    async run(bench) {
-      for (const request of await allCallbacks(bench)) {
+    async run(fixture) {
+      for (const request of await allCallbacks(fixture)) {
         for (const forged of tampered(request)) {
-          same(await parseOrRefuse(bench, forged), "refused", "the result of a forged callback");
+          same(await parseOrRefuse(fixture, forged), "refused", "the result of a forged callback");
         }
       }
     },
   },
   "are refused without their signature and do not depend on other headers": {
     needs: ["accepts", "callbacks"],
-    async run(bench) {
-      const [request] = await receiptsOf(bench);
+    async run(fixture) {
+      const [request] = await receiptsOf(fixture);
       if (request === undefined) throw new Error("the carrier sends no receipts");
-      const original = facts(await parse(bench, request));
+      const original = facts(await parse(fixture, request));
       let refused = 0;
       for (const name of Object.keys(request.headers)) {
         const { [name]: _, ...headers } = request.headers;
-        const result = await parseOrRefuse(bench, { ...request, headers });
+        const result = await parseOrRefuse(fixture, { ...request, headers });
         if (result === "refused") refused++;
         else same(facts(result), original, `the result without ${name}`);
       }
       holds(refused > 0, "a refusal of a callback without its signature", "none");
-      const elsewhere = await parseOrRefuse(bench, {
+      const elsewhere = await parseOrRefuse(fixture, {
         ...request,
         url: `${request.url}&attempt=att_01JZ0000000000000000000009`,
       });
@@ -199,8 +199,8 @@ export const callbackCases: TransportChecks = {
   },
   "are refused when they are malformed": {
     needs: ["callbacks"],
-    async run(bench) {
-      const { url, headers, received_at } = callbacksOf(bench).inbound(inboundMessage(bench));
+    async run(fixture) {
+      const { url, headers, received_at } = callbacksOf(fixture).inbound(inboundMessage(fixture));
       const bodies = [
         "",
         "{",
@@ -223,7 +223,7 @@ export const callbackCases: TransportChecks = {
             received_at,
           };
           same(
-            await parseOrRefuse(bench, request),
+            await parseOrRefuse(fixture, request),
             "refused",
             `the result of ${body.slice(0, 10)}`,
           );

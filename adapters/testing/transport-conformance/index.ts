@@ -1,9 +1,9 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
-import { answerCases, lookupCases } from "./answers.ts";
-import { runOnBench, type TransportNeed, type TransportUnderTest } from "./bench.ts";
-import { callbackCases } from "./callbacks.ts";
+import { answerChecks, lookUpChecks } from "./answers.ts";
+import { runWithFixture, type TransportNeed, type TransportUnderTest } from "./fixture.ts";
+import { callbackChecks } from "./callbacks.ts";
 
 /** The transport and the carrier that `transportConformance` tests. */
 export interface TransportConformance {
@@ -49,11 +49,12 @@ export function transportConformance(
   defineSuite(runner, {
     title: `${name} as a transport`,
     groups: [
-      ["answers", answerCases],
-      ["look-ups", lookupCases],
-      ["callbacks", callbackCases],
+      ["answers", answerChecks],
+      ["look-ups", lookUpChecks],
+      ["callbacks", callbackChecks],
     ],
     unable,
-    onBench: (needs, check) => runOnBench((clock) => conformance.create(clock), needs, check),
+    withFixture: (needs, check) =>
+      runWithFixture((clock) => conformance.create(clock), needs, check),
   });
 }

@@ -61,19 +61,19 @@ export interface Answered {
 const maxEndMs = 1_000;
 
 /** The model of one test. */
-export class Bench {
-  readonly under: ModelUnderTest;
+export class Fixture {
+  readonly underTest: ModelUnderTest;
   /** The ways to answer that the model has. */
   readonly ways: readonly Answering[];
 
-  constructor(under: ModelUnderTest, unable: Partial<Readonly<Record<ModelNeed, string>>>) {
-    this.under = under;
+  constructor(underTest: ModelUnderTest, unable: Partial<Readonly<Record<ModelNeed, string>>>) {
+    this.underTest = underTest;
     this.ways = answering.filter((behavior) => unable[behavior] === undefined);
   }
 
   /** A new turn in which the model behaves in this way. */
   turn(behavior: ModelBehavior): ModelTurn {
-    const turn = salonTurn(this.under.text(behavior));
+    const turn = salonTurn(this.underTest.text(behavior));
     if (behavior === "finds_slot") return asking(turn, daySlot);
     return behavior === "calls_action" ? turn : { ...turn, actions: [] };
   }
@@ -83,7 +83,7 @@ export class Bench {
     turn: ModelTurn,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ModelAnswer> {
-    const answer: unknown = await this.under.model.respond(turn, { signal });
+    const answer: unknown = await this.underTest.model.respond(turn, { signal });
     if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
       throw new Mismatch("an object as the answer", display(answer));
     }
@@ -140,4 +140,4 @@ export async function underWay(): Promise<void> {
   for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-export type ModelChecks = Checks<Bench, ModelNeed>;
+export type ModelChecks = Checks<Fixture, ModelNeed>;

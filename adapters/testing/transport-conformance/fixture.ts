@@ -73,20 +73,20 @@ const arrivalMs = 5_000;
 const arrivalStepMs = 5;
 
 /** The transport of one test, on virtual time. */
-export class Bench {
-  readonly under: TransportUnderTest;
+export class Fixture {
+  readonly underTest: TransportUnderTest;
   readonly clock: VirtualClock;
   /** The receipts that the transport passed to its sink. */
   readonly receipts: { readonly subject: ReceiptSubject; readonly receipt: Receipt }[] = [];
   #attempts = 0;
 
-  constructor(under: TransportUnderTest, clock: VirtualClock) {
-    this.under = under;
+  constructor(underTest: TransportUnderTest, clock: VirtualClock) {
+    this.underTest = underTest;
     this.clock = clock;
   }
 
   get transport(): Transport {
-    return this.under.transport;
+    return this.underTest.transport;
   }
 
   async start(): Promise<void> {
@@ -108,13 +108,13 @@ export class Bench {
 
   /** Sends a message and checks the answer against what the carrier accepted. */
   async send(message: OutboundMessage, attempt: SendContext): Promise<SendAnswer> {
-    const before = this.under.accepted?.() ?? 0;
+    const before = this.underTest.accepted?.() ?? 0;
     const answer = await this.transport.send(message, attempt);
-    const count = (this.under.accepted?.() ?? before) - before;
+    const count = (this.underTest.accepted?.() ?? before) - before;
     if (answer.outcome === "rejected") {
       holds(count === 0, "a carrier without a message that was `rejected`", `${count} messages`);
     }
-    const isOnce = this.under.accepted === undefined || count === 1;
+    const isOnce = this.underTest.accepted === undefined || count === 1;
     if (answer.outcome === "accepted") {
       holds(isOnce, "a carrier with one message that was `accepted`", `${count} messages`);
     }
@@ -126,13 +126,13 @@ export class Bench {
    * call when the carrier has the message. On a real socket that takes real time.
    */
   async hang(attempt: SendContext): Promise<{ readonly call: Promise<SendAnswer> }> {
-    const before = this.under.accepted?.();
-    const call = this.send(this.under.message("hangs"), attempt);
+    const before = this.underTest.accepted?.();
+    const call = this.send(this.underTest.message("hangs"), attempt);
     // A call that fails early is not awaited before the message has arrived.
     call.catch(() => {});
     await this.clock.settle();
     let waitedMs = 0;
-    while (before !== undefined && this.under.accepted?.() === before) {
+    while (before !== undefined && this.underTest.accepted?.() === before) {
       holds(waitedMs < arrivalMs, "a message that `hangs` at the carrier within 5 s", "none");
       await pause(arrivalStepMs);
       waitedMs += arrivalStepMs;
@@ -142,7 +142,7 @@ export class Bench {
 
   /** Sends a message that the carrier accepts. */
   async sendAccepted(): Promise<AcceptedMessage> {
-    const message = this.under.message("accepts");
+    const message = this.underTest.message("accepts");
     const attempt = this.attempt();
     const answer = await this.send(message, attempt);
     if (answer.outcome !== "accepted") throw new Mismatch("the outcome accepted", answer.outcome);
@@ -161,27 +161,27 @@ function lacking(need: TransportNeed, transport: Transport): string | undefined 
   return need === "pushes" && !pushes ? "it pushes no receipts" : undefined;
 }
 
-export async function runOnBench(
+export async function runWithFixture(
   create: (clock: VirtualClock) => Promise<TransportUnderTest>,
   needs: readonly TransportNeed[],
-  run: (bench: Bench) => Promise<void>,
+  run: (fixture: Fixture) => Promise<void>,
 ): Promise<void> {
   const clock = virtualClock();
-  const under = await create(clock);
-  const bench = new Bench(under, clock);
+  const underTest = await create(clock);
+  const fixture = new Fixture(underTest, clock);
   try {
     for (const need of needs) {
-      const reason = lacking(need, under.transport);
+      const reason = lacking(need, underTest.transport);
       if (reason !== undefined) {
         throw new Error(`${reason}: set \`unable["${need}"]\` to the reason`);
       }
     }
-    await bench.start();
-    await run(bench);
+    await fixture.start();
+    await run(fixture);
   } finally {
-    await under.transport.stop?.();
-    await under.remove?.();
+    await underTest.transport.stop?.();
+    await underTest.remove?.();
   }
 }
 
-export type TransportChecks = Checks<Bench, TransportNeed>;
+export type TransportChecks = Checks<Fixture, TransportNeed>;

@@ -51,7 +51,7 @@ export const broken = (collection: Collection, row: Row): Write => ({
   row,
 });
 
-export type Cases = { readonly [sentence: string]: (ports: OpenPorts) => Promise<void> };
+export type StorageChecks = { readonly [sentence: string]: (ports: OpenPorts) => Promise<void> };
 
 /** Opens connections for one test and closes them at its end. */
 export class OpenPorts {

@@ -104,7 +104,7 @@ export class Client {
 }
 
 /** The servers of one test. */
-export class Bench {
+export class Fixture {
   readonly #serve: (engine: Mountable) => Promise<MountUnderTest>;
   readonly #open: MountUnderTest[] = [];
   readonly #sockets: Socket[] = [];
@@ -122,14 +122,14 @@ export class Bench {
         return handle(request);
       },
     };
-    const under = await this.#serve({ api, paths });
-    this.#open.push(under);
-    return new Mounted(under, requests, this.#sockets);
+    const underTest = await this.#serve({ api, paths });
+    this.#open.push(underTest);
+    return new Mounted(underTest, requests, this.#sockets);
   }
 
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
-    for (const under of this.#open) await under.close();
+    for (const underTest of this.#open) await underTest.close();
   }
 }
 
@@ -171,4 +171,4 @@ export async function settled(value: () => number): Promise<number> {
   return value();
 }
 
-export type MountChecks = Checks<Bench, MountNeed>;
+export type MountChecks = Checks<Fixture, MountNeed>;
