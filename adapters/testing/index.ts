@@ -62,7 +62,8 @@ export { modelConformance, type ModelConformance } from "./model-conformance/ind
 export type { ModelBehavior, ModelNeed, ModelUnderTest } from "./model-conformance/fixture.ts";
 export { mountConformance, type MountConformance } from "./mount-conformance/index.ts";
 export type { MountNeed, MountUnderTest } from "./mount-conformance/fixture.ts";
-export { storageConformance } from "./storage-conformance/index.ts";
+export { storageConformance, type StorageUnderTest } from "./storage-conformance/index.ts";
+export type { TestRunner } from "./suite.ts";
 export { transportConformance, type TransportConformance } from "./transport-conformance/index.ts";
 export type {
   AcceptedMessage,

@@ -119,6 +119,7 @@ export {
   type SignalLine,
   type StorageCapabilities,
   StorageConflict,
+  type StorageConflictOptions,
   type StoragePort,
   StorageRefusal,
   type Write,

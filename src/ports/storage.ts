@@ -310,32 +310,46 @@ export interface Group {
   abort(): void | Promise<void>;
 }
 
-/** A version guard or a unique index conflicted. Nothing was written. */
-export class StorageConflict extends Error {
-  override readonly name = "StorageConflict";
+/** Options of a `StorageConflict`. */
+export interface StorageConflictOptions extends ErrorOptions {
   /**
    * Whether a command in a transaction of the host application would meet the conflict again if it
-   * ran again in the same transaction.
+   * ran again in the same transaction. Default: false.
    */
-  readonly lastsForTransaction: boolean;
+  readonly lastsForTransaction?: boolean;
   /**
    * Whether another transaction kept a row or a unique key locked for longer than a group waits,
    * such as an open transaction of the host application. The commands of the group run again. Those
-   * that need the row wait outside the groups until it is free.
+   * that need the row wait outside the groups until it is free. Default: false.
    */
+  readonly isLocked?: boolean;
+}
+
+/**
+ * A storage throws this when a version guard or a unique index conflicted. Nothing was written. The
+ * engine runs the commands of the group again.
+ */
+export class StorageConflict extends Error {
+  /** `StorageConflict`. */
+  override readonly name = "StorageConflict";
+  /** Whether the same transaction of the host application would meet the conflict again. */
+  readonly lastsForTransaction: boolean;
+  /** Whether another transaction keeps a row or a unique key locked. */
   readonly isLocked: boolean;
 
-  constructor(
-    message?: string,
-    options?: ErrorOptions & { lastsForTransaction?: boolean; isLocked?: boolean },
-  ) {
+  /** Says that nothing was written. The message is for the log. */
+  constructor(message?: string, options?: StorageConflictOptions) {
     super(message, options);
     this.lastsForTransaction = options?.lastsForTransaction ?? false;
     this.isLocked = options?.isLocked ?? false;
   }
 }
 
-/** The database permanently rejected a row (a constraint, a size). Nothing was written. */
+/**
+ * A storage throws this when the database will never accept a row (a constraint, a size). Nothing
+ * was written. The engine runs each command of the group alone. Only the one with this row fails.
+ */
 export class StorageRefusal extends Error {
+  /** `StorageRefusal`. */
   override readonly name = "StorageRefusal";
 }
