@@ -1,4 +1,9 @@
-import { hasMethods, option } from "../../src/kernel/index.ts";
+import {
+  describe as describeValue,
+  hasMethods,
+  option,
+  TidingsError,
+} from "../../src/kernel/index.ts";
 import { demand } from "./checks.ts";
 
 /** The functions of the test runner. Those of vitest, Jest and node:test fit. */
@@ -16,6 +21,24 @@ export const testOptions = {
   ),
   name: option<string>("a string", (name) => typeof name === "string"),
 };
+
+/**
+ * Checks what a function of the suite's user returned.
+ * @throws TidingsError `invalid_option` with the name of the function when it is not `expected`
+ */
+export function checkReturned(
+  name: string,
+  returned: unknown,
+  expected: string,
+  isExpected: boolean,
+): void {
+  if (isExpected) return;
+  const got = describeValue(returned);
+  throw new TidingsError(
+    "invalid_option",
+    `${name} has to return ${expected}, but returned ${got}.`,
+  );
+}
 
 /** One check, and what it needs of the thing under test. */
 export interface Check<Fixture, Need extends string> {

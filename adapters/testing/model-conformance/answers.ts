@@ -37,7 +37,7 @@ export const answerChecks: ModelChecks = {
     needs: [],
     async run(fixture) {
       for (const way of fixture.ways) checkFields(await fixture.answer(way));
-      const { source } = fixture.underTest.model;
+      const { source } = fixture.model;
       holds(
         source === undefined || source === "rule" || source === "model",
         "`source` to be rule, model or undefined",

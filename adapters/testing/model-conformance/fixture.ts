@@ -27,8 +27,8 @@ export type ModelNeed = ModelBehavior | "usage";
 
 /** A model, with what makes it behave in each way. */
 export interface ModelUnderTest {
-  /** The model. */
-  readonly model: AgentModel;
+  /** The model, or just its function `respond`: what the engine takes as `agents.model`. */
+  readonly model: AgentModel | AgentModel["respond"];
   /**
    * What the contact writes so that the model behaves in this way. A simulated server can look for
    * this text in what it is asked. It is the last message of the turn, except in some turns of the
@@ -62,11 +62,14 @@ const maxEndMs = 1_000;
 
 /** The model of one test. */
 export class Fixture {
+  readonly model: AgentModel;
   readonly underTest: ModelUnderTest;
   /** The ways to answer that the model has. */
   readonly ways: readonly Answering[];
 
   constructor(underTest: ModelUnderTest, unable: Partial<Readonly<Record<ModelNeed, string>>>) {
+    const { model } = underTest;
+    this.model = typeof model === "function" ? { respond: model } : model;
     this.underTest = underTest;
     this.ways = answering.filter((behavior) => unable[behavior] === undefined);
   }
@@ -83,7 +86,7 @@ export class Fixture {
     turn: ModelTurn,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ModelAnswer> {
-    const answer: unknown = await this.underTest.model.respond(turn, { signal });
+    const answer: unknown = await this.model.respond(turn, { signal });
     if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
       throw new Mismatch("an object as the answer", display(answer));
     }

@@ -1,5 +1,5 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
-import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
+import { checkReturned, defineSuite, type TestRunner, testOptions } from "../suite.ts";
 import { answerChecks } from "./answers.ts";
 import { Fixture, type ModelNeed, type ModelUnderTest } from "./fixture.ts";
 import { callChecks } from "./calls.ts";
@@ -52,6 +52,13 @@ export function modelConformance(
     unable,
     async withFixture(_needs, check) {
       const underTest = await conformance.create();
+      checkReturned(
+        "modelConformance: create()",
+        underTest,
+        "{ model, text }, with a model that has `respond` or is this function",
+        hasMethods(underTest, "text") &&
+          (typeof underTest.model === "function" || hasMethods(underTest.model, "respond")),
+      );
       try {
         await check(new Fixture(underTest, unable));
       } finally {

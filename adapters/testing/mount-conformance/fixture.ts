@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Socket } from "node:net";
 import type { ApiRequest, ApiResponse, Mountable } from "../../../src/api/index.ts";
 import { Mismatch } from "../checks.ts";
-import type { Checks } from "../suite.ts";
+import { hasMethods } from "../../../src/kernel/index.ts";
+import { type Checks, checkReturned } from "../suite.ts";
 import { type Address, ask, connectTo, type RawAnswer, type RawRequest } from "./raw-http.ts";
 
 /**
@@ -123,6 +124,12 @@ export class Fixture {
       },
     };
     const underTest = await this.#serve({ api, paths });
+    checkReturned(
+      "mountConformance: serve()",
+      underTest,
+      "{ url, close }, with a URL of this machine",
+      hasMethods(underTest, "close") && URL.canParse(underTest.url),
+    );
     this.#open.push(underTest);
     return new Mounted(underTest, requests, this.#sockets);
   }

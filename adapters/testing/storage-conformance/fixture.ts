@@ -8,7 +8,9 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { entries, entry, type Item, itemById, items, places, schema } from "./collections.ts";
+import { hasMethods } from "../../../src/kernel/index.ts";
 import { Store } from "../../../src/store/index.ts";
+import { checkReturned } from "../suite.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { virtualClock } from "../virtual-clock.ts";
 
@@ -63,7 +65,7 @@ export class OpenPorts {
   }
 
   async port(): Promise<StoragePort> {
-    const port = this.#connect();
+    const port = this.#connected();
     this.#opened.push(port);
     await port.open(schema);
     return port;
@@ -73,7 +75,7 @@ export class OpenPorts {
    * `beforeCommit` runs before each commit reaches the storage. It can wait or write as a rival.
    */
   async store(beforeCommit?: (writes: readonly Write[]) => void | Promise<void>): Promise<Store> {
-    const port = this.#connect();
+    const port = this.#connected();
     const store = new Store({
       port: beforeCommit === undefined ? port : intercepted(port, beforeCommit),
       schema,
@@ -88,6 +90,18 @@ export class OpenPorts {
 
   async close(): Promise<void> {
     for (const each of this.#opened.toReversed()) await each.close();
+  }
+
+  #connected(): StoragePort {
+    const port = this.#connect();
+    checkReturned(
+      "connect()",
+      port,
+      "a `StoragePort` with all methods that are not optional",
+      hasMethods(port, "open", "migrate", "migrationSql", "begin", "yieldToEventLoop", "close") &&
+        hasMethods(port.reader, "get", "range", "search"),
+    );
+    return port;
   }
 }
 

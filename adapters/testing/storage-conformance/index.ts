@@ -1,4 +1,9 @@
-import { functionOption, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import {
+  functionOption,
+  hasMethods,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { transactionChecks } from "./transactions.ts";
 import { raceChecks } from "./races.ts";
@@ -8,7 +13,7 @@ import { writeChecks } from "./writes.ts";
 import { searchChecks } from "./search.ts";
 import { sharingChecks } from "./sharing.ts";
 import { demand } from "../checks.ts";
-import { type TestRunner, testOptions } from "../suite.ts";
+import { checkReturned, type TestRunner, testOptions } from "../suite.ts";
 import { type StorageChecks, OpenPorts } from "./fixture.ts";
 
 const argumentsSchema = optionsObject({ ...testOptions, create: functionOption() });
@@ -54,7 +59,13 @@ export function storageConformance(
         for (const [sentence, run] of Object.entries(checks)) {
           it(sentence, async () => {
             const storage = await create();
-            const ports = new OpenPorts(storage.connect.bind(storage));
+            checkReturned(
+              "storageConformance: create()",
+              storage,
+              "{ connect }",
+              hasMethods(storage, "connect"),
+            );
+            const ports = new OpenPorts(() => storage.connect());
             try {
               await demand(sentence, () => run(ports));
             } finally {

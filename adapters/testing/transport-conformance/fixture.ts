@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { AttemptId } from "../../../src/kernel/index.ts";
+import { type AttemptId, hasMethods } from "../../../src/kernel/index.ts";
 import {
   type CallbackRequest,
   type InboundMessage,
@@ -13,7 +13,7 @@ import {
 } from "../../../src/ports/index.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import { holds, Mismatch } from "../checks.ts";
-import type { Checks } from "../suite.ts";
+import { type Checks, checkReturned } from "../suite.ts";
 
 /**
  * How the carrier treats a message. `accepts`: it accepts it. `refuses`: it refuses it for good.
@@ -147,6 +147,13 @@ export class Fixture {
     const answer = await this.send(message, attempt);
     if (answer.outcome !== "accepted") throw new Mismatch("the outcome accepted", answer.outcome);
     const { provider_message_id } = answer;
+    // Transports in JavaScript may leave it out.
+    const id: unknown = provider_message_id;
+    holds(
+      typeof id === "string" && id !== "" && id.length <= 255,
+      "a `provider_message_id` of 1 to 255 characters",
+      id,
+    );
     return { attempt_id: attempt.attempt_id, provider_message_id, message };
   }
 }
@@ -168,6 +175,12 @@ export async function runWithFixture(
 ): Promise<void> {
   const clock = virtualClock();
   const underTest = await create(clock);
+  checkReturned(
+    "transportConformance: create()",
+    underTest,
+    "{ transport, message }, with a transport that has `send`",
+    hasMethods(underTest, "message") && hasMethods(underTest.transport, "send"),
+  );
   const fixture = new Fixture(underTest, clock);
   try {
     for (const need of needs) {
