@@ -4,7 +4,10 @@ import { seededRandom } from "./seeded-random.ts";
 export class Dice {
   readonly #random;
 
-  /** Any number is a seed. */
+  /**
+   * Any number is a seed.
+   * @throws TidingsError `invalid_option` when the seed is not a number
+   */
   constructor(seed: number) {
     this.#random = seededRandom(seed);
   }
@@ -33,7 +36,10 @@ export class Dice {
     return from[this.between(0, from.length - 1)];
   }
 
-  /** One item, likely in proportion to its weight. */
+  /**
+   * One item, likely in proportion to its weight.
+   * @throws RangeError when no item has a positive weight
+   */
   weighted<T extends { readonly weight: number }>(from: readonly T[]): T {
     let left = this.number() * from.reduce((sum, { weight }) => sum + weight, 0);
     for (const each of from) {

@@ -47,14 +47,14 @@ export function carrierTransport({ name, url, secret }: CarrierSettings): Transp
     send: ({ body }, { attempt_id, signal }) =>
       call<SendAnswer>("/send", { attempt_id, text: body }, signal),
     lookup: (_message, { attempt_id }) => call<LookupAnswer>("/lookup", { attempt_id }),
-    parseCallback({ headers, body }) {
+    async parseCallback({ headers, body }) {
       if (headers["authorization"] !== secret) {
-        const message = "The callback does not carry the carrier's secret.";
-        return Promise.reject(new TidingsError("invalid_api_key", message));
+        const message = "The callback does not have the carrier's secret.";
+        throw new TidingsError("invalid_signature", message);
       }
       const { attempt_id, at } = JSON.parse(Buffer.from(body).toString()) as DeliveryReceipt;
       const receipts = [{ subject: { attempt_id }, receipt: { status: "delivered", at } }] as const;
-      return Promise.resolve({ receipts, inbound: [], response: { status: 204 } });
+      return { receipts, inbound: [], response: { status: 204 } };
     },
   };
 }

@@ -84,9 +84,12 @@ export interface AttemptAtCarrier {
   readonly attempt_id: AttemptMade["attempt_id"];
   /** 1 for the first attempt of the message. */
   readonly number: number;
-  /** When the engine committed that it hands the message over, by the engine's clock. */
+  /**
+   * When the engine committed that it hands the message over, in milliseconds since the epoch by the
+   * engine's clock.
+   */
   readonly started_at: number;
-  /** When the call arrived, by the world's clock. */
+  /** When the call arrived, in milliseconds since the epoch by the world's clock. */
   readonly at: number;
   /** The transport over which it came. */
   readonly transport: string;

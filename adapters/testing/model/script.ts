@@ -63,7 +63,7 @@ export interface TurnAtModel {
   readonly turn: ModelTurn;
   /** 1 for the first request about the same messages and the same kind of task. */
   readonly number: number;
-  /** When it came, by the world's clock. 0 outside of a world. */
+  /** When it came, in milliseconds since the epoch by the world's clock. 0 outside of a world. */
   readonly at: number;
   /** The engine that asked. Empty outside of a world. */
   readonly engine: string;

@@ -83,7 +83,7 @@ export interface RequestAtReceiver {
   readonly number: number;
   /** When the engine made it, by the engine's clock, in milliseconds since the epoch. */
   readonly started_at: number;
-  /** When the engine made it, by the world's clock. */
+  /** When the engine made it, in milliseconds since the epoch by the world's clock. */
   readonly at: number;
   /** The engine that made it. Empty outside of a world. */
   readonly engine: string;
@@ -98,7 +98,10 @@ export interface WebhookRequest extends RequestAtReceiver {
   readonly outcome: ReceiverOutcome["outcome"] | null;
   /** The status that the receiver responded with. Null if it has not responded. */
   readonly status: number | null;
-  /** When the request ended, by the world's clock. Null while it is under way. */
+  /**
+   * When the request ended, in milliseconds since the epoch by the world's clock. Null while it is
+   * under way.
+   */
   readonly ended_at: number | null;
   /** Whether the engine crashed or gave up before the request ended. */
   readonly abandoned: boolean;

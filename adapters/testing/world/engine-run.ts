@@ -2,7 +2,7 @@
 export interface Outage {
   /** When it began, by the world's clock, in milliseconds since the epoch. */
   readonly from: number;
-  /** When it ended or ends. */
+  /** When it ended or ends, by the same clock. `Infinity` if that is not known: a partition. */
   readonly until: number;
 }
 
@@ -18,7 +18,7 @@ export interface EngineRun {
   readonly outages: readonly Outage[];
   /** Resolves when the run ends. */
   readonly ended: Promise<void>;
-  /** When it ended, by the world's clock. Undefined while it runs. */
+  /** When it ended, in milliseconds since the epoch by the world's clock. Undefined while it runs. */
   readonly endedAt: number | undefined;
   /** Whether the process runs. */
   readonly isAlive: boolean;

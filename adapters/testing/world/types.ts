@@ -66,7 +66,7 @@ export interface CrashOptions {
 
 /** Options of `world.settle`. */
 export interface SettleOptions {
-  /** How much virtual time the work may take, in milliseconds. Default: 48 hours. */
+  /** How long the work may take, in milliseconds of virtual time. Default: 48 hours. */
   readonly withinMs?: number | undefined;
 }
 
@@ -118,12 +118,13 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   readonly reader: StoragePort["reader"];
   /**
    * An engine that is up: the one with this name, or the first.
-   * @throws Error when it is down
+   * @throws Error when it is down, or when there is no engine with this name
    */
   engine(name?: string): MessagingEngine<Tx>;
   /**
    * An engine that is up, chosen by the seed or by its name. Waits in virtual time while there is
    * none.
+   * @throws Error when there is no engine with this name, like all methods that take a name
    */
   whenUp(name?: string): Promise<UpEngine<Tx>>;
   /** The latest run of an engine's process. */
@@ -141,7 +142,10 @@ export interface World<Tx extends object | undefined = object | undefined> exten
    * @throws Whatever the code throws, and Error when the process crashes or the time is up
    */
   run<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<T>;
-  /** Moves time by `ms` milliseconds. Resolves when everything that was due has finished. */
+  /**
+   * Moves time by `ms` milliseconds, like `clock.advance`. Resolves when everything that was due has
+   * finished.
+   */
   advance(ms: number): Promise<void>;
   /**
    * Ends the process of an engine at once: everything in its memory is gone, and calls that are
@@ -150,7 +154,11 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   crash(name: string, options?: CrashOptions): void;
   /** Starts the process of an engine that is down, with a new engine. */
   restart(name: string): void;
-  /** Stops an engine cleanly, as a deployment does. It stays down until `restart` or `settle`. */
+  /**
+   * Stops an engine cleanly, as a deployment does. It stays down until `restart` or `settle`. The
+   * promise resolves when the engine has stopped, which may need time to move: `deadlineMs` is 10 s
+   * of virtual time by default.
+   */
   stop(name: string, options?: StopOptions): Promise<void>;
   /**
    * Cuts an engine off from the storage, from the carriers, or from the receivers of webhooks and
@@ -159,7 +167,10 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   partition(name: string, from: Remote): void;
   /** Ends all partitions of an engine. */
   heal(name: string): void;
-  /** Sets the clock of an engine: `ms` ahead of the world's clock, or behind it if negative. */
+  /**
+   * Sets the clock of an engine: `ms` ahead of the world's clock, or behind it if negative. A restart
+   * sets it right again.
+   */
   skewClock(name: string, ms: number): void;
   /**
    * Makes a fault happen once, at the next call that it can happen to. `after` skips that many
