@@ -29,6 +29,7 @@ import type { LogLine, Remote, WorldContext } from "./run-context.ts";
 import { SharedStorage } from "./shared-storage.ts";
 import { Story } from "./story.ts";
 import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } from "./types.ts";
+import { type HostCall, underWay } from "./under-way.ts";
 import { Violation } from "./violation.ts";
 
 const hourMs = 3_600_000;
@@ -66,11 +67,8 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly #transports: readonly WorldTransport[];
   readonly #context: WorldContext;
 
-  /** The calls that run, for the error of a `settle` that fails. */
-  readonly #calls = new Set<{
-    readonly text: string | undefined;
-    readonly run: EngineRun | undefined;
-  }>();
+  /** The calls that wait for an engine or for their answer. */
+  readonly #calls = new Set<HostCall>();
   #largestSkewMs = 0;
   readonly #healed: (() => void)[] = [];
 
@@ -153,11 +151,8 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   engine(name?: string): MessagingEngine<Tx> {
-    const process =
-      name === undefined
-        ? (this.#processes.find(({ engine }) => engine !== undefined) ?? this.#processes[0])
-        : this.#process(name);
-    const engine = process?.engine;
+    const processes = name === undefined ? this.#processes : [this.#process(name)];
+    const engine = processes.find((each) => each.engine !== undefined)?.engine;
     if (engine === undefined) {
       throw new Error(`${name ?? "Every engine"} is down. Call restart() or settle() first.`);
     }
@@ -166,6 +161,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   async whenUp(name?: string): Promise<UpEngine<Tx>> {
     const { run, engine, name: found } = await this.#running(name);
+    // The engine may have crashed since it was chosen.
     return engine === undefined ? this.whenUp(name) : { name: found, run, engine };
   }
 
@@ -175,18 +171,19 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   async begin<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<CallOutcome<T>> {
     const { withinMs = defaultCallMs, as: text } = options;
-    const waiting = { text, run: undefined };
-    this.#calls.add(waiting);
-    const { name, engine, run } = await this.whenUp(options.engine);
-    this.#calls.delete(waiting);
-    const call = { text, run };
+    const call: HostCall = { text, run: undefined };
     this.#calls.add(call);
-    if (text !== undefined) this.story.note([], `${text}, on ${name}`);
-    const answer = (async () => code(engine))();
-    const outcome = await awaitAnswer(this.#context, run, answer, withinMs);
-    this.#calls.delete(call);
-    if (text !== undefined) this.story.note([], `${text}: ${describeOutcome(outcome)}`);
-    return outcome;
+    try {
+      const { name, engine, run } = await this.whenUp(options.engine);
+      call.run = run;
+      if (text !== undefined) this.story.note([], `${text}, on ${name}`);
+      const answer = (async () => code(engine))();
+      const outcome = await awaitAnswer(this.#context, run, answer, withinMs);
+      if (text !== undefined) this.story.note([], `${text}: ${describeOutcome(outcome)}`);
+      return outcome;
+    } finally {
+      this.#calls.delete(call);
+    }
   }
 
   async run<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<T> {
@@ -260,28 +257,12 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   /** What is still to be done, apart from jobs. */
   #underWay(): readonly string[] {
-    const down = this.#processes.flatMap(({ name, engine, failure }) =>
-      failure === undefined
-        ? engine === undefined
-          ? [`${name} is down`]
-          : []
-        : [`${name} cannot start: ${failure}`],
-    );
-    const calls = [...this.#calls]
-      .filter(({ run }) => run?.isAlive !== false)
-      .map(({ text }) => (text === undefined ? "a call" : `the call "${text}"`))
-      .map((call) => `${call} is not answered`);
-    // Partitions are left out: their end is not known, and `stopFaults` ends them.
-    const now = this.clock.now();
-    const outages = this.#processes
-      .filter(({ run }) => run.outages.some(({ until }) => until > now && until !== Infinity))
-      .map(({ name }) => `${name} cannot reach the storage`);
-    const reports = this.#transports.flatMap((each) =>
-      typeof each === "function" || each.undelivered === 0
-        ? []
-        : [`no engine accepts ${each.undelivered} receipts and texts of the carrier ${each.name}`],
-    );
-    return [...down, ...outages, ...calls, ...reports];
+    return underWay({
+      processes: this.#processes,
+      calls: this.#calls,
+      transports: this.#transports,
+      now: this.clock.now(),
+    });
   }
 
   async settle({ withinMs = settlesWithinMs }: SettleOptions = {}): Promise<void> {
@@ -325,10 +306,10 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   /** A process whose engine is up. Waits for one if all are down. */
-  async #running(name?: string): Promise<EngineProcess<Tx>> {
-    const own = name === undefined ? this.#processes : [this.#process(name)];
+  async #running(name: string | undefined): Promise<EngineProcess<Tx>> {
+    const candidates = name === undefined ? this.#processes : [this.#process(name)];
     for (;;) {
-      const up = own.filter(({ engine }) => engine !== undefined);
+      const up = candidates.filter(({ engine }) => engine !== undefined);
       const chosen = up.length > 1 ? this.dice.pick(up) : up[0];
       if (chosen !== undefined) return chosen;
       await this.clock.sleep(waitMs);

@@ -421,6 +421,14 @@ describe("settle", () => {
     );
   });
 
+  test("does not wait for a call that named an engine which does not exist", async () => {
+    const w = world({ storage: memory(), transports: [scriptedCarrier()] });
+    const call = w.begin((engine) => engine.messages.list(), { engine: "engine 2" });
+    await expect(call).rejects.toThrow('There is no "engine 2". The engines are: engine 1.');
+    expect(await w.pending()).toEqual([]);
+    await w.settle({ withinMs: 60_000 });
+  });
+
   test("waits until every engine reaches the storage again", async () => {
     const w = world({ storage: memory(), transports: [scriptedCarrier()] });
     await w.run((engine) => engine.messages.list());
