@@ -8,11 +8,13 @@ import type {
   HttpRequest,
 } from "../../../src/ports/index.ts";
 import { callWhileAlive, never } from "../world/engine-run.ts";
-import { type Fault, maxDelayMs } from "../world/faults.ts";
+import { maxDelayMs } from "../world/faults.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
 import { shortId } from "../world/story.ts";
 import {
+  type AnsweredRequest,
   eventIn,
+  type LostResponse,
   type ReceiverOutcome,
   type ReceiverScript,
   responseOf,
@@ -144,22 +146,9 @@ export class ReceiverCore {
     sent: HttpRequest,
     onArrival: () => void,
   ): Promise<HttpOutcome> {
-    const { clock, context } = link;
-    const occurs = (fault: Fault): boolean => context?.occurs(fault, { call: "post" }) === true;
-    const isCutOff = (): boolean => context?.isCutOff("internet") === true;
-    const random = (max: number): number => context?.world.dice.between(1, max) ?? 0;
-    const wait = waiter(clock, sent);
-    if (occurs("crashBeforePost")) {
-      context?.crash(`before it posts ${shortId(request.event.id)} to ${request.url}`);
-      return never();
-    }
-    if (isCutOff() || occurs("postFailsBefore")) {
-      this.#note(request, "cannot be reached");
-      return failed("connect_refused");
-    }
-    const slow = occurs("postSlow") ? await wait(random(maxDelayMs.post)) : undefined;
-    if (slow !== undefined) return slow;
-
+    const wait = waiter(link.clock, sent);
+    const lost = await this.#travel(link, request, wait);
+    if (lost !== undefined) return lost;
     const response = this.#respond(link, request);
     this.#note(request, words(response));
     if (response.outcome === "unreachable") return failed("connect_refused");
@@ -167,19 +156,52 @@ export class ReceiverCore {
     if (response.outcome === "hangs") return (await wait(Infinity)) ?? never();
     request.status = (response.outcome === "answered" ? response.status : undefined) ?? 200;
     const late = await wait(response.afterMs ?? defaultAfterMs);
-    if (late !== undefined) return late;
-    if (occurs("crashAfterPost")) {
-      context?.crash(`before it gets the response to ${shortId(request.event.id)}`);
+    return late ?? this.#return(link, request, request.status, response);
+  }
+
+  /** The way to the receiver. Returns the failure if the request does not arrive. */
+  async #travel(
+    { context }: Link,
+    request: OpenRequest,
+    wait: Wait,
+  ): Promise<HttpFailure | undefined> {
+    if (context === undefined) return undefined;
+    const { occurs, crash, isCutOff, world } = context;
+    if (occurs("crashBeforePost", { call: "post" })) {
+      crash(`before it posts ${shortId(request.event.id)} to ${request.url}`);
       return never();
     }
-    if (response.outcome === "answer_lost" || isCutOff() || occurs("postFailsAfter")) {
+    if (isCutOff("internet") || occurs("postFailsBefore", { call: "post" })) {
+      this.#note(request, "cannot be reached");
+      return failed("connect_refused");
+    }
+    const isSlow = occurs("postSlow", { call: "post" });
+    return isSlow ? wait(world.dice.between(1, maxDelayMs.post)) : undefined;
+  }
+
+  /** The way back to the engine. */
+  #return(
+    { context }: Link,
+    request: OpenRequest,
+    status: number,
+    response: AnsweredRequest | LostResponse,
+  ): HttpOutcome | Promise<never> {
+    if (context?.occurs("crashAfterPost", { call: "post" }) === true) {
+      context.crash(`before it gets the response to ${shortId(request.event.id)}`);
+      return never();
+    }
+    if (
+      response.outcome === "answer_lost" ||
+      context?.isCutOff("internet") === true ||
+      context?.occurs("postFailsAfter", { call: "post" }) === true
+    ) {
       this.#note(request, "answers, and the response is lost");
       return failed("response_reset");
     }
-    const { retryAfterSeconds, body = "" } = response;
+    const { retryAfterSeconds, headers, body = "" } = response;
     const pause =
       retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
-    return answered(request.status, { ...response.headers, ...pause }, body);
+    return answered(status, { ...headers, ...pause }, body);
   }
 
   #respond({ context }: Link, request: WebhookRequest): ReceiverOutcome {
@@ -205,10 +227,9 @@ export class ReceiverCore {
 }
 
 /** Waits within the deadline of a request. Returns the failure that ended the wait, if any. */
-function waiter(
-  clock: Clock,
-  { deadline_ms, signal }: HttpRequest,
-): (ms: number) => Promise<HttpFailure | undefined> {
+type Wait = (ms: number) => Promise<HttpFailure | undefined>;
+
+function waiter(clock: Clock, { deadline_ms, signal }: HttpRequest): Wait {
   const deadline = clock.monotonic() + deadline_ms;
   return async (ms) => {
     const left = Math.max(0, deadline - clock.monotonic());
