@@ -2,6 +2,7 @@
  * Mounts the REST API beside an Express application's own routes. Run it with `node
  * examples/express/main.ts`.
  */
+import type { AddressInfo } from "node:net";
 import express from "express";
 import { MessagingEngine } from "tidings";
 import { expressHandler } from "tidings/express";
@@ -27,8 +28,7 @@ app.post("/orders/:id/ready", async (request, response) => {
 
 const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", (error) => {
   if (error !== undefined) throw error;
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : address;
+  const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   console.log(
     `Report an order:   curl -X POST ${url}/orders/17/ready\n` +

@@ -7,6 +7,7 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -37,8 +38,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 try {
   server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
   await once(server, "listening");
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   await runDemo(url);
   if (!isOnce) {
     console.log(`\nThe inbox: ${url}/   Press Ctrl+C to stop.`);

@@ -2,6 +2,7 @@
  * Mounts the REST API beside a Koa application's own routes. Run it with `node
  * examples/koa/main.ts`.
  */
+import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { MessagingEngine } from "tidings";
 import { koaHandler } from "tidings/koa";
@@ -22,8 +23,7 @@ app.use(async (context) => {
 });
 
 const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : address;
+  const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const api = `${url}/messaging/v1/messages`;
   console.log(

@@ -1,5 +1,6 @@
 /** Serves the REST API with `node:http`, under a path. Run it with `node examples/node/main.ts`. */
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { nodeHandler } from "tidings/node";
@@ -12,8 +13,7 @@ const message = JSON.stringify({ to: "+15005550001", body: "Hello" });
 
 const server = createServer(nodeHandler(engine, { basePath: "/messaging" }));
 server.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : address;
+  const { port } = server.address() as AddressInfo;
   const api = `http://127.0.0.1:${port}/messaging/v1/messages`;
   console.log(
     `Send a message:  curl ${api} -H "Authorization: Bearer ${secret}" \\\n` +

@@ -7,6 +7,7 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import express from "express";
@@ -84,8 +85,8 @@ async function listen(): Promise<void> {
 /** Returns whether every result was as expected. */
 async function run(): Promise<boolean> {
   const key = await engine.apiKeys.create({ name: "Quickstart" });
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   const client = new Client(url, key.secret ?? "");
 
   const tracker = new MessageTracker(engine);

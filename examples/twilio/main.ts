@@ -16,6 +16,7 @@
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
@@ -60,8 +61,8 @@ try {
 /** Returns whether the message was delivered. */
 async function sendAndWait(to: string): Promise<boolean> {
   const { secret } = await engine.apiKeys.create({ name: "example" });
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   const client = new Client(url, secret ?? "");
   console.log(`${mode} mode, API at ${url}`);
 
