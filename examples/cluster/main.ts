@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { bold, dim } from "../quickstart/terminal.ts";
 import { Carrier } from "./carrier.ts";
-import { type Database, openDatabase } from "./database.ts";
+import { type Database, openDatabase, type StoredCounts } from "./database.ts";
 import { DeliveryLedger } from "./delivery-ledger.ts";
 import { display } from "./display.ts";
 import { prepareAccount, type Settings } from "./engine.ts";
@@ -73,7 +73,7 @@ try {
 }
 
 /** Returns whether every acknowledged order arrived exactly once. */
-async function run({ countMessages }: Database, load: LoadGenerator): Promise<boolean> {
+async function run(opened: Database, load: LoadGenerator): Promise<boolean> {
   const startedAt = Date.now();
   const refresh = (): void =>
     display({
@@ -85,17 +85,36 @@ async function run({ countMessages }: Database, load: LoadGenerator): Promise<bo
     });
   const refreshTimer = setInterval(refresh, refreshMs);
   const sending = load.run(stop.signal, abandon.signal).catch(fail);
+  await killAtRandom();
+  const stored = await drain(opened, sending);
+  clearInterval(refreshTimer);
+  refresh();
+
+  const { sent, delivered, duplicated } = ledger.counts();
+  const isCorrect =
+    delivered === sent &&
+    duplicated === 0 &&
+    stored.messages === sent &&
+    stored.delivered === sent &&
+    !abandon.signal.aborted;
+  printTotals(isCorrect, stored, load);
+  return isCorrect;
+}
+
+/** Kills processes until the load ends. */
+async function killAtRandom(): Promise<void> {
   const stopTimer = setTimeout(() => stop.abort(), seconds * 1_000);
-  while (!stop.signal.aborted) {
-    await sleep(minKillMs + Math.random() * (maxKillMs - minKillMs), undefined, {
-      signal: stop.signal,
-    }).then(
-      () => processes.kill(),
-      () => {},
-    );
+  const { signal } = stop;
+  while (!signal.aborted) {
+    const pauseMs = minKillMs + Math.random() * (maxKillMs - minKillMs);
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) processes.kill();
   }
   clearTimeout(stopTimer);
+}
 
+/** Waits until the last requests are answered and all messages are delivered. */
+async function drain({ countMessages }: Database, sending: Promise<void>): Promise<StoredCounts> {
   const abandonTimer = setTimeout(() => abandon.abort(), drainTimeoutMs);
   await sending;
   let stored = await countMessages();
@@ -104,23 +123,17 @@ async function run({ countMessages }: Database, load: LoadGenerator): Promise<bo
     stored = await countMessages();
   }
   clearTimeout(abandonTimer);
-  clearInterval(refreshTimer);
-  refresh();
+  return stored;
+}
 
+function printTotals(isCorrect: boolean, stored: StoredCounts, load: LoadGenerator): void {
   const { sent, delivered, duplicated } = ledger.counts();
-  const lost = sent - delivered;
-  const isCorrect =
-    lost === 0 &&
-    duplicated === 0 &&
-    stored.messages === sent &&
-    stored.delivered === sent &&
-    !abandon.signal.aborted;
   const count = (n: number): string => n.toLocaleString("en");
   console.log(
     [
       "",
       ` ${bold(isCorrect ? "✓" : "✗")} ${count(sent)} sent, ${count(delivered)} delivered, ` +
-        `${count(lost)} lost, ` +
+        `${count(sent - delivered)} lost, ` +
         `${count(duplicated)} duplicated, ${count(processes.kills)} kills`,
       dim(
         ` The database has ${count(stored.messages)} messages; ${count(stored.delivered)} of ` +
@@ -137,5 +150,4 @@ async function run({ countMessages }: Database, load: LoadGenerator): Promise<bo
       "",
     ].join("\n"),
   );
-  return isCorrect;
 }

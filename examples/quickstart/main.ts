@@ -88,55 +88,17 @@ async function run(): Promise<boolean> {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const client = new Client(url, key.secret ?? "");
-
-  const tracker = new MessageTracker(engine);
-  engine.on("message.updated", ({ data }) => tracker.add(data.message_id));
-  engine.on("message.received", ({ data }) => {
-    tracker.addReply(data.contact.phone ?? "", data.body);
-  });
-
-  console.log(
-    `\n ${bold("tidings")}  messages from POST to delivery, in one process on SQLite\n ` +
-      `${dim(file)}\n`,
-  );
-  if (!isOnce) {
-    console.log(
-      ` ${bold("Phones")}  ${url}/console/   ${dim("text as a customer, and watch what arrives")}\n` +
-        ` ${bold("Inbox")}   ${url}/inbox/     ${dim("answer as the shop")}\n` +
-        ` ${bold("Token")}   ${phones.token}  ${dim("opens both")}\n`,
-    );
-  }
-  const sends = [...scenarios, ...(isOnce ? [] : [slowScenario])].map(async (scenario) => {
-    const { message } = await client.send(
-      { to: scenario.to, body: "Your table is ready." },
-      `table-${scenario.to}`,
-    );
-    tracker.addScenario(message.id, scenario);
-    return message;
-  });
-  const [first] = await Promise.all(sends);
-  const repeated =
-    first && (await client.send({ to: first.to, body: first.body ?? "" }, `table-${first.to}`));
-  const isReplayed = repeated?.replayed === true && repeated.message.id === first?.id;
-
+  const tracker = trackMessages();
+  printPages(url);
+  const isReplayed = await sendAll(client, tracker);
   const chatting = chat.run(engine, stop.signal);
-  const replay = (): string =>
-    isReplayed ? `same id, ${bold("Idempotent-Replayed: true")}` : "NOT replayed";
-  const notes = (): string[] => [
-    "",
-    dim(" ✓ expected result   ? ambiguous: the carrier's response was lost"),
-    dim(" (…) a duplicate or late receipt: recorded in the timeline, status unchanged"),
-    "",
-    ` The first POST, repeated with the same Idempotency-Key: ${replay()}`,
-    ...chat.lines,
-  ];
   const invitation = [
     "",
     ...client.curl({ to: "+15005550015", body: "Hello" }),
     dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl+C to stop.`),
   ];
   await display(tracker, {
-    notes,
+    notes: () => notes(isReplayed),
     invitation: isOnce ? [] : invitation,
     next: isOnce
       ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
@@ -147,4 +109,60 @@ async function run(): Promise<boolean> {
   });
   await chatting;
   return !isOnce || (isReplayed && tracker.hasPassed() && chat.passed === true);
+}
+
+/** Follows every message of the engine, also those that the reader sends by hand. */
+function trackMessages(): MessageTracker {
+  const tracker = new MessageTracker(engine);
+  engine.on("message.updated", ({ data }) => tracker.add(data.message_id));
+  engine.on("message.received", ({ data }) => {
+    tracker.addReply(data.contact.phone ?? "", data.body);
+  });
+  return tracker;
+}
+
+function printPages(url: string): void {
+  console.log(
+    `\n ${bold("tidings")}  messages from POST to delivery, in one process on SQLite\n ` +
+      `${dim(file)}\n`,
+  );
+  if (isOnce) return;
+  console.log(
+    ` ${bold("Phones")}  ${url}/console/   ${dim("text as a customer, and watch what arrives")}\n` +
+      ` ${bold("Inbox")}   ${url}/inbox/     ${dim("answer as the shop")}\n` +
+      ` ${bold("Token")}   ${phones.token}  ${dim("opens both")}\n`,
+  );
+}
+
+/**
+ * Sends a message for each scenario, and repeats the first request. Returns whether the server
+ * repeated its response, instead of sending a second message.
+ */
+async function sendAll(client: Client, tracker: MessageTracker): Promise<boolean> {
+  const sends = [...scenarios, ...(isOnce ? [] : [slowScenario])].map(async (scenario) => {
+    const { message } = await client.send(
+      { to: scenario.to, body: "Your table is ready." },
+      `table-${scenario.to}`,
+    );
+    tracker.addScenario(message.id, scenario);
+    return message;
+  });
+  const [first] = await Promise.all(sends);
+  if (first === undefined) return false;
+  const input = { to: first.to, body: first.body ?? "" };
+  const repeated = await client.send(input, `table-${first.to}`);
+  return repeated.replayed && repeated.message.id === first.id;
+}
+
+/** The lines below the board. */
+function notes(isReplayed: boolean): string[] {
+  const replay = isReplayed ? `same id, ${bold("Idempotent-Replayed: true")}` : "NOT replayed";
+  return [
+    "",
+    dim(" ✓ expected result   ? ambiguous: the carrier's response was lost"),
+    dim(" (…) a duplicate or late receipt: recorded in the timeline, status unchanged"),
+    "",
+    ` The first POST, repeated with the same Idempotency-Key: ${replay}`,
+    ...chat.lines,
+  ];
 }

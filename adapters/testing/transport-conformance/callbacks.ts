@@ -5,7 +5,7 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../../src/ports/index.ts";
-import type { Fixture, CarrierCallbacks, TransportChecks } from "./fixture.ts";
+import type { AcceptedMessage, CarrierCallbacks, Fixture, TransportChecks } from "./fixture.ts";
 import { holds, same } from "../checks.ts";
 
 const statuses: readonly Receipt["status"][] = ["sent", "delivered", "undelivered", "read"];
@@ -78,6 +78,45 @@ function* tampered(request: CallbackRequest): Generator<CallbackRequest> {
   }
 }
 
+/** Fails unless the result is one receipt with this status, of this message. */
+function checkReceipt(
+  { receipts, inbound, response }: CallbackResult,
+  status: Receipt["status"],
+  accepted: AcceptedMessage,
+): void {
+  const counts = [receipts.length, inbound.length];
+  same(counts, [1, 0], `receipts and messages in a callback of ${status}`);
+  const [parsed] = receipts;
+  same(parsed?.receipt.status, status, "the status");
+  holds(
+    status === "undelivered" || !parsed?.receipt.error,
+    `no error in a receipt with the status ${status}`,
+    parsed?.receipt.error,
+  );
+  const { attempt_id, provider_message_id } = {
+    attempt_id: undefined,
+    provider_message_id: undefined,
+    ...parsed?.subject,
+  };
+  const names = [attempt_id, provider_message_id].filter((name) => name !== undefined);
+  holds(names.length > 0, `a receipt with the status ${status} that names its attempt`, names);
+  holds(
+    attempt_id === undefined || attempt_id === accepted.attempt_id,
+    `the attempt ${accepted.attempt_id} in a receipt with the status ${status}`,
+    attempt_id,
+  );
+  holds(
+    provider_message_id === undefined || provider_message_id === accepted.provider_message_id,
+    `the message ${accepted.provider_message_id} in a receipt with the status ${status}`,
+    provider_message_id,
+  );
+  holds(
+    response.status >= 200 && response.status < 300,
+    "a response with a 2xx status, or the carrier repeats the callback",
+    response.status,
+  );
+}
+
 export const callbackChecks: TransportChecks = {
   "report the status of the right attempt": {
     needs: ["accepts", "callbacks"],
@@ -86,45 +125,7 @@ export const callbackChecks: TransportChecks = {
       for (const status of statuses) {
         const request = callbacksOf(fixture).receipt(accepted, status, fixture.clock.now());
         if (request === undefined) continue;
-        const { receipts, inbound, response } = await parse(fixture, request);
-        same(
-          [receipts.length, inbound.length],
-          [1, 0],
-          `receipts and messages in a callback of ${status}`,
-        );
-        const [parsed] = receipts;
-        same(parsed?.receipt.status, status, "the status");
-        holds(
-          status === "undelivered" || !parsed?.receipt.error,
-          `no error in a receipt with the status ${status}`,
-          parsed?.receipt.error,
-        );
-        const { attempt_id, provider_message_id } = {
-          attempt_id: undefined,
-          provider_message_id: undefined,
-          ...parsed?.subject,
-        };
-        holds(
-          attempt_id === undefined || attempt_id === accepted.attempt_id,
-          `the attempt ${accepted.attempt_id} in a receipt with the status ${status}`,
-          attempt_id,
-        );
-        const names = [attempt_id, provider_message_id].filter((name) => name !== undefined);
-        holds(
-          names.length > 0,
-          `a receipt with the status ${status} that names its attempt`,
-          names,
-        );
-        holds(
-          (provider_message_id ?? accepted.provider_message_id) === accepted.provider_message_id,
-          `the message ${accepted.provider_message_id} in a receipt with the status ${status}`,
-          provider_message_id,
-        );
-        holds(
-          response.status >= 200 && response.status < 300,
-          "a response with a 2xx status, or the carrier repeats the callback",
-          response.status,
-        );
+        checkReceipt(await parse(fixture, request), status, accepted);
       }
     },
   },

@@ -72,10 +72,7 @@ export function sandbox(...given: readonly unknown[]): Transport {
       }
       return answer.kind === "accepted"
         ? { outcome: "accepted", provider_message_id: providerId(message.to, attempt) }
-        : {
-            outcome: "ambiguous",
-            error: { code: "unknown", message: "The carrier's answer was lost." },
-          };
+        : answerLost;
     },
 
     async lookup(message, attempt) {
@@ -94,6 +91,11 @@ export function sandbox(...given: readonly unknown[]): Transport {
     },
   };
 }
+
+const answerLost: SendAnswer = {
+  outcome: "ambiguous",
+  error: { code: "unknown", message: "The carrier's answer was lost." },
+};
 
 /** `now` is undefined while the transport is stopped. */
 function lookup(
