@@ -106,7 +106,8 @@ function rangeOf(
 
 function found(database: Database, { index, words, limit }: Search): readonly Row[] {
   const rows = rowsOf(database, index.collection).filter((row) => {
-    const own = String(row[index.column] ?? "").split(" ");
+    const text = valueOf(row, index.column);
+    const own = typeof text === "string" ? text.split(" ") : [];
     return words.every(({ word, prefix }) =>
       own.some((each) => (prefix ? each.startsWith(word) : each === word)),
     );
