@@ -31,14 +31,17 @@ export function rankPassages(
 ): readonly RankedPassage[] {
   const parts = partsOf(question);
   if (parts.length === 0) return [];
-  const indexed = passages.map(indexedPassage);
-  const meanLength = Math.max(
-    indexed.reduce((sum, { length }) => sum + length, 0) / indexed.length,
-    1,
-  );
-  const vocabulary = vocabularyOf(indexed);
+  const index = indexOf(passages);
+  // The whole text has the words of its sentences too.
+  const weighed = new Map<string, WeighedWord>();
+  for (const term of parts.flat()) {
+    if (!weighed.has(term.stem)) weighed.set(term.stem, weigh(term, index));
+  }
   const found = parts.map((part) =>
-    relevances(part, { passages: indexed, vocabulary, meanLength }),
+    relevances(
+      part.flatMap(({ stem }) => weighed.get(stem) ?? []),
+      index.count,
+    ),
   );
   const ranked = passages.map(({ title, text }, i) => {
     const best = Math.max(...found.map((relevance) => relevance[i] ?? 0));
@@ -50,47 +53,73 @@ export function rankPassages(
     .slice(0, limit);
 }
 
-interface Mentions {
-  readonly term: Term;
-  /** How often the passage has it; mentions in the title count `titleWeight` times. */
+interface IndexedTerm extends Term {
+  /** The passages that have the term, each once. */
+  readonly mentions: Mention[];
+}
+
+interface Mention {
+  /** The place of the passage in the list. */
+  readonly at: number;
+  /** How much the passage is about the term, from 0 to 1. */
+  readonly strength: number;
+}
+
+interface Index {
+  /** By stem. */
+  readonly terms: ReadonlyMap<string, IndexedTerm>;
+  readonly vocabulary: Vocabulary<IndexedTerm>;
+  /** The number of passages. */
   readonly count: number;
 }
 
-interface IndexedPassage {
-  /** By stem. */
-  readonly mentions: ReadonlyMap<string, Mentions>;
+/**
+ * An agent's knowledge rarely changes, and is searched for every answer. The size is in characters:
+ * ten agents with as much knowledge as an agent can have.
+ */
+const indexes = new LRUCache<string, Index>({
+  maxSize: 4_200_000,
+  sizeCalculation: (_, key) => key.length,
+});
+
+function indexOf(passages: readonly Passage[]): Index {
+  const key = JSON.stringify(passages.map(({ title, text }) => [title, text]));
+  const index = indexes.get(key) ?? indexPassages(passages);
+  indexes.set(key, index);
+  return index;
+}
+
+function indexPassages(passages: readonly Passage[]): Index {
+  const counted = passages.map(countTerms);
+  const lengths = counted.reduce((sum, { length }) => sum + length, 0);
+  const meanLength = Math.max(lengths / passages.length, 1);
+  const terms = new Map<string, IndexedTerm>();
+  for (const [at, { counts, length }] of counted.entries()) {
+    for (const [stem, { meaning, count }] of counts) {
+      const term: IndexedTerm = terms.get(stem) ?? { stem, meaning, mentions: [] };
+      term.mentions.push({ at, strength: saturated(count, length / meanLength) });
+      terms.set(stem, term);
+    }
+  }
+  return { terms, vocabulary: new Vocabulary([...terms.values()]), count: passages.length };
+}
+
+interface CountedTerms {
+  /** By stem. A mention in the title counts `titleWeight` times. */
+  readonly counts: ReadonlyMap<string, { readonly meaning: string; readonly count: number }>;
   /** The number of terms of the text, without the title. */
   readonly length: number;
 }
 
-/** An agent's knowledge rarely changes, and is searched for every answer. */
-const indexes = new LRUCache<string, IndexedPassage>({ max: 1_000 });
-
-function indexedPassage(passage: Passage): IndexedPassage {
-  const key = JSON.stringify([passage.title, passage.text]);
-  const indexed = indexes.get(key) ?? indexPassage(passage);
-  indexes.set(key, indexed);
-  return indexed;
-}
-
-/** Returns the terms of all passages, each once. */
-function vocabularyOf(passages: readonly IndexedPassage[]): Vocabulary {
-  const terms = new Map<string, Term>();
-  for (const { mentions } of passages) {
-    for (const [stem, { term }] of mentions) terms.set(stem, term);
-  }
-  return new Vocabulary([...terms.values()]);
-}
-
-function indexPassage(passage: Passage): IndexedPassage {
-  const mentions = new Map<string, Mentions>();
-  const add = (term: Term, weight: number): void => {
-    mentions.set(term.stem, { term, count: (mentions.get(term.stem)?.count ?? 0) + weight });
+function countTerms(passage: Passage): CountedTerms {
+  const counts = new Map<string, { meaning: string; count: number }>();
+  const add = ({ stem, meaning }: Term, weight: number): void => {
+    counts.set(stem, { meaning, count: (counts.get(stem)?.count ?? 0) + weight });
   };
   const text = termsOf(passage.text);
   for (const term of termsOf(passage.title)) add(term, titleWeight);
   for (const term of text) add(term, 1);
-  return { mentions, length: text.length };
+  return { counts, length: text.length };
 }
 
 /**
@@ -112,32 +141,37 @@ function distinct(terms: readonly Term[]): Term[] {
   return [...new Map(terms.map((term) => [term.meaning, term])).values()];
 }
 
-interface Knowledge {
-  readonly passages: readonly IndexedPassage[];
-  readonly vocabulary: Vocabulary;
-  readonly meanLength: number;
+interface WeighedWord {
+  /** How much each passage is about the word, from 0 to 1. */
+  readonly strengths: readonly number[];
+  readonly weight: number;
+}
+
+/** Compares a word of the question with the passages that have it or a similar word. */
+function weigh(term: Term, { terms, vocabulary, count }: Index): WeighedWord {
+  const strengths = Array.from({ length: count }, () => 0);
+  for (const [other, similarity] of vocabulary.similarTo(term)) {
+    for (const { at, strength } of other.mentions) {
+      strengths[at] = Math.max(strengths[at] ?? 0, similarity * strength);
+    }
+  }
+  // In a passage with the very word, similar ones count for nothing.
+  for (const { at, strength } of terms.get(term.stem)?.mentions ?? []) strengths[at] = strength;
+  const having = strengths.filter((strength) => strength > 0).length;
+  const weight = rarity(Math.max(having, 1), count);
+  return { strengths, weight: having === 0 ? weight * unknownWeight : weight };
 }
 
 /** Returns the relevance of each passage, from 0 to 1. */
-function relevances(
-  part: readonly Term[],
-  { passages, vocabulary, meanLength }: Knowledge,
-): number[] {
-  const words = part.map((term) => {
-    const similar = vocabulary.similarTo(term);
-    const strengths = passages.map((passage) => strength(term, similar, passage, meanLength));
-    const having = strengths.filter((each) => each > 0).length;
-    const weight = rarity(Math.max(having, 1), passages.length);
-    return { strengths, weight: having === 0 ? weight * unknownWeight : weight };
-  });
+function relevances(words: readonly WeighedWord[], count: number): number[] {
   const total = words.reduce((sum, { weight }) => sum + weight, 0);
-  return passages.map((_, i) => {
-    const covered = words.reduce(
-      (sum, { strengths, weight }) => sum + weight * (strengths[i] ?? 0),
-      0,
-    );
-    return covered / total;
-  });
+  const covered = Array.from({ length: count }, () => 0);
+  for (const { strengths, weight } of words) {
+    for (const [i, strength] of strengths.entries()) {
+      covered[i] = (covered[i] ?? 0) + weight * strength;
+    }
+  }
+  return covered.map((each) => each / total);
 }
 
 /** BM25's inverse document frequency: `having` of `all` passages have the word. */
@@ -145,24 +179,7 @@ function rarity(having: number, all: number): number {
   return Math.log(1 + (all - having + 0.5) / (having + 0.5));
 }
 
-/** How much a passage is about a word, from 0 to 1. `similar` are the known words like it. */
-function strength(
-  { stem }: Term,
-  similar: ReturnType<Vocabulary["similarTo"]>,
-  { mentions, length }: IndexedPassage,
-  meanLength: number,
-): number {
-  const same = mentions.get(stem);
-  if (same !== undefined) return saturated(same.count, length / meanLength);
-  let best = 0;
-  for (const [other, similarity] of similar) {
-    const mentioned = mentions.get(other.stem);
-    if (mentioned === undefined) continue;
-    best = Math.max(best, similarity * saturated(mentioned.count, length / meanLength));
-  }
-  return best;
-}
-
+/** How much a passage is about a word that it mentions so often, from 0 to 1. */
 function saturated(count: number, relativeLength: number): number {
   return count / (count + saturation * (1 - lengthPenalty + lengthPenalty * relativeLength));
 }

@@ -97,28 +97,48 @@ export function similarity(one: Term, other: Term): number {
  * Terms, indexed by what makes terms similar. Comparing each word of a long message with each word
  * of a large knowledge base would block the process for seconds.
  */
-export class Vocabulary {
-  readonly #byMeaning: ReadonlyMap<string, readonly Term[]>;
-  /** By the first character, which words that are spelt alike have in common. */
-  readonly #bySpelling: ReadonlyMap<string | undefined, readonly Term[]>;
+export class Vocabulary<T extends Term> {
+  readonly #byMeaning: ReadonlyMap<string, readonly T[]>;
+  readonly #byStart: ReadonlyMap<string, readonly T[]>;
+  readonly #byEnds: ReadonlyMap<string, readonly T[]>;
 
-  constructor(terms: readonly Term[]) {
+  constructor(terms: readonly T[]) {
     this.#byMeaning = Map.groupBy(terms, ({ meaning }) => meaning);
-    const long = terms.filter(({ stem }) => stem.length >= minSpelt);
-    this.#bySpelling = Map.groupBy(long, ({ stem }) => stem[0]);
+    const long = terms.filter(({ stem }) => hasSpelling(stem));
+    this.#byStart = Map.groupBy(long, ({ stem }) => startOf(stem));
+    this.#byEnds = Map.groupBy(long, ({ stem }) => endsOf(stem));
   }
 
   /** Returns the terms that are similar to a term, each with its similarity. */
-  similarTo(term: Term): readonly (readonly [Term, number])[] {
+  similarTo(term: Term): readonly (readonly [T, number])[] {
     const alike = this.#byMeaning.get(term.meaning) ?? [];
-    const begunAlike = this.#bySpelling.get(term.stem[0]) ?? [];
-    const others = begunAlike.filter(({ meaning }) => meaning !== term.meaning);
+    const others = this.#speltAlmostLike(term.stem).filter(
+      ({ meaning }) => meaning !== term.meaning,
+    );
     return [...alike, ...others].flatMap((other) => {
       const similar = similarity(term, other);
       return similar > 0 ? [[other, similar] as const] : [];
     });
   }
+
+  /**
+   * Returns every term that is spelt like a stem, and few others. Words that are spelt alike have
+   * the same first character. If their second one differs, that is the one typing error, which
+   * leaves the last two characters the same.
+   */
+  #speltAlmostLike(stem: string): readonly T[] {
+    if (!hasSpelling(stem)) return [];
+    const start = startOf(stem);
+    const sameEnds = this.#byEnds.get(endsOf(stem)) ?? [];
+    return [
+      ...(this.#byStart.get(start) ?? []),
+      ...sameEnds.filter((other) => startOf(other.stem) !== start),
+    ];
+  }
 }
+
+const startOf = (stem: string): string => stem.slice(0, 2);
+const endsOf = (stem: string): string => `${stem.slice(0, 1)}${stem.slice(-2)}`;
 
 function wordsIn(plain: string): string[] {
   return [...plain.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].flatMap(([word]) =>
@@ -167,10 +187,14 @@ const meanings: ReadonlyMap<string, string> = new Map(
 /** The minimum length of words that can be spelt alike. */
 const minSpelt = 5;
 
+/** Whether other words can be spelt like this one. Numbers that differ by a digit are not alike. */
+function hasSpelling(stem: string): boolean {
+  return stem.length >= minSpelt && !/\d/.test(stem);
+}
+
 function isSpeltAlike(one: string, other: string): boolean {
-  if (one[0] !== other[0]) return false;
+  if (one[0] !== other[0] || !hasSpelling(one) || !hasSpelling(other)) return false;
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  if (short.length < minSpelt || /\d/.test(short + long)) return false;
   const common = commonStart(short, long);
   if (common >= minSpelt && common >= short.length * 0.7) return true;
   return long.length - short.length <= 1 && isOneTypo(short, long, common);
