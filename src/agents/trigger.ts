@@ -12,11 +12,12 @@ import { runResource } from "./runs/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
 import { ownAccount } from "../accounts/index.ts";
-import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
+import { contactById, contacts, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
   beginConversation,
   conversationById,
   type ConversationRow,
+  conversations,
   currentConversation,
   findConversation,
   isActive,
@@ -31,7 +32,7 @@ import {
   minuteMs,
   TidingsError,
 } from "../kernel/index.ts";
-import { type Command, type Services, showsOutput } from "../operations/index.ts";
+import type { Command, Services } from "../operations/index.ts";
 import { type Json, type Seen, StorageConflict } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -46,7 +47,16 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
   name: "agents.trigger",
   input: () => triggerAgentSchema,
   status: 202,
-  shows: showsOutput,
+  // An error may name members of the input, which can be anything.
+  shows: ({ contact_id, conversation_id = null }, run) => run?.id ?? contact_id ?? conversation_id,
+  async touch(tx, { contact_id, conversation_id }) {
+    const [contact, conversation] = await Promise.all([
+      contact_id && tx.get(contactById, [contact_id]),
+      conversation_id && tx.get(conversationById, [conversation_id]),
+    ]);
+    if (contact) tx.touch(contacts, contact);
+    if (conversation) tx.touch(conversations, conversation);
+  },
   async check({ action: name = "", input = {} }, { services, clock }) {
     const action = services.actions.get(name);
     return action && checkTriggerInput(action, input, clock);
