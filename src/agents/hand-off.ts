@@ -148,7 +148,8 @@ export async function timeOutQueue(
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
   // The contact may want no more messages.
   if (conversation.opt_out_suspected === true) return;
-  await sendAs(tx, conversation, { type: "system" }, definition.fallback_text, context);
+  const text = definition.fallback_text;
+  await sendAs(tx, conversation, { type: "system" }, { text, to: messages.at(-1)?.from }, context);
 }
 
 interface Waiting {

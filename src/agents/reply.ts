@@ -151,14 +151,14 @@ export interface SendResult {
 }
 
 /**
- * Sends a message in a conversation for the engine or an agent. A null text sends nothing. A
- * refusal is returned, not thrown.
+ * Sends a message in a conversation for the engine or an agent. A null text sends nothing. `to` is
+ * as for `sendInConversation`. A refusal is returned, not thrown.
  */
 export async function sendAs(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   author: Author,
-  text: string | null,
+  { text, to }: { readonly text: string | null; readonly to?: string | undefined },
   context: PolicyContext,
 ): Promise<SendResult> {
   if (text === null) return { conversation, message_id: null, error: null };
@@ -166,7 +166,7 @@ export async function sendAs(
   try {
     const call = { ...context, idempotency_key: null };
     ({ id: message_id } = await tx.attempt((within) =>
-      sendInConversation(within, call, { body: text }, conversation, author),
+      sendInConversation(within, call, { body: text, to }, conversation, author),
     ));
   } catch (error) {
     // An opt-out, a policy of the host application or a missing sender: a retry would not help.

@@ -96,7 +96,11 @@ export async function cancelAnswerRuns(
 type Rows = Omit<BegunTurn, "agent">;
 
 export type RunState =
-  | (Rows & { readonly state: "current" })
+  | (Rows & {
+      readonly state: "current";
+      /** The address of the last message that the run answers. Undefined if it answers none. */
+      readonly answeredTo: string | undefined;
+    })
   /**
    * The contact has written more. A triggered or resumed run waits until those messages are
    * answered. A run that answers messages takes them in.
@@ -125,17 +129,21 @@ export async function readRunState(
   ]);
   if (run?.open !== true || conversation === undefined) return { state: "closed" };
   // A single action sends nothing.
-  if (run.request?.type === "action") return { state: "current", run, conversation, session: null };
+  if (run.request?.type === "action") {
+    return { state: "current", run, conversation, session: null, answeredTo: undefined };
+  }
   if (session === undefined || !answersIn(agent, conversation)) return { state: "closed" };
   const rows = { run, conversation, session };
   const last = (await findUnanswered(tx, conversation, session)).at(-1);
   // Otherwise the waiting messages would be read as the answer to a question that is sent now.
   if (!answersMessages(run)) {
-    return { state: last === undefined ? "current" : "overtaken", ...rows };
+    if (last !== undefined) return { state: "overtaken", ...rows };
+    return { state: "current", ...rows, answeredTo: undefined };
   }
   // Nothing is left to answer: a person answered before handing the conversation back.
   if (last === undefined) return { state: "closed" };
-  return { state: last.sequence > run.heard_through ? "overtaken" : "current", ...rows };
+  if (last.sequence > run.heard_through) return { state: "overtaken", ...rows };
+  return { state: "current", ...rows, answeredTo: last.from };
 }
 
 /**

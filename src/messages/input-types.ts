@@ -292,7 +292,10 @@ export const listMessagesSchema = z
 /** A phone number, a short code or a visitor's webchat address. */
 const isRecipient = /^(?:\+[1-9]\d{6,14}|\d{3,8}|visitor:[0-9A-Z]{26})$/;
 
-/** A person's message in a conversation. It goes to the address of the last message. */
+/**
+ * A person's message in a conversation. It goes to the address of the last message, apart from
+ * opt-outs.
+ */
 export interface Reply {
   /** The id of the conversation. */
   readonly id: string;
@@ -342,6 +345,7 @@ export const replySchema = (limits: Limits) => {
     .meta({
       id: "Reply",
       description:
-        "A person's message in a conversation. It goes to the address of the last message.",
+        "A person's message in a conversation. It goes to the address of the last message, apart " +
+        "from opt-outs.",
     });
 };

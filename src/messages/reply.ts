@@ -17,13 +17,13 @@ import { chooseSender } from "../senders/index.ts";
 import type { Tx } from "../store/index.ts";
 import { type Reply, replySchema } from "./input-types.ts";
 import { messageResource } from "./reads.ts";
-import { messageById, type MessageRow } from "./rows.ts";
+import { messageById, type MessageRow, messagesOfConversation } from "./rows.ts";
 import { channelOf } from "./rules.ts";
 import { acceptMessage } from "./accept-message.ts";
 import type { Message } from "./types.ts";
 
 /**
- * Sends a person's message to the conversation's last address. The person takes over: from this
+ * Sends a person's message to the address of the last message. The person takes over: from this
  * transaction on, no agent handles the conversation. A hand-back returns it to its agent, which the
  * agent's session names.
  */
@@ -62,22 +62,30 @@ export const reply: Command<Reply, Message> = {
   },
 };
 
+interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
+  /**
+   * The contact's address, if the contact still has it. Default: the address of the last message,
+   * apart from opt-outs.
+   */
+  readonly to?: string | undefined;
+}
+
 /**
- * Sends a message to the last address of an active conversation, from the given sender or the one
- * that the contact last used.
+ * Sends a message in an active conversation, from the given sender or the one that the contact last
+ * used.
  * @throws TidingsError `conflict` if the contact has no address left, `no_sender`, and the errors
  * of `acceptMessage`
  */
 export async function sendInConversation(
   tx: Tx,
   call: Parameters<typeof acceptMessage>[1],
-  draft: Pick<Reply, "body" | "media" | "from">,
+  { to: wanted, ...draft }: ConversationDraft,
   conversation: Seen<ConversationRow>,
   author: Author,
 ): Promise<Seen<MessageRow>> {
   const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
   prefetchJob(tx, { kind: "send", key: { conversation_id: conversation.id } });
-  const identity = await findCorrespondent(tx, conversation);
+  const identity = await findCorrespondent(tx, conversation, wanted);
   const { last_sender_id: last, address: to } = identity;
   const request = { channel, from: draft.from, last, to };
   const sender = await chooseSender(tx, call.services, request);
@@ -115,21 +123,42 @@ function assigneeOnReply(
 }
 
 /**
- * Returns the address to reply to. If the contact has several, it is the one of the last message.
+ * Returns the address to send to.
  * @throws TidingsError `conflict` if the contact has no address left
  */
 async function findCorrespondent(
   tx: Tx,
   conversation: ConversationRow,
+  wanted: string | undefined,
 ): Promise<Seen<IdentityRow>> {
-  const { contact_id, medium, last_message_id } = conversation;
+  const { contact_id, medium } = conversation;
   const at = (address: string): Promise<Seen<IdentityRow> | undefined> =>
     tx.get(identityByAddress, [medium, address], { hold: true });
-  const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
-  const usual = last && (await at(contactAddress(last)));
+  const to = wanted ?? (await lastAddress(tx, conversation));
+  const usual = to === undefined ? undefined : await at(to);
   if (usual?.contact_id === contact_id) return usual;
   const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);
   const first = any && (await at(any.address));
   if (first?.contact_id === contact_id) return first;
   throw new TidingsError("conflict", `The contact no longer has a ${medium} address.`);
+}
+
+/** The maximum number of opt-outs in a row, with their confirmations, that are passed over. */
+const maxOptOuts = 20;
+
+/**
+ * Returns the contact's address in the last message. Opt-outs and their confirmations are passed
+ * over: a contact with several addresses may still expect an answer at another one.
+ */
+async function lastAddress(
+  tx: Tx,
+  { id, last_message_id }: ConversationRow,
+): Promise<string | undefined> {
+  const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
+  let message: MessageRow | undefined = last;
+  for (let passed = 0; message?.keyword === "opt_out" && passed < maxOptOuts; passed++) {
+    [message] = await tx.list(messagesOfConversation, [id, message.sequence - 1], 1);
+  }
+  const found = message ?? last;
+  return found && contactAddress(found);
 }

@@ -6,7 +6,7 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { storages } from "../support/storages.ts";
-import { agency, echo, visitor } from "./world.ts";
+import { agency, type Agency, echo, visitor } from "./world.ts";
 
 describe.each(storages)("an agent on $name", ({ open }) => {
   test("answers what a contact writes, in the contact's conversation", async () => {
@@ -234,6 +234,29 @@ test("a question is answered with the next one, although the session ends betwee
   const second = await say("Today, I mean.");
   await pass(60_000);
   expect((await runs()).at(-1)?.trigger.message_ids).toEqual([first.id, second.id]);
+});
+
+describe("a contact with two numbers", () => {
+  test.each<[string, (agency: Agency, second: string) => Promise<unknown>]>([
+    ["texts STOP from the other one", ({ say }, second) => say("STOP", second)],
+    [
+      "gets a message of the host application at the other one",
+      ({ engine }, second) => engine.messages.send({ to: second, body: "See you at four." }),
+    ],
+  ])("gets the answer at the one that asked, though it %s", async (_, act) => {
+    const second = "+15005550102";
+    const there = await agency(memory(), { model: () => ({ text: "From noon to ten." }) });
+    const { engine, say, pass } = there;
+    const { id } = await engine.contacts.create({ phone: visitor });
+    const { id: other } = await engine.contacts.create({ phone: second });
+    await engine.contacts.merge(id, other);
+    await say("Are you open?");
+    await act(there, second);
+    await pass();
+    const { data } = await engine.messages.list({ contact_id: id, direction: "outbound" });
+    const answers = data.filter(({ author }) => author.type === "agent");
+    expect(answers).toMatchObject([{ to: visitor, body: "From noon to ten." }]);
+  });
 });
 
 describe("the model sees all that the contact has written", () => {

@@ -50,10 +50,11 @@ async function conclude(
   outcome: TurnOutcome,
   context: PolicyContext,
 ): Promise<void> {
-  const { run, session } = current;
+  const { run, session, answeredTo: to } = current;
   const { drawId } = context.services;
   const author = { type: "agent", id: run.agent_id } as const;
-  const sent = await sendAs(tx, current.conversation, author, outcome.text, context);
+  const { text } = outcome;
+  const sent = await sendAs(tx, current.conversation, author, { text, to }, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
   addObservations(tx, drawId, current, outcome);
