@@ -1,4 +1,4 @@
-/** Which agent answers a contact's message. */
+/** Which agent answers a contact's messages. */
 import { answeredThrough } from "./answered-messages.ts";
 import { agentInUse } from "./reads.ts";
 import {
@@ -74,6 +74,30 @@ export async function callAgent(
   await openSession(tx, conversation, agent, { heard_through, guarded_from: before, counts });
   await makeHandler(tx, drawId, conversation, agent);
   if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
+}
+
+/**
+ * Has the agent of a conversation that a person has opened again answer what waits: a turn does
+ * nothing in a closed conversation. If it was closed for so long that a message of the contact would
+ * not have reopened it (`isLate`), the old messages are not answered any more.
+ */
+export async function resumeAgent(
+  tx: Tx,
+  conversation: ConversationRow,
+  { isLate }: { readonly isLate: boolean },
+): Promise<void> {
+  const { id, handler, assignee_id } = conversation;
+  if (handler !== "ai") return;
+  if (isLate) {
+    const [session, agent] = await Promise.all([
+      tx.get(agentSessionOf, [id]),
+      assignee_id === null ? undefined : tx.get(agentById, [assignee_id]),
+    ]);
+    if (session !== undefined) tx.remove(agentSessions, session);
+    if (agent !== undefined) await openSession(tx, conversation, agent);
+  }
+  // Without an enabled agent, the turn hands the conversation to people.
+  await arm(tx, turnJob(conversation, tx.now));
 }
 
 /** Returns the conversation's agent, or chooses one if the conversation has no handler. */

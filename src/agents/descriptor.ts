@@ -33,7 +33,7 @@ import {
   queryByIdAndInput,
 } from "../operations/index.ts";
 import { agentJobs } from "./jobs.ts";
-import { callAgent } from "./call-agent.ts";
+import { callAgent, resumeAgent } from "./call-agent.ts";
 import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import { onMessageReceived } from "../messages/index.ts";
@@ -294,10 +294,9 @@ const agentHookHandlers: readonly HookHandler[] = [
   onHook(onMessageReceived, (tx, { message, isReopened }, { drawId, reopenMs }) =>
     callAgent(tx, drawId, message, { isReopened, reopenMs }),
   ),
-  // A turn does nothing in a closed conversation, so a message may still wait for an answer.
-  onHook(onConversationReopened, async (tx, { conversation }) => {
-    if (conversation.handler === "ai") await arm(tx, turnJob(conversation, tx.now));
-  }),
+  onHook(onConversationReopened, (tx, { conversation, closed_at }, { reopenMs }) =>
+    resumeAgent(tx, conversation, { isLate: closed_at <= tx.now - reopenMs }),
+  ),
   // A turn waits for the scores of the messages that it answers.
   onHook(onMessageScored, async (tx, { message }) => {
     const conversation = await tx.get(conversationById, [message.conversation_id]);

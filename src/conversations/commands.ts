@@ -53,8 +53,14 @@ export const openConversation: Command<OpenConversation, Conversation> = {
  * Runs after an update opened a closed conversation again, or snoozed it. It does not run when a
  * reply or a contact's message opens one.
  */
-export const onConversationReopened: Hook<{ readonly conversation: ConversationRow }> =
+export const onConversationReopened: Hook<ReopenedConversation> =
   defineHook("conversation reopened");
+
+interface ReopenedConversation {
+  readonly conversation: ConversationRow;
+  /** When it was closed, in milliseconds since the epoch. */
+  readonly closed_at: number;
+}
 
 /** Opens, snoozes or closes a conversation, or changes its other fields. */
 export const updateConversation: Command<UpdateConversation, Conversation> = {
@@ -81,8 +87,9 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
       ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: null }),
     };
     const changed = await changeConversation(tx, services.drawId, conversation, patch);
-    if (conversation.status === "closed" && changed.status !== "closed") {
-      await runHook(tx, services, onConversationReopened, { conversation: changed });
+    const { closed_at } = conversation;
+    if (closed_at !== null && changed.closed_at === null) {
+      await runHook(tx, services, onConversationReopened, { conversation: changed, closed_at });
     }
     return showConversation(tx, changed);
   },

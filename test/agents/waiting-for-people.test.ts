@@ -90,6 +90,17 @@ describe("a conversation that a person closes before its agent has answered", ()
     expect(await replies(), "the answer is not repeated").toHaveLength(2);
   });
 
+  test("is not answered when a person opens it again after the reopening window", async () => {
+    const { own, id, world, pass, ask, replies, seen } = await closedAtOnce();
+    world.clock.step(90 * 86_400_000);
+    await own.update(id, { status: "open" });
+    await pass();
+    expect(await replies(), "the old message has no answer").toHaveLength(1);
+    expect(await ask("Hello?")).toEqual(["You said: Hello?"]);
+    expect(seen.at(-1)).toMatchObject({ unanswered: 1 });
+    expect(seen.at(-1)?.messages.map(({ text }) => text)).toContain("Are you open?");
+  });
+
   test("goes to people when it is opened again and its agent is disabled", async () => {
     const { own, engine, agent, id, pass, conversation } = await closedAtOnce();
     await engine.agents.update(agent.id, { enabled: false });
