@@ -33,6 +33,8 @@ export {
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export { redactSession } from "./session.ts";
+export { handOff } from "./hand-off.ts";
+export { unansweredSince } from "./answered-messages.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/input-types.ts";
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
 export type { Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";

@@ -28,6 +28,7 @@ import {
   writeConversation,
 } from "../conversations/index.ts";
 import { arm, disarm, type JobOrder } from "../queue/index.ts";
+import { handOff, unansweredSince } from "../agents/index.ts";
 import { messages, messagesOfContact } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
 import { messageScores, scoreJob } from "../sentiment/index.ts";
@@ -257,8 +258,41 @@ async function joinConversations(
     ]);
     if (others === undefined) continue;
     const ended = own && conversationToEnd(own, others);
+    const since = ended === undefined ? null : await unansweredIn(tx, ended);
     if (ended !== undefined) await supersede(tx, drawId, ended, survivor);
     if (ended !== others) await changeConversation(tx, drawId, others, { contact_id: survivor });
+    // An active conversation ends only in favor of an active one of the survivor.
+    else if (own !== undefined && since !== null) await keepWaiting(tx, drawId, own, ended, since);
+  }
+}
+
+/**
+ * Returns since when the contact has waited for an answer in a conversation, in milliseconds since
+ * the epoch. Null if it does not wait.
+ */
+async function unansweredIn(tx: Tx, conversation: ConversationRow): Promise<number | null> {
+  const { status, handler, waiting_since } = conversation;
+  if (status === "closed" || handler !== "ai") return waiting_since;
+  return unansweredSince(tx, conversation);
+}
+
+/**
+ * Lets the contact wait in the conversation that stays, because nobody looks at the one that ends.
+ * Its agent does not see what was asked there, so people get it.
+ */
+async function keepWaiting(
+  tx: Tx,
+  drawId: GenerateId,
+  kept: Seen<ConversationRow>,
+  ended: ConversationRow,
+  since: number,
+): Promise<void> {
+  if (kept.handler === "ai" || (kept.handler === "none" && ended.handler === "queue")) {
+    const reason = `A merge has closed the conversation ${ended.id}, which waited for an answer.`;
+    await handOff(tx, drawId, kept, { rule: null, reason, summary: "" });
+  } else {
+    const waiting_since = Math.min(kept.waiting_since ?? since, since);
+    await changeConversation(tx, drawId, kept, { waiting_since });
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { agency, visitor } from "./world.ts";
+import { agency, type Agency, visitor } from "./world.ts";
 
 const eve = { type: "human", id: "eve" } as const;
 
@@ -125,6 +125,54 @@ describe("an agent that a conversation was taken from, and that gets it with the
     const ids = (await runs()).at(-1)?.trigger.message_ids;
     const bodies = (await thread()).flatMap(({ id, body }) => (ids?.includes(id) ? [body] : []));
     expect(bodies).toEqual(answered);
+  });
+});
+
+describe("a conversation that a merge closes while its contact waits", () => {
+  const second = "+15005550102";
+  type Wait = (agency: Agency, conversation_id: string) => Promise<unknown>;
+  const asksAgent: Wait = ({ say }) => say("Are you open?", second);
+  const asksPeople: Wait = ({ engine }, id) => engine.conversations.handOff(id, { reason: "Help" });
+
+  async function merged(wait: Wait, keep: Wait = () => Promise.resolve()) {
+    const made = await agency(memory());
+    await made.ask("Hi");
+    await made.ask("Hi", second);
+    const [kept, closed] = [await made.conversation(), await made.conversation(second)];
+    await keep(made, kept.id);
+    await wait(made, closed.id);
+    await made.engine.contacts.merge(kept.contact.id, closed.contact.id);
+    await made.pass(60_000);
+    const { data } = await made.engine.events.list({ type: "conversation.handoff" });
+    const handOffs = data
+      .map((event) => event.data)
+      .filter((each) => "conversation_id" in each && each.conversation_id === kept.id);
+    return { closed, handOffs, after: await made.engine.conversations.get(kept.id) };
+  }
+
+  test.each([
+    ["an agent", asksAgent],
+    ["people", asksPeople],
+  ])("for %s lets people take the other one over", async (_, wait) => {
+    const { closed, handOffs, after } = await merged(wait);
+    expect(after).toMatchObject({ status: "open", handler: "queue" });
+    expect(handOffs).toMatchObject([
+      { conversation_id: after.id, reason: expect.stringContaining(closed.id), rule: null },
+    ]);
+  });
+
+  test("makes the other one wait for the person who has it", async () => {
+    const { handOffs, after } = await merged(asksAgent, ({ engine }, id) =>
+      engine.conversations.reply(id, { body: "Hello!", author_id: "eve" }),
+    );
+    expect(after).toMatchObject({ handler: "human", waiting_since: expect.any(String) });
+    expect(handOffs).toEqual([]);
+  });
+
+  test("leaves the other one alone if nobody waits", async () => {
+    const { handOffs, after } = await merged(() => Promise.resolve());
+    expect(after).toMatchObject({ handler: "ai", waiting_since: null });
+    expect(handOffs).toEqual([]);
   });
 });
 
