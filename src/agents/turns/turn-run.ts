@@ -211,9 +211,14 @@ export class TurnRun {
     return calls && { done: "settled", calls };
   }
 
-  /** Returns how much of the turn's time is left, in milliseconds. */
+  /**
+   * Returns how much of the turn's time is left, in milliseconds. A clock that was set back during
+   * the turn gives it no more than the limit.
+   */
   #left(): number {
-    return Math.max(0, this.#deadline - this.#options.runtime.clock.now());
+    const { runtime, begun } = this.#options;
+    const left = Math.max(0, this.#deadline - runtime.clock.now());
+    return Math.min(left, begun.agent.limits.timeout_ms);
   }
 }
 
