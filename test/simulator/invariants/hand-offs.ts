@@ -1,4 +1,5 @@
 import type { Conversation, Handler } from "../../../src/conversations/types.ts";
+import { contacts } from "../../../src/contacts/rows.ts";
 import { events } from "../../../src/events/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { conversationChanges, conversationIn } from "../conversation-changes.ts";
@@ -49,6 +50,8 @@ interface Circumstances {
   readonly isReopened: boolean;
   readonly hasInbound: boolean;
   readonly hasRun: boolean;
+  /** A merge may have closed a conversation whose contact now waits in this one. */
+  readonly isMerged: boolean;
 }
 
 /**
@@ -57,7 +60,8 @@ interface Circumstances {
  */
 const transitions: Readonly<Record<string, (given: Circumstances) => boolean>> = {
   "none to ai": ({ hasInbound, hasRun, isRequested }) => hasInbound || hasRun || isRequested,
-  "ai to queue": ({ hasRun, isRequested }) => hasRun || isRequested,
+  "ai to queue": ({ hasRun, isMerged, isRequested }) => hasRun || isMerged || isRequested,
+  "none to queue": ({ isMerged, isRequested }) => isMerged || isRequested,
   // No human took it in time, or the contact wrote to a closed conversation.
   "queue to ai": () => true,
   "human to ai": ({ isReopened, hasInbound, isRequested }) =>
@@ -81,6 +85,7 @@ export const handlerChangesAllowed: Invariant = {
               : [],
           ),
         );
+        const survivors = new Set(writtenRows(writes, contacts).map((row) => row.merged_into));
         const reopened = new Set<string>();
         for (const change of changes) {
           if (change.kind !== "state") continue;
@@ -98,6 +103,7 @@ export const handlerChangesAllowed: Invariant = {
             isReopened: reopened.has(conversation_id),
             hasInbound: withInbound.has(conversation_id),
             hasRun: withRun.has(conversation_id) || lostItsAgent(before, operators),
+            isMerged: survivors.has(after.contact.id),
           };
           const transition = `${before.handler} to ${after.handler}`;
           if (transitions[transition]?.(given) ?? isRequested) continue;
