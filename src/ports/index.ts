@@ -13,6 +13,7 @@ export type {
   ModelAction,
   ModelAnswer,
   ModelCall,
+  ModelHandoff,
   ModelMessage,
   ModelSlot,
   ModelTask,

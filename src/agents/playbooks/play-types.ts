@@ -30,7 +30,13 @@ export type PlayEnd =
   | { readonly type: "called_off" }
   /** An action needs an approval. When the step is played again, it asks for the same action. */
   | { readonly type: "waits" }
-  | { readonly type: "handoff"; readonly reason: string; readonly slots: Frame["slots"] }
+  | {
+      readonly type: "handoff";
+      readonly reason: string;
+      /** The model's summary, if the model asks for the hand-off and wrote one. */
+      readonly summary?: string | undefined;
+      readonly slots: Frame["slots"];
+    }
   | { readonly type: "resolved" }
   | {
       readonly type: "stuck";

@@ -7,7 +7,7 @@ import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "./slot-types.ts";
 import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "./step-types.ts";
 import { act, type ModelFailure, think, type TurnMoves } from "../runs/moves.ts";
-import type { Json } from "../../ports/index.ts";
+import type { Json, ModelHandoff } from "../../ports/index.ts";
 
 export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> {
   const lookUp = slotLookUp(stage);
@@ -33,7 +33,7 @@ export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> 
     case "call":
       return { go: "call", playbook_id: step.playbook_id };
     case "handoff":
-      return handOffWith(stage, render(step.reason, lookUp, language));
+      return handOffWith(stage, { reason: render(step.reason, lookUp, language) });
     case "resolve":
       return { go: "end", end: { type: "resolved" } };
   }
@@ -143,9 +143,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
   }
   if (answer === null) return { go: "next", exit: { outcome: "failed", error: failure } };
   if (answer.text !== undefined && answer.text.trim() !== "") stage.texts.push(answer.text);
-  if (answer.handoff !== undefined) {
-    return handOffWith(stage, answer.handoff.reason);
-  }
+  if (answer.handoff !== undefined) return handOffWith(stage, answer.handoff);
   const found = allowedValues(definition.slots, answer.slots ?? {}, options.mayFillSlot);
   return {
     go: "next",
@@ -159,8 +157,8 @@ const stuck = (
   reason: string,
 ): Outcome => ({ go: "end", end: { type: "stuck", cause, reason } });
 
-function handOffWith({ frame: { slots } }: Stage, reason: string): Outcome {
-  return { go: "end", end: { type: "handoff", reason, slots } };
+function handOffWith({ frame: { slots } }: Stage, { reason, summary }: ModelHandoff): Outcome {
+  return { go: "end", end: { type: "handoff", reason, summary, slots } };
 }
 
 /** A step that asks for a slot, and the text of its question. */

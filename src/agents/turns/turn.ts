@@ -142,7 +142,7 @@ function* endPlay(facts: TurnFacts, before: readonly Frame[], played: Played): T
         playbooks: [],
       });
     case "handoff": {
-      const handOff = handOffFor(null, end.reason, slotSummary(end.slots));
+      const handOff = handOffFor(null, end.reason, end.summary ?? slotSummary(end.slots));
       const ending = endWithHandOff(facts, handOff);
       return { ...ending, text: text ?? ending.text };
     }
