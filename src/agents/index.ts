@@ -6,7 +6,7 @@ export {
   conversationHandoff,
   type ConversationHandoffData,
 } from "./events.ts";
-export { runResource, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
+export { awaitingRuns, runResource, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
 export type { AgentAction, AgentActions } from "./list-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./actions.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
@@ -31,7 +31,7 @@ export {
   agentVersions,
 } from "./rows.ts";
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
-export { mayQuote, redactedRun } from "./runs/rules.ts";
+export { maxOpenRuns, mayQuote, redactedRun } from "./runs/rules.ts";
 export { redactSession } from "./session.ts";
 export { handOff } from "./hand-off.ts";
 export { unansweredSince } from "./answered-messages.ts";

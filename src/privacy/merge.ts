@@ -28,7 +28,7 @@ import {
   writeConversation,
 } from "../conversations/index.ts";
 import { arm, disarm, type JobOrder } from "../queue/index.ts";
-import { handOff, unansweredSince } from "../agents/index.ts";
+import { awaitingRuns, handOff, maxOpenRuns, unansweredSince } from "../agents/index.ts";
 import { messages, messagesOfContact } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
 import { messageScores, scoreJob } from "../sentiment/index.ts";
@@ -268,12 +268,17 @@ async function joinConversations(
 
 /**
  * Returns since when the contact has waited for an answer in a conversation, in milliseconds since
- * the epoch. Null if it does not wait.
+ * the epoch: also while an agent waits for the approval of an action. Null if it does not wait.
  */
 async function unansweredIn(tx: Tx, conversation: ConversationRow): Promise<number | null> {
-  const { status, handler, waiting_since } = conversation;
+  const { id, status, handler, waiting_since } = conversation;
   if (status === "closed" || handler !== "ai") return waiting_since;
-  return unansweredSince(tx, conversation);
+  // A single action from a trigger answers nobody, and can be approved after the merge too.
+  const runs = await tx.list(awaitingRuns, [id], maxOpenRuns);
+  const begun = runs.flatMap((run) => (run.request?.type === "action" ? [] : run.created_at));
+  const unanswered = await unansweredSince(tx, conversation);
+  const since = Math.min(unanswered ?? Infinity, ...begun);
+  return since === Infinity ? null : since;
 }
 
 /**

@@ -1,9 +1,11 @@
 /** Since when a contact waits for a person after its conversation has left an agent or a person. */
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { action } from "../../src/ports/action.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { agency, type Agency, visitor } from "./world.ts";
+import { agency, type Agency, echo, visitor } from "./world.ts";
 
 const eve = { type: "human", id: "eve" } as const;
 
@@ -134,8 +136,24 @@ describe("a conversation that a merge closes while its contact waits", () => {
   const asksAgent: Wait = ({ say }) => say("Are you open?", second);
   const asksPeople: Wait = ({ engine }, id) => engine.conversations.handOff(id, { reason: "Help" });
 
+  const asksApproval: Wait = ({ ask }) => ask("I want a refund", second);
+  const refund = action({
+    name: "refund",
+    description: "Pays money back.",
+    input: z.object({}),
+    risk: "approval",
+    idempotent: true,
+    execute: () => null,
+  });
+
   async function merged(wait: Wait, keep: Wait = () => Promise.resolve()) {
-    const made = await agency(memory());
+    const made = await agency(memory(), {
+      actions: [refund],
+      model: (turn) => {
+        const isAsked = turn.calls.length === 0 && /refund/.test(turn.messages.at(-1)?.text ?? "");
+        return isAsked ? { calls: [{ action: "refund", input: {} }] } : echo(turn);
+      },
+    });
     await made.ask("Hi");
     await made.ask("Hi", second);
     const [kept, closed] = [await made.conversation(), await made.conversation(second)];
@@ -153,6 +171,7 @@ describe("a conversation that a merge closes while its contact waits", () => {
   test.each([
     ["an agent", asksAgent],
     ["people", asksPeople],
+    ["an approval", asksApproval],
   ])("for %s lets people take the other one over", async (_, wait) => {
     const { closed, handOffs, after } = await merged(wait);
     expect(after).toMatchObject({ status: "open", handler: "queue" });
