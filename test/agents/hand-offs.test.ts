@@ -297,24 +297,6 @@ describe("a playbook that hands off", () => {
     expect(await ask("Where is my money?")).toEqual([told]);
     expect(await conversation()).toMatchObject({ handler: "queue" });
   });
-
-  test("because the model asks for it in an instruction gives people the model's summary", async () => {
-    const { engine, ask } = await agency(memory(), {
-      model: () => ({ handoff: { reason: "An injury.", summary: "Fell off the red bicycle." } }),
-      playbooks: [
-        {
-          name: "Complaint",
-          trigger: { keywords: ["complaint"] },
-          steps: [{ id: "listen", type: "instruct", text: "Say that we are sorry." }],
-        },
-      ],
-    });
-    await ask("I have a complaint");
-    const { data } = await engine.events.list({ type: "conversation.handoff" });
-    expect(data).toMatchObject([
-      { data: { reason: "An injury.", summary: "Fell off the red bicycle." } },
-    ]);
-  });
 });
 
 describe("two engines that answer each other", () => {

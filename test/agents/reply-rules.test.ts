@@ -224,22 +224,6 @@ test("the limit of replies per minute holds no reply back for longer after the c
   expect(await replies()).toHaveLength(2);
 });
 
-test("a clock that is set back gives a model no more time than the limit of its turn", async () => {
-  let isBack = false;
-  const made = await agency(memory(), {
-    actions: [lookUp],
-    model: () => {
-      if (isBack) return new Promise(() => {});
-      isBack = true;
-      made.world.clock.step(-3_600_000);
-      return { calls: [{ action: lookUp.name, input: {} }] };
-    },
-  });
-  await made.say("Hello");
-  await made.pass(60_000);
-  expect(await made.replies()).toEqual([standard.fallback_text]);
-});
-
 test("a contact that keeps writing gets one answer, even if sentiment scoring is slow", async () => {
   let sleep = (_ms: number): Promise<void> => Promise.resolve();
   const sentiment = { score: () => sleep(1_900).then(() => 0.1) };

@@ -7,8 +7,6 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { runs as runRows } from "../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";
-import { idempotency } from "../../src/operations/idempotency.ts";
-import { beforeCommits } from "../support/before-commits.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { storages } from "../support/storages.ts";
@@ -173,45 +171,6 @@ describe("a trigger", () => {
     expect((await own.get(conversation_id)).handler).toBe("none");
     expect((await one.agents.runs(agent)).data).toEqual([]);
   });
-
-  it.each(["contact", "conversation"])(
-    "leaves nothing of an invalid input when its %s is erased meanwhile or later",
-    async (given) => {
-      for (const when of ["meanwhile", "later"]) {
-        const storage = memory();
-        const { engine } = world();
-        const other = engine(storage, thinking);
-        const { agent, playbook_id } = await staffed(other);
-        const { id: contact_id } = await other.contacts.create({ phone });
-        const { id: conversation_id } = await other.conversations.open({ to: phone });
-        const place = given === "contact" ? { contact_id } : { conversation_id };
-        let isDue = when === "meanwhile";
-        const one = engine(
-          beforeCommits(storage, async (writes) => {
-            if (!isDue || !writes.some(({ collection }) => collection === idempotency)) return;
-            isDue = false;
-            await other.contacts.erase(contact_id);
-          }),
-          thinking,
-        );
-        const trigger = () =>
-          one.agents.trigger(
-            agent,
-            { ...place, playbook_id, input: { zebulon: 1 } },
-            { idempotencyKey: "k" },
-          );
-        await expect(trigger()).rejects.toMatchObject({ code: "validation_failed" });
-        if (when === "later") {
-          await expect(trigger()).rejects.toMatchObject({
-            errors: [{ pointer: "/input/zebulon" }],
-          });
-          await one.contacts.erase(contact_id);
-          expect(await outcome(trigger())).toBe("erased");
-        }
-        expect([when, await tablesWith(storage, ["zebulon"])]).toEqual([when, []]);
-      }
-    },
-  );
 
   it("conflicts if people or another agent handle the conversation or it is closed; actions run beside people", async () => {
     const { one, agent, playbook_id, own } = await office();

@@ -236,26 +236,67 @@ test("a question is answered with the next one, although the session ends betwee
   expect((await runs()).at(-1)?.trigger.message_ids).toEqual([first.id, second.id]);
 });
 
+test("a clock that is set back gives a model no more time than the limit of its turn", async () => {
+  const ping = action({
+    name: "ping",
+    description: "Answers.",
+    input: z.object({}),
+    risk: "read",
+    idempotent: true,
+    execute: () => null,
+  });
+  let isBack = false;
+  const made = await agency(memory(), {
+    actions: [ping],
+    model: () => {
+      if (isBack) return new Promise(() => {});
+      isBack = true;
+      made.world.clock.step(-3_600_000);
+      return { calls: [{ action: ping.name, input: {} }] };
+    },
+  });
+  await made.say("Hello");
+  await made.pass(60_000);
+  expect(await made.replies()).toEqual([made.agent.fallback_text]);
+});
+
 describe("a contact with two numbers", () => {
-  test.each<[string, (agency: Agency, second: string) => Promise<unknown>]>([
-    ["texts STOP from the other one", ({ say }, second) => say("STOP", second)],
+  const second = "+15005550102";
+
+  test.each<[string, (agency: Agency) => Promise<unknown>]>([
+    ["texts STOP from the other one", ({ say }) => say("STOP", second)],
     [
       "gets a message of the host application at the other one",
-      ({ engine }, second) => engine.messages.send({ to: second, body: "See you at four." }),
+      ({ engine }) => engine.messages.send({ to: second, body: "See you at four." }),
     ],
   ])("gets the answer at the one that asked, though it %s", async (_, act) => {
-    const second = "+15005550102";
     const there = await agency(memory(), { model: () => ({ text: "From noon to ten." }) });
     const { engine, say, pass } = there;
     const { id } = await engine.contacts.create({ phone: visitor });
     const { id: other } = await engine.contacts.create({ phone: second });
     await engine.contacts.merge(id, other);
     await say("Are you open?");
-    await act(there, second);
+    await act(there);
     await pass();
     const { data } = await engine.messages.list({ contact_id: id, direction: "outbound" });
     const answers = data.filter(({ author }) => author.type === "agent");
     expect(answers).toMatchObject([{ to: visitor, body: "From noon to ten." }]);
+  });
+
+  test("gets a person's reply at the one that wrote last, apart from opt-outs", async () => {
+    const { engine, say } = await agency(memory());
+    const { id } = await engine.contacts.create({ phone: visitor });
+    const { id: other } = await engine.contacts.create({ phone: second });
+    await engine.contacts.merge(id, other);
+    await say("Hello");
+    const { conversation_id } = await say("Hello?", second);
+    const reply = () => engine.conversations.reply(conversation_id, { body: "Hello!" });
+    expect(await reply()).toMatchObject({ to: second });
+    await say("STOP");
+    await say("STOP!!");
+    expect(await reply()).toMatchObject({ to: second });
+    await say("stop", second);
+    await expect(reply()).rejects.toMatchObject({ code: "recipient_opted_out" });
   });
 });
 
@@ -344,4 +385,22 @@ test("people who take over from a playbook see what the contact has just answere
   engine.on("conversation.handoff", ({ data }) => void summaries.push(data.summary));
   for (const said of ["party", "12", "2026-12-01"]) await ask(said);
   expect(summaries).toEqual(["guests: 12, day: 2026-12-01"]);
+});
+
+test("a hand-off that the model asks for in an instruction tells people the model's summary", async () => {
+  const { engine, ask } = await agency(memory(), {
+    model: () => ({ handoff: { reason: "An injury.", summary: "Fell off the red bicycle." } }),
+    playbooks: [
+      {
+        name: "Complaint",
+        trigger: { keywords: ["complaint"] },
+        steps: [{ id: "listen", type: "instruct", text: "Say that we are sorry." }],
+      },
+    ],
+  });
+  await ask("I have a complaint");
+  const { data } = await engine.events.list({ type: "conversation.handoff" });
+  expect(data).toMatchObject([
+    { data: { reason: "An injury.", summary: "Fell off the red bicycle." } },
+  ]);
 });

@@ -144,23 +144,6 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect(await own.handBack(id)).toMatchObject({ handler: "ai", assignee: agent });
   });
 
-  it("is answered at the number that asked, though another one of the contact has opted out since", async () => {
-    const { one, own, id } = await begun();
-    const second = "+15005551002";
-    const { contact } = await own.get(id);
-    const { id: other } = await one.contacts.create({ phone: second });
-    await one.contacts.merge(contact.id, other);
-    await one.sandbox.inbound({ from: second, body: "Hello?" });
-    expect(await own.reply(id, { body: "Hello!" })).toMatchObject({ to: second });
-    await one.sandbox.inbound({ from: phone, body: "STOP" });
-    await one.sandbox.inbound({ from: phone, body: "STOP!!" });
-    expect(await own.reply(id, { body: "Are you there?" })).toMatchObject({ to: second });
-    await one.sandbox.inbound({ from: second, body: "stop" });
-    await expect(own.reply(id, { body: "Hm" })).rejects.toMatchObject({
-      code: "recipient_opted_out",
-    });
-  });
-
   it("is handled by the person who replies from another sender, which the contact then knows", async () => {
     const { one, own, id, mast } = await begun();
     const from = "+15005559998";

@@ -9,6 +9,7 @@ import { idempotency } from "../../src/operations/idempotency.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Write } from "../../src/ports/storage.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { tablesWith } from "../contacts/rows.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { carrier } from "../support/carrier.ts";
@@ -59,6 +60,8 @@ const acts: Readonly<Record<string, (engine: MessagingEngine, old: Old) => Promi
 };
 
 const options = { transports: [carrier()], policies: [gossip] };
+/** An agent can be enabled only if the engine has a model. */
+const thinking = { agents: { model: () => ({}) } };
 
 async function known() {
   const storage = memory();
@@ -169,6 +172,46 @@ describe("a contact that is erased", () => {
       await expect(act(one, old)).rejects.toMatchObject({ code: "not_found" });
       expect(isDue).toBe(false);
       expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
+    },
+  );
+
+  it.each(["contact", "conversation"])(
+    "leaves nothing of a trigger's invalid input when its %s is erased meanwhile or later",
+    async (given) => {
+      for (const when of ["meanwhile", "later"]) {
+        const storage = memory();
+        const { engine } = world();
+        const other = engine(storage, thinking);
+        const { id: playbook_id } = await other.playbooks.create({
+          name: "Greet",
+          enabled: true,
+          steps: [{ id: "greet", type: "send", text: "Hello!" }],
+        });
+        const { id: agent } = await other.agents.create({ name: "Ada", channels: ["sms"] });
+        const { id: contact_id } = await other.contacts.create({ phone });
+        const { id: conversation_id } = await other.conversations.open({ to: phone });
+        const place = given === "contact" ? { contact_id } : { conversation_id };
+        let isDue = when === "meanwhile";
+        const one = engine(
+          beforeCommits(storage, async (writes) => {
+            if (!isDue || !writes.some(({ collection }) => collection === idempotency)) return;
+            isDue = false;
+            await other.contacts.erase(contact_id);
+          }),
+          thinking,
+        );
+        const trigger = () =>
+          one.agents.trigger(agent, { ...place, playbook_id, input: { zebulon: 1 } }, keyed);
+        await expect(trigger()).rejects.toMatchObject({ code: "validation_failed" });
+        if (when === "later") {
+          await expect(trigger()).rejects.toMatchObject({
+            errors: [{ pointer: "/input/zebulon" }],
+          });
+          await one.contacts.erase(contact_id);
+          expect(await outcome(trigger())).toBe("erased");
+        }
+        expect([when, await tablesWith(storage, ["zebulon"])]).toEqual([when, []]);
+      }
     },
   );
 
