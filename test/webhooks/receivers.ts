@@ -52,14 +52,17 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
   const counts = new Map<string, number>();
   const busy = new Map<string, number>();
   const busiest = new Map<string, number>();
-  const underWay = new Set<string>();
+  /** The number of requests by URL and event. */
+  const underWay = new Map<string, number>();
+  const add = (name: string, change: 1 | -1): void =>
+    void underWay.set(name, (underWay.get(name) ?? 0) + change);
   const overlaps: ReceivedRequest[] = [];
 
   const receiver = scriptedReceiver({
     script({ url, event: { id }, at, body, headers }) {
       const request = { url, at, elapsed: at - setOn(), id, body, headers, after: 0 };
       seen.push(request);
-      if (underWay.has(`${url} ${id}`)) overlaps.push(request);
+      if (underWay.get(`${url} ${id}`) !== 1) overlaps.push(request);
       const n = counts.get(url) ?? 0;
       counts.set(url, n + 1);
       const { after = 5, ...response } = behaviors.get(url)?.(request, n) ?? {};
@@ -75,10 +78,9 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
     const now = (busy.get(url) ?? 0) + 1;
     busy.set(url, now);
     busiest.set(url, Math.max(busiest.get(url) ?? 0, now));
-    const posting = post(request);
-    underWay.add(name);
-    const outcome = await posting;
-    underWay.delete(name);
+    add(name, 1);
+    const outcome = await post(request);
+    add(name, -1);
     busy.set(url, (busy.get(url) ?? 1) - 1);
     return outcome;
   }
