@@ -88,7 +88,6 @@ export async function crash({
     carrier: url,
     receiver: receiver.url,
     epoch: time,
-    port: 0,
     setup: false,
   };
   const environment = {

@@ -21,11 +21,10 @@ export interface ProcessSettings {
   /** The base URL of the webhook receivers. Each webhook has its own path. */
   readonly receiver: string;
   readonly epoch: Epoch;
-  readonly port: number;
   readonly setup: boolean;
 }
 
-const { storage, carrier, receiver, epoch, port, setup } = JSON.parse(
+const { storage, carrier, receiver, epoch, setup } = JSON.parse(
   process.argv[2] ?? "",
 ) as ProcessSettings;
 
@@ -67,13 +66,13 @@ if (setup) {
   print(secret ?? "");
 } else {
   await start();
-  const { server, port: taken } = await listen(nodeHandler(engine), port);
+  const { server, port } = await listen(nodeHandler(engine));
   process.once("SIGTERM", () => {
     server.close();
     server.closeIdleConnections();
     void engine.stop().then(() => process.exit(0));
   });
-  print(`ready ${taken}`);
+  print(`ready ${port}`);
 }
 
 /** Retries while the storage cannot be reached. */

@@ -5,19 +5,21 @@ import { createInterface } from "node:readline";
 import type { ProcessSettings } from "./engine-main.ts";
 import { withDeadline } from "./with-deadline.ts";
 
+/** Nothing listens on this port (tcpmux). */
+const noPort = 1;
+
 /** A child process that runs `engine-main.ts`. */
 export class EngineProcess {
   readonly #settings: ProcessSettings;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
-  #port: number;
+  #port = noPort;
   #isReady = false;
 
   constructor(settings: ProcessSettings, environment: NodeJS.ProcessEnv) {
     this.#settings = settings;
     this.#environment = environment;
-    this.#port = settings.port;
     if (!existsSync("dist/index.js")) {
       throw new Error("The package is not built. Run `npm run build` first.");
     }
@@ -30,6 +32,10 @@ export class EngineProcess {
     this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
   }
 
+  /**
+   * Its address. Each process has a new port, since another program may get the port of one that
+   * has ended.
+   */
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
@@ -70,9 +76,9 @@ export class EngineProcess {
     }
   }
 
-  /** Starts a new process at the same port. */
+  /** Starts a new process. */
   restart(): EngineProcess {
-    return new EngineProcess({ ...this.#settings, port: this.#port }, this.#environment);
+    return new EngineProcess(this.#settings, this.#environment);
   }
 
   async kill(): Promise<void> {
@@ -88,6 +94,7 @@ export class EngineProcess {
     const exited = this.#exited();
     this.#process.kill(signal);
     await exited;
+    this.#port = noPort;
     return this.#process.exitCode;
   }
 

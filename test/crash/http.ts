@@ -54,14 +54,13 @@ export function post(
 
 export async function listen(
   handler: (message: IncomingMessage, response: ServerResponse) => void,
-  port = 0,
 ): Promise<Listening> {
   const server = createServer(handler);
   // Without this, the server would close an idle connection just as a client reuses it.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  const { port: taken } = server.address() as AddressInfo;
-  return { server, port: taken, url: `http://127.0.0.1:${taken}` };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { server, port, url: `http://127.0.0.1:${port}` };
 }
 
 export interface Listening {

@@ -55,7 +55,6 @@ test.each(["sqlite", "postgres"] as const)(
       receiver: `https://localhost:${(receiver.address() as AddressInfo).port}`,
       // Real time, in which a lease lasts a minute.
       epoch: epoch(1),
-      port: 0,
       setup: false,
     };
     const environment = { NODE_EXTRA_CA_CERTS: certificate };

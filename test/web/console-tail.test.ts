@@ -50,9 +50,9 @@ test("a tail that is paused stands still, also when the server is back, and miss
   await write("First");
   await shown.getByText("First").waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
-  await server.stop();
+  server.stop();
   await write("Second");
-  await server.restart();
+  server.restart();
   await page.getByText("Connected again").waitFor();
   await write("Third");
   await page.getByRole("button", { name: /2 new events/ }).waitFor();

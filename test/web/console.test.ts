@@ -250,7 +250,7 @@ test("what a person typed outlives an ended session, and a server that starts ag
   await signIn(mounted);
   expect(await address.inputValue()).toBe("https://shop.example/hooks");
 
-  await server.stop();
+  server.stop();
   await engine.stop();
   await add.click();
   await form.getByRole("alert").getByText("The server does not respond.").waitFor();
@@ -258,7 +258,7 @@ test("what a person typed outlives an ended session, and a server that starts ag
   expect(await faultsOf(page)).toEqual([]);
   const successor = await startEngine({ storage: storage() });
   const mountedAgain = consoleHandler(successor);
-  await server.restart(mountedAgain);
+  server.restart(mountedAgain);
   await signIn(mountedAgain);
   await add.click();
   await page.getByText("The webhook is added").waitFor();

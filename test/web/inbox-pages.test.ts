@@ -192,7 +192,7 @@ test("a server that is gone moves nothing on the page, and its successor gets wh
       return JSON.stringify(last) === JSON.stringify(before);
     })
     .toBe(true);
-  await server.stop();
+  server.stop();
   await engine.stop();
   await page.getByText("Not connected").waitFor();
   expect(await places()).toEqual(before);
@@ -219,7 +219,7 @@ test("a server that is gone moves nothing on the page, and its successor gets wh
   expect(above.equals(await pictureOf(said))).toBe(true);
 
   const successor = await startEngine({ storage: sqlite({ file }) });
-  await server.restart(inboxHandler(successor, { authorize }));
+  server.restart(inboxHandler(successor, { authorize }));
   await page.getByText("Connected again").waitFor();
   await page.locator(".message").getByRole("button", { name: "Try again" }).click();
   await page.locator(".message.is-out[data-status=delivered]", { hasText: "Still here" }).waitFor();

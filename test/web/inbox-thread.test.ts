@@ -14,10 +14,10 @@ test("a thread has no gap after an outage in which more came than a page has", a
   await page.locator(".message", { hasText: "First" }).waitFor();
   await receive("Before");
   await page.locator(".message", { hasText: "Before" }).waitFor();
-  await stop();
+  stop();
   const missed = Array.from({ length: 60 }, (_, i) => `Missed ${i}`);
   for (const body of missed) await receive(body);
-  await restart();
+  restart();
   await page.evaluate("dispatchEvent(new Event('online'))");
   await page.locator(".message", { hasText: "Missed 59" }).waitFor();
   const shown = async (): Promise<string> =>
@@ -64,9 +64,9 @@ test("a thread has no gap if a reader scrolled back while the missed messages we
     await scrolled.promise;
     await route.continue();
   });
-  await stop();
+  stop();
   await receive("Missed", 60);
-  await restart();
+  restart();
   const reading = page.waitForRequest(/\/messages\?limit=40$/);
   await page.evaluate("dispatchEvent(new Event('online'))");
   await reading;

@@ -70,7 +70,7 @@ test("names in every script stand beside their pictures, and an outage hides no 
   expect(starts).toHaveLength(4);
   expect(new Set(starts).size).toBe(1);
 
-  await server.stop();
+  server.stop();
   await page.locator(".composer-area").fill("Hello");
   await page.locator(".composer-area").press("Control+Enter");
   const banner = page.locator(".banner", { hasText: "Not connected" });

@@ -60,6 +60,7 @@ export async function servePage(mounted: PageMount) {
   let handle = nodeHandler(mounted, { basePath: "/desk" });
   let refused: RegExp | undefined;
   let broken: RegExp | undefined;
+  let isStopped = false;
   let streams = 0;
   const server = createServer((request, response) => {
     const path = (request.url ?? "").replace(/[?].*/, "");
@@ -79,19 +80,17 @@ export async function servePage(mounted: PageMount) {
     }
     handle(request, response);
   });
-  const listen = async (port: number): Promise<void> => {
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-  };
-  await listen(0);
+  server.on("connection", (socket) => {
+    if (isStopped) socket.resetAndDestroy();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const close = async (): Promise<void> => {
-    if (!server.listening) return;
+  onTestFinished(async () => {
     server.close();
     server.closeAllConnections();
     await once(server, "close");
-  };
-  onTestFinished(close);
+  });
   return {
     url: `http://127.0.0.1:${port}/desk/`,
     /** The address at which Lee is signed in. */
@@ -103,11 +102,18 @@ export async function servePage(mounted: PageMount) {
     refuse: (path: RegExp | undefined) => void (refused = path),
     /** Closes the connection within the responses to requests of these paths. */
     breakOff: (path: RegExp | undefined) => void (broken = path),
-    stop: close,
-    /** Listens on the same port again, for the same page or another one. */
+    /**
+     * Ends all connections, and resets new ones. The port stays taken: another program could get it
+     * before the restart.
+     */
+    stop: () => {
+      isStopped = true;
+      server.closeAllConnections();
+    },
+    /** Accepts connections again, for the same page or another one. */
     restart: (page = mounted) => {
       handle = nodeHandler(page, { basePath: "/desk" });
-      return listen(port);
+      isStopped = false;
     },
   };
 }
