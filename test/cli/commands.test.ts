@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
@@ -58,13 +57,28 @@ test("events that another process commits are printed, filtered, and as JSON for
   expect(received.output().trim().split("\n")).toHaveLength(1);
 });
 
+/**
+ * A port at which nothing listens. No other program is given it meanwhile, since operating systems
+ * give ports from 32,768 on to those that take any.
+ */
+async function freePort(): Promise<number> {
+  for (let port = 20_000 + (process.pid % 10_000); ; port++) {
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+}
+
 test("events are forwarded with signatures that a receiver can verify, also to one that starts later", async () => {
   const folder = await scratch();
   const server = await dev(folder);
-  const receiver = createServer().listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  const { port } = receiver.address() as AddressInfo;
-  receiver.close();
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}/hooks`;
   const listen = tidings(folder, "webhooks", "listen", "--forward-to", url);
   const [, secret = ""] = await listen.printed(/Secret: +(whsec_\S+)/);
