@@ -199,8 +199,14 @@ describe("an adapter", () => {
 });
 
 describe("the functions that the package exports", () => {
-  /** Classes of errors. The engine and the testing kit create them. */
-  const errors = new Set(["ReplayedError", "TidingsError", "Violation"]);
+  /** Classes of errors. The engine, adapters and the testing kit create them. */
+  const errors = new Set([
+    "ReplayedError",
+    "StorageConflict",
+    "StorageRefusal",
+    "TidingsError",
+    "Violation",
+  ]);
   /** Those that take a number. */
   const numeric = new Set(["Dice", "seededRandom", "virtualClock"]);
 
