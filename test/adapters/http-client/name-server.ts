@@ -17,10 +17,10 @@ export interface NameServer {
 
 export interface NameServerOptions {
   /**
-   * How long it waits before it answers queries for IPv6 addresses, in milliseconds. Infinity: it
-   * drops them, as some firewalls do. Default: 0.
+   * Queries for IPv6 addresses are answered once this is fulfilled. If it never is, they are
+   * dropped, as some firewalls do. Default: at once.
    */
-  readonly delayOfAAAA?: number;
+  readonly beforeAAAA?: Promise<void>;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface NameServerOptions {
  */
 export async function nameServer(
   names: Readonly<Record<string, Answer | readonly Answer[]>>,
-  { delayOfAAAA = 0 }: NameServerOptions = {},
+  { beforeAAAA = Promise.resolve() }: NameServerOptions = {},
 ): Promise<NameServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
@@ -42,8 +42,7 @@ export async function nameServer(
     turns.set(`${name} ${type}`, turn + 1);
     const answers = answersOf(names[name] ?? "nothing");
     const answer = answers[Math.min(turn, answers.length - 1)] ?? "nothing";
-    const delayMs = type === AAAA ? delayOfAAAA : 0;
-    if (answer === "silence" || delayMs === Infinity) return;
+    if (answer === "silence") return;
     const addresses =
       typeof answer === "string"
         ? []
@@ -68,9 +67,11 @@ export async function nameServer(
       0,
     ]);
     const response = Buffer.concat([header, query.subarray(12, end), ...addresses.map(record)]);
-    setTimeout(() => {
+    const respond = (): void => {
       if (!isClosed) socket.send(response, from.port, from.address);
-    }, delayMs);
+    };
+    if (type === AAAA) void beforeAAAA.then(respond);
+    else respond();
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");

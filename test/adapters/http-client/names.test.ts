@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dnsFailure, nameResolver } from "../../../adapters/http-client/dns.ts";
@@ -62,17 +63,26 @@ describe("a name", () => {
   ])(
     "whose DNS servers do not answer queries for IPv6 addresses %s",
     async (_, address, expected) => {
-      const { http, url } = await world(answering, [address], { delayOfAAAA: Infinity });
+      const { http, url } = await world(answering, [address], {
+        beforeAAAA: new Promise(() => {}),
+      });
       expect(seen(await http.send(post(url, { deadline_ms: 5_000 })))).toEqual(expected);
     },
   );
 
   test("has its IPv6 addresses too if they arrive later than its IPv4 addresses", async () => {
     const told = ["192.0.2.1", "2001:db8::1"];
-    const names = await nameServer({ "receiver.test": told }, { delayOfAAAA: 300 });
+    const { promise: beforeAAAA, resolve: answerAAAA } = Promise.withResolvers<void>();
+    const names = await nameServer({ "receiver.test": told }, { beforeAAAA });
     const resolve = nameResolver([names.address]);
-    const { signal } = new AbortController();
-    expect(await resolve("receiver.test", nearby(), signal)).toEqual(told);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const found = resolve("receiver.test", nearby(), new AbortController().signal);
+    // The wait begins once the IPv4 addresses are known.
+    for (let i = 0; i < 100_000 && vi.getTimerCount() === 0; i++) await setImmediate();
+    vi.advanceTimersByTime(499);
+    answerAAAA();
+    expect(await found).toEqual(told);
   });
 
   test.each([

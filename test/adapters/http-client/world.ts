@@ -18,8 +18,11 @@ export const nearby = (more: DestinationOptions = {}) =>
 
 /** Long enough for every exchange that ends by itself. */
 export const ampleMs = 20_000;
-/** The deadline of exchanges that would never end. */
-export const shortMs = 300;
+/**
+ * The deadline of exchanges that would never end. What each of them waits for must happen before,
+ * also on a busy machine.
+ */
+export const shortMs = 1_000;
 
 /** A POST request as a webhook sends it. */
 export function post(url: string, over: Partial<HttpRequest> = {}): HttpRequest {
