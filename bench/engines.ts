@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { memory } from "../adapters/storage/memory/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { system } from "../adapters/system/index.ts";
+import { stderrLogger } from "../adapters/system/stderr-logger.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
 import type { EngineOptions } from "../src/host/options.ts";
+import type { Logger } from "../src/ports/environment.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { Transport } from "../src/ports/transport.ts";
 import { concurrently, countdown, scaled, stopwatch, type Work } from "./measure.ts";
@@ -21,6 +23,9 @@ export async function withTempFile<T>(use: (file: string) => Promise<T>): Promis
     await rm(directory, { recursive: true, force: true });
   }
 }
+
+/** Logs errors only: an engine that accepts messages and never starts would warn of that. */
+export const errorLogger: Logger = { ...stderrLogger(), warn() {} };
 
 /** The settings of a dispatcher: a job for every waiting caller, all in one account. */
 export const dispatcherSettings = { concurrency: 256, laneConcurrency: 256 } as const;
@@ -48,6 +53,7 @@ export async function withEngineOn<T>(
   await using engine = new MessagingEngine({
     storage,
     transports: [instantCarrier()],
+    logger: errorLogger,
     ...system(),
     ...options,
   });

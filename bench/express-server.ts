@@ -12,7 +12,7 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { expressHandler } from "../adapters/http/express.ts";
 import { system } from "../adapters/system/index.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
-import { createContacts, instantCarrier, recipient, text } from "./engines.ts";
+import { createContacts, errorLogger, instantCarrier, recipient, text } from "./engines.ts";
 import { type StepTimes, stepTimes } from "./http-steps.ts";
 
 /** The CPU time of the server, in microseconds. */
@@ -24,7 +24,12 @@ export interface ServerCpu {
 
 const [file = "", accounts = "0"] = process.argv.slice(2);
 const storage = file === "" ? memory() : sqlite({ file });
-const engine = new MessagingEngine({ storage, transports: [instantCarrier()], ...system() });
+const engine = new MessagingEngine({
+  storage,
+  transports: [instantCarrier()],
+  logger: errorLogger,
+  ...system(),
+});
 await createContacts(engine);
 const plan = { name: "benchmark", requests_per_second: 100_000 };
 const { account, key } = await engine.accounts.create({ name: "Bench", plan });

@@ -1,15 +1,4 @@
-/**
- * `npm run bench` runs all benchmarks and prints the results. Nothing is asserted. `npm run bench --
- * sends express` runs the named ones. The names are in `benchmarks`.
- *
- * Options: `--busy` keeps each core busy with another process meanwhile; `--max 5000000` is the
- * largest number of messages in `scale` (default 100000), and `--storage` its only storage, `sqlite`
- * or `postgres`; `--minutes 60` is how long `soak` runs (default 5).
- *
- * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
- * benchmark quickly; `TIDINGS_BENCH_CONTACTS` is the number of contacts in `search` (default
- * 1000000).
- */
+/** `npm run bench` runs benchmarks and prints the results. Nothing is asserted. */
 import { parseArgs } from "node:util";
 import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
@@ -31,7 +20,7 @@ import { streams } from "./streams.ts";
 import { webhooks } from "./webhooks.ts";
 
 const {
-  values: { max, storage, minutes, busy },
+  values: { max, storage, minutes, busy, help },
   positionals: wanted,
 } = parseArgs({
   allowPositionals: true,
@@ -40,6 +29,7 @@ const {
     storage: { type: "string" },
     minutes: { type: "string", default: "5" },
     busy: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
   },
 });
 
@@ -63,11 +53,29 @@ const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   postgres,
 };
 
+const usage = `usage: npm run bench [-- [options] [benchmark ...]]
+
+Runs all benchmarks, or the named ones:
+  ${Object.keys(benchmarks).join(" ")}
+
+Options:
+  --busy           keep each core busy with another process meanwhile
+  --max N          the largest number of messages in "scale" (default 100000)
+  --storage NAME   the only storage of "scale": sqlite or postgres
+  --minutes N      how long "soak" runs (default 5)
+
+Environment variables:
+  TIDINGS_BENCH_SCALE=0.05       measure a twentieth of the items, to try out a benchmark quickly
+  TIDINGS_BENCH_CONTACTS=100000  the number of contacts in "search" (default 1000000)`;
+if (help) {
+  console.log(usage);
+  process.exit();
+}
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0 || !(Number(max) >= 10_000) || !(Number(minutes) > 0)) {
   if (unknown.length > 0) console.error(`unknown benchmark: ${unknown.join(", ")}`);
   else console.error("--max has to be at least 10000, and --minutes more than 0");
-  console.error(`usage: npm run bench [-- ${Object.keys(benchmarks).join(" ")}]`);
+  console.error(usage);
   process.exit(2);
 }
 const release = busy ? keepCoresBusy() : () => {};
