@@ -157,6 +157,29 @@ test("a message whose tab was closed while it sent can be sent from another tab"
   expect(await outgoing.count()).toBe(1);
 });
 
+test("a tab that is opened while another sends shows the message as being sent", async ({
+  skip,
+}) => {
+  const { shop, url, id, page, second } = await openTwoTabs(skip);
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/${id}/messages`, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.locator(".composer-area").fill("Until six.");
+  await page.locator(".composer-area").press("Control+Enter");
+  await second.reload();
+  const outgoing = second.locator(".message.is-out");
+  await outgoing.getByText("Sending").waitFor();
+  expect(await second.getByText("Not sent").count()).toBe(0);
+  await waitForQuota(second, url);
+  held.resolve();
+  await second.locator(".message.is-out[data-status=delivered]").waitFor();
+  await expect.poll(() => outgoing.count()).toBe(1);
+  const { data } = await shop.conversations.messages(id);
+  expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+});
+
 test("a message that was refused and then sent is not sent again from another tab", async ({
   skip,
 }) => {

@@ -6,10 +6,12 @@ export const tabId = newKey();
 
 const lockOf = (tab: string): string => `tidings:tab:${tab}`;
 
-// Without locks, as on a plain http address, no tab learns of the end of another.
-if ("locks" in navigator) void navigator.locks.request(lockOf(tabId), () => new Promise(() => {}));
+/** Whether this tab learns of the end of another. There are no locks on a plain http address. */
+export const seesTabsEnd = "locks" in navigator;
+
+if (seesTabsEnd) void navigator.locks.request(lockOf(tabId), () => new Promise(() => {}));
 
 /** Calls `then` when another tab is closed, or has been closed. */
 export function onTabGone(tab: string, then: () => void): void {
-  if ("locks" in navigator) void navigator.locks.request(lockOf(tab), then);
+  if (seesTabsEnd) void navigator.locks.request(lockOf(tab), then);
 }

@@ -8,6 +8,7 @@ import {
   recall,
   recallAll,
   remember,
+  seesTabsEnd,
   tabId,
 } from "../../../shared/browser/index.ts";
 
@@ -77,7 +78,7 @@ const keyOf = (id: string): string => {
 };
 
 interface Kind<Value> {
-  /** `isLive` tells that another tab has just stored it, and may be sending it now. */
+  /** `isLive` tells that another tab has just stored it. */
   readonly parse: (stored: unknown, isLive: boolean) => Value;
   readonly isEmpty: (value: Value) => boolean;
   readonly onChange?: (id: string, value: Value) => void;
@@ -178,7 +179,7 @@ const conversations = new Drafts<Kept>({
       note: { ...emptyDraft, ...note },
       // A page that closed while it sent does not know the outcome. A repetition is safe.
       outgoing: outgoing.map((each) =>
-        isLive && !goneTabs.has(each.tab) ? each : { ...each, state: "failed" },
+        (isLive || seesTabsEnd) && !goneTabs.has(each.tab) ? each : { ...each, state: "failed" },
       ),
     };
   },
@@ -212,9 +213,10 @@ function awaitSenders(id: string, { outgoing }: Kept): void {
   }
 }
 
-/** Finds what earlier visits left unfinished. */
+/** Finds what earlier visits left unfinished, and what other tabs are sending. */
 export function loadUnfinished(): void {
   const found = conversations.stored().flatMap(([id, kept]) => {
+    awaitSenders(id, kept);
     const left = unfinishedOf(kept);
     return left === undefined || !isConversation(id) ? [] : [[id, left] as const];
   });
