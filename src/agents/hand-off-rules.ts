@@ -104,12 +104,14 @@ function listOf(value: HandoffRule["value"]): readonly string[] {
 
 /** Messages older than this are not considered, in milliseconds. */
 const windowMs = 600_000;
-/**
- * The same message this many times suggests a machine. Shorter messages do not count: people repeat
- * "yes please" and "no thanks".
- */
+/** The same message this many times suggests a machine, if it has at least four words. */
 const maxAlike = 3;
 const minWords = 4;
+/**
+ * Shorter messages suggest a machine if this many in a row are the same. People repeat "yes please"
+ * and "no thanks", but they write something else between.
+ */
+const maxInARow = 5;
 /**
  * A contact's answer within this many milliseconds counts as fast. This many fast answers suggest a
  * machine.
@@ -141,11 +143,16 @@ function isLikelyLoop({ history, now, session, isPaused }: Facts): boolean {
 
 /** Whether the contact's latest messages repeat earlier ones too often. */
 function repeats(messages: TurnFacts["history"]["messages"], unanswered: number): boolean {
+  if (unanswered === 0) return false;
   const contactTexts = messages.map(({ from, text }) =>
-    from === "contact" ? normalizedWords(text) : "",
+    // A message of emoji has no words.
+    from === "contact" ? normalizedWords(text) || text : "",
   );
-  const last = unanswered === 0 ? [] : contactTexts.slice(-unanswered);
-  return last
+  const texts = contactTexts.filter((each) => each !== "");
+  const inARow = texts.slice(-maxInARow);
+  if (inARow.length === maxInARow && new Set(inARow).size === 1) return true;
+  return contactTexts
+    .slice(-unanswered)
     .filter((words) => words.split(" ").length >= minWords)
-    .some((words) => contactTexts.filter((each) => each === words).length >= maxAlike);
+    .some((words) => texts.filter((each) => each === words).length >= maxAlike);
 }

@@ -143,6 +143,26 @@ describe("a contact seems to be a machine", () => {
     }
   });
 
+  it("if its last five texts are the same, even a short one or an emoji", () => {
+    const row = (...texts: readonly string[]) => historyOf(...texts.map((each) => texted(each)));
+    const got = "Thanks, got it!";
+    expect(isLoop(row(got, got, got, got, got)), "Five in a row suggest a machine.").toBe(true);
+    expect(isLoop(row(got, got, got, got)), "Four in a row do not.").toBe(false);
+    expect(isLoop(row(got, got, got, "And now?", got, got)), "Another is between.").toBe(false);
+    expect(isLoop(row("Hi", got, got, "THANKS got it", got, got)), "One is before.").toBe(true);
+    expect(isLoop(row("👍", "👍", "👍", "👍", "👍")), "An emoji is a text.").toBe(true);
+    expect(isLoop(row("👍", "🙏", "👍", "🙏", "👍")), "These emoji are different.").toBe(false);
+    const answered = [1, 2, 3, 4, 5].flatMap(() => [
+      texted("You're welcome!", now, "agent"),
+      texted(got),
+    ]);
+    expect(isLoop(historyOf(...answered)), "The agent's answers are no break.").toBe(true);
+    const { history } = row(got, got, got, got, got);
+    expect(isLoop({ history: { ...history, unanswered: 0 } }), "No text waits.").toBe(false);
+    const playbook = { ...session, frames: [frame] };
+    expect(isLoop({ history, session: playbook }), "The texts answer questions.").toBe(false);
+  });
+
   it("by a text that waits for an answer, since the agent last got the conversation", () => {
     const messages = [1, 2, 3].map(() => texted(text));
     const other = texted("What are your opening hours?");

@@ -6,6 +6,9 @@ interface Courtesy {
   readonly answer: string;
 }
 
+/** The answer to an assent. Beside another courtesy, an assent needs none. */
+const toAssent = "Thank you!";
+
 /** Each answer is in the language of what it answers. */
 const courtesies: readonly Courtesy[] = [
   {
@@ -35,7 +38,7 @@ const courtesies: readonly Courtesy[] = [
   {
     pattern:
       /^(?:ok|okay|k|great|perfect|got it|alright|will do|sounds good|see you|bye|thats all)$/,
-    answer: "Thank you!",
+    answer: toAssent,
   },
   { pattern: /^(?:no thanks|no thank you)$/, answer: "Thank you!" },
   {
@@ -68,5 +71,6 @@ export function smallTalk(text: string): string | null {
   // Nothing is left of a message that has only emoji. The answer is an emoji too.
   if (parts.length === 0) return withoutEmoji === text ? null : "👍";
   const answers = parts.map((part) => courtesies.find(({ pattern }) => pattern.test(part))?.answer);
-  return answers.includes(undefined) ? null : (answers.at(-1) ?? null);
+  if (answers.includes(undefined)) return null;
+  return answers.findLast((answer) => answer !== toAssent) ?? toAssent;
 }

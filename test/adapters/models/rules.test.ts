@@ -114,6 +114,7 @@ describe("rules", () => {
     ["Hi!", "Hello! How can we help you?"],
     ["thanks so much 🙏", "You're welcome!"],
     ["Great, thank you!", "You're welcome!"],
+    ["Thanks, got it!", "You're welcome!"],
     ["Vielen Dank", "Gern geschehen!"],
     ["¡Hola!", "¡Hola! ¿En qué podemos ayudarle?"],
     ["👍", "👍"],
