@@ -9,14 +9,17 @@ export const active = `[...document.querySelectorAll("*")].flatMap((each) => [
   ...each.getAttributeNames().filter((name) => name.startsWith("on")),
   ...(each.localName === "a" && !/^https?:$/.test(each.protocol) ? [each.href] : []),
 ])`;
-/** What may scroll sideways: tables, diagrams, code, tabs and the row of phones. */
-const wide = ".table-box, .graph-box, .life-scroll, pre, .tabs, .handsets";
+/** What may scroll sideways: diagrams, code, tabs and the row of phones, and on large screens tables. */
+const wide = ".graph-box, .life-scroll, pre, .tabs, .handsets";
+const tables = ".table-box";
+const largeWidth = 768;
 
 /** What is wider than its box, if the page is written from left to right and from right to left. */
 const tooWide = `["ltr", "rtl"].flatMap((direction) => {
   document.documentElement.dir = direction;
   const boxes = [...document.querySelectorAll("body *")].filter((each) =>
     each.scrollWidth > each.clientWidth + 1 && !each.matches(${JSON.stringify(wide)}) &&
+    (innerWidth < ${largeWidth} || !each.matches(${JSON.stringify(tables)})) &&
     /auto|scroll/.test(getComputedStyle(each).overflowX));
   const root = document.documentElement;
   const faults = [...boxes, ...(root.scrollWidth > innerWidth ? [root] : [])].map((each) =>

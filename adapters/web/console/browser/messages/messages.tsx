@@ -151,7 +151,6 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
             </span>
           ),
         },
-        // On a phone, the table shows two columns before it is scrolled.
         {
           id: "status",
           label: t("columnStatus"),

@@ -22,7 +22,10 @@ interface TableProps<Row> {
   readonly active?: string | undefined;
 }
 
-/** A table of at most some hundred rows. On narrow screens it scrolls sideways within its box. */
+/**
+ * A table of at most some hundred rows. A wide one scrolls sideways within its box. On a phone, each
+ * row is a block of labeled values.
+ */
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
   const { label, columns, rows, keyOf, linkOf, active } = props;
   return (
@@ -40,8 +43,12 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} class={keyOf(row) === active ? "is-active" : undefined}>
-              {columns.map(({ id, cell, isNumeric }, index) => (
-                <td key={id} class={isNumeric === true ? "is-numeric" : undefined}>
+              {columns.map(({ id, label, cell, isNumeric, isLabelHidden }, index) => (
+                <td
+                  key={id}
+                  class={isNumeric === true ? "is-numeric" : undefined}
+                  data-label={isLabelHidden === true ? undefined : label}
+                >
                   {index === 0 && linkOf ? (
                     <a class="row-link" href={linkOf(row)}>
                       {cell(row)}
