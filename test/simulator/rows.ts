@@ -41,3 +41,10 @@ export function writtenRows<R extends object>(
       : [],
   );
 }
+
+/** The ids of the rows of a collection that a commit removed. */
+export function removedIds(writes: readonly Write[], collection: Collection): string[] {
+  return writes.flatMap((write) =>
+    write.collection === collection && write.kind === "remove" ? [String(write.key.at(-1))] : [],
+  );
+}

@@ -7,7 +7,7 @@ import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { conversationChanges } from "../conversation-changes.ts";
 import type { Invariant, Violation } from "../invariant.ts";
-import { readRows, writtenRows } from "../rows.ts";
+import { readRows, removedIds, writtenRows } from "../rows.ts";
 
 function* agentMessages(writes: readonly Write[]): Iterable<MessageRow> {
   for (const change of conversationChanges(writes)) {
@@ -143,11 +143,7 @@ export const agentAnswersOrHandsOff: Invariant = {
             waiting.set(change.message.id, change.message);
           }
         }
-        for (const write of writes) {
-          if (write.collection === conversations && write.kind === "remove") {
-            forget(String(write.key[2]));
-          }
-        }
+        for (const id of removedIds(writes, conversations)) forget(id);
         // One answer covers all that was written, and goes to the address that wrote last, which
         // may have opted out though another address of the contact has not.
         const last = new Map(

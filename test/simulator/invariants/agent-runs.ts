@@ -2,7 +2,7 @@ import { events } from "../../../src/events/rows.ts";
 import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { Run } from "../../../src/agents/runs/types.ts";
 import type { Invariant } from "../invariant.ts";
-import { allRows, insertedRows, writtenRows } from "../rows.ts";
+import { allRows, insertedRows, removedIds, writtenRows } from "../rows.ts";
 
 const isUnderWay = (status: RunRow["status"]): boolean =>
   status === "running" || status === "awaiting_approval";
@@ -31,11 +31,7 @@ export const runEndsOnce: Invariant = {
           }
           if (!isUnderWay(status)) ended.set(id, status);
         }
-        const removed = new Set(
-          writes.flatMap((write) =>
-            write.collection === runs && write.kind === "remove" ? [String(write.key.at(-1))] : [],
-          ),
-        );
+        const removed = new Set(removedIds(writes, runs));
         for (const { type, data } of insertedRows(writes, events)) {
           if (type !== "agent.run.completed") continue;
           const { id, status } = (data as { run: Run }).run;

@@ -9,7 +9,7 @@ import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/fields.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
-import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+import { allRows, insertedRows, readRows, removedIds, writtenRows } from "../rows.ts";
 import { reopenHours } from "../settings.ts";
 const windowMs = reopenHours * 3_600_000;
 
@@ -54,11 +54,7 @@ export const reopenWindow: Invariant = {
           };
         }
         for (const row of writtenRows(writes, conversations)) known.set(row.id, row);
-        for (const write of writes) {
-          if (write.collection === conversations && write.kind === "remove") {
-            known.delete(String(write.key[2]));
-          }
-        }
+        for (const id of removedIds(writes, conversations)) known.delete(id);
       },
     };
   },
@@ -152,11 +148,7 @@ export const mergeKeepsActive: Invariant = {
           if (isActive) active.set(row.id, row);
           else active.delete(row.id);
         }
-        for (const write of writes) {
-          if (write.collection === conversations && write.kind === "remove") {
-            active.delete(String(write.key[2]));
-          }
-        }
+        for (const id of removedIds(writes, conversations)) active.delete(id);
       },
     };
   },

@@ -4,7 +4,7 @@ import { events } from "../../../src/events/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { conversationChanges, conversationIn } from "../conversation-changes.ts";
 import type { Invariant } from "../invariant.ts";
-import { insertedRows, writtenRows } from "../rows.ts";
+import { insertedRows, removedIds, writtenRows } from "../rows.ts";
 import type { World } from "../world.ts";
 
 export const handOffEventOnce: Invariant = {
@@ -85,7 +85,10 @@ export const handlerChangesAllowed: Invariant = {
               : [],
           ),
         );
-        const survivors = new Set(writtenRows(writes, contacts).map((row) => row.merged_into));
+        const survivors = writtenRows(writes, contacts).map((row) => row.merged_into);
+        const erased = removedIds(writes, contacts);
+        // The commit may have merged contacts before it erased them.
+        const merged = new Set<string | null>([...survivors, ...(erased.length > 1 ? erased : [])]);
         const reopened = new Set<string>();
         for (const change of changes) {
           if (change.kind !== "state") continue;
@@ -103,7 +106,7 @@ export const handlerChangesAllowed: Invariant = {
             isReopened: reopened.has(conversation_id),
             hasInbound: withInbound.has(conversation_id),
             hasRun: withRun.has(conversation_id) || lostItsAgent(before, operators),
-            isMerged: survivors.has(after.contact.id),
+            isMerged: merged.has(after.contact.id),
           };
           const transition = `${before.handler} to ${after.handler}`;
           if (transitions[transition]?.(given) ?? isRequested) continue;

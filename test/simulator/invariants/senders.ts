@@ -11,7 +11,7 @@ import { rankSenders } from "../../../src/senders/choose-sender.ts";
 import type { SenderId } from "../../../src/kernel/ids.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
-import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
+import { allRows, insertedRows, readRows, removedIds, writtenRows } from "../rows.ts";
 import { fallsBack, primaryTransport, senderAddresses } from "../settings.ts";
 import { surelyNotSent } from "./carrier-calls.ts";
 
@@ -183,12 +183,6 @@ function poolIn(database: StoragePort): Pool {
   return { phones: phones.map(({ id }) => id), standard: standard?.sender_id };
 }
 
-function removedAddresses(writes: readonly Write[]): readonly string[] {
-  return writes.flatMap((write) =>
-    write.collection === identities && write.kind === "remove" ? [String(write.key.at(-1))] : [],
-  );
-}
-
 /** How old a read may be when an engine commits: stalls and delays together. */
 const staleMs = 120_000;
 
@@ -234,7 +228,7 @@ export const senderChosen: Invariant = {
         // One commit can replace a contact's address, write to the new one, and give the old one to
         // another contact.
         const newOwners = newlyOwned(writes);
-        for (const address of [...removedAddresses(writes), ...newOwners]) {
+        for (const address of [...removedIds(writes, identities), ...newOwners]) {
           const latest = lastSenders.get(address)?.at(-1);
           const owner = owners.get(address);
           if (latest === undefined || owner === undefined) continue;
@@ -290,7 +284,7 @@ export const senderChosen: Invariant = {
           const earlier = before.filter((each) => each.sender !== "");
           lastSenders.set(address, [...earlier, { sender, until: Infinity }]);
         }
-        for (const address of removedAddresses(writes)) lastSenders.delete(address);
+        for (const address of removedIds(writes, identities)) lastSenders.delete(address);
       },
     };
   },
