@@ -8,6 +8,7 @@ import {
   type CarrierError,
   permanentReasons,
   type Receipt,
+  type RejectedAnswer,
   type SendAnswer,
 } from "../ports/index.ts";
 import type { Evidence } from "./carrier-state.ts";
@@ -85,6 +86,34 @@ export const answerLost: MessageError = {
   stage: "carrier",
   provider_code: null,
 };
+
+interface LateRefusal {
+  readonly answer: RejectedAnswer;
+  /** Whether it is the answer to the message's last attempt. */
+  readonly isLast: boolean;
+  /** The next attempt now. By default the message stays with its transport. */
+  readonly next?: NextAttempt | undefined;
+}
+
+/**
+ * Plans the next attempt of a waiting message anew after a carrier refused it late: the message
+ * waits because the answer had counted as lost. If it cannot be sent again, it fails.
+ */
+export function applyLateRefusal(
+  state: MessageState,
+  { answer, isLast, next }: LateRefusal,
+  now: number,
+): AfterAttempt {
+  if (state.status !== "queued" && state.status !== "scheduled") return noChange;
+  const { error, permanent } = answer;
+  // Only the answer to the last attempt sets the delay before the next one.
+  if (next === undefined && !permanent && !isLast) return noChange;
+  const due_at = timeAfter(answer, state.attempts, next, now);
+  // A deferred message waits at least until the end of its deferral.
+  const waitsUntil = state.status === "scheduled" ? state.send_at : 0;
+  const at = due_at === null ? null : Math.max(due_at, waitsUntil);
+  return retryOrEnd(state, at, carrierError(error, permanent));
+}
 
 interface NotSent extends Pick<Answered, "number" | "next"> {
   /** The error of a later attempt. By default the message keeps the error that it has. */
@@ -186,14 +215,24 @@ export function carrierError(error: CarrierError, permanent: boolean): MessageEr
 
 function refused(
   state: Sending | Ambiguous,
-  answer: Extract<SendAnswer, { outcome: "rejected" }>,
+  answer: RejectedAnswer,
   now: number,
   next: NextAttempt | undefined,
 ): AfterAttempt {
-  const { error, permanent, retry_after_ms } = answer;
-  const again = permanent ? null : retryAt(state.attempts, retry_after_ms, now);
-  const due_at = next === undefined ? again : nextAt(next);
+  const { error, permanent } = answer;
+  const due_at = timeAfter(answer, state.attempts, next, now);
   return retryOrEnd(state, due_at, carrierError(error, permanent));
+}
+
+/** Returns when to try again after a refusal of attempt number `attempt`. Null if never. */
+function timeAfter(
+  { permanent, retry_after_ms }: RejectedAnswer,
+  attempt: number,
+  next: NextAttempt | undefined,
+  now: number,
+): number | null {
+  const again = permanent ? null : retryAt(attempt, retry_after_ms, now);
+  return next === undefined ? again : nextAt(next);
 }
 
 function nextAt(next: NextAttempt): number | null {
@@ -206,7 +245,7 @@ function nextAt(next: NextAttempt): number | null {
  * messages of its conversation.
  */
 function retryOrEnd(
-  state: Sending | Ambiguous,
+  state: Pick<Sending, "attempts" | "expires_at">,
   due_at: number | null,
   error: MessageError,
 ): AfterAttempt {

@@ -2,16 +2,22 @@
  * What the result of an attempt means for its message, with its route and its other attempts. The
  * pure rules are in `attempt-rules.ts`.
  */
-import { type AfterAttempt, applyAnswer, applyNotSent } from "./attempt-rules.ts";
+import { type AfterAttempt, applyAnswer, applyLateRefusal, applyNotSent } from "./attempt-rules.ts";
 import { type AttemptFailure, findNextAttempt } from "./choose-route.ts";
-import { hasGoneOnWithout, type Reported } from "./message-attempts.ts";
+import {
+  dependsOn,
+  hasGoneOnWithout,
+  isMessageRefused,
+  isWaiting,
+  type Reported,
+} from "./message-attempts.ts";
 import { checkLostAttempts } from "./lost-attempts.ts";
 import { stateOf } from "./stored-state.ts";
 import type { NextAttempt } from "./route-rules.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
 import type { MessageState } from "./rules.ts";
 import type { Services } from "../operations/index.ts";
-import type { SendAnswer } from "../ports/index.ts";
+import type { RejectedAnswer, SendAnswer } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /** What a message becomes. */
@@ -49,8 +55,15 @@ export async function decideAfterAnswer(
 ): Promise<Decided | undefined> {
   if (hasGoneOnWithout(message, attempt)) return undefined;
   const { number } = attempt;
-  if (answer.outcome === "rejected" && number < message.attempts) {
-    return decideAfterNotSent(tx, services, message, { ...attempt, ...columns });
+  if (answer.outcome === "rejected") {
+    const refused = { ...attempt, ...columns };
+    if (isWaiting(message)) {
+      // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
+      const isStored =
+        attempt.outcome === "rejected" && attempt.error?.code === columns.error?.code;
+      return isStored ? undefined : decideAfterLateRefusal(tx, services, message, refused, answer);
+    }
+    if (number < message.attempts) return decideAfterNotSent(tx, services, message, refused);
   }
   const next =
     answer.outcome === "accepted"
@@ -63,6 +76,29 @@ export async function decideAfterAnswer(
   const accepted = acceptedStatus(services, attempt);
   const after = applyAnswer(stateOf(message), { number, answer, accepted, next }, tx.now);
   return decided(await checkLostAttempts(tx, message, after, attempt), next);
+}
+
+/**
+ * Decides about a message that was queued again, because the answer to an attempt counted as lost,
+ * after the carrier has refused that attempt. `refused` has its new outcome, which need not be
+ * stored yet. Undefined if the plan for the next attempt stands: it is over another transport, and
+ * the carrier did not refuse the message itself.
+ */
+async function decideAfterLateRefusal(
+  tx: Tx,
+  services: Services,
+  message: MessageRow,
+  refused: AttemptRow,
+  answer: RejectedAnswer,
+): Promise<Decided | undefined> {
+  if (!isMessageRefused(refused) && !dependsOn(message, refused)) return undefined;
+  const isLast = refused.number === message.attempts;
+  const last = isLast ? refused : await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  if (last === undefined) return undefined;
+  const now = { ...last, answered_at: isLast ? tx.now : last.answered_at };
+  const next = await findNextAttempt(tx, services, message, now, refused);
+  const after = applyLateRefusal(stateOf(message), { answer, isLast, next }, tx.now);
+  return decided(await checkLostAttempts(tx, message, after, refused), next);
 }
 
 /**

@@ -148,7 +148,8 @@ export function carrierColumns(
   return isOwn && message.provider_message_id === null ? { provider_message_id } : {};
 }
 
-function isWaiting({ status }: MessageRow): boolean {
+/** Whether the message waits to be handed over, for the first time or again. */
+export function isWaiting({ status }: MessageRow): boolean {
   return status === "queued" || status === "scheduled";
 }
 

@@ -142,6 +142,7 @@ export {
   type Receipt,
   type ReceiptSubject,
   type ReceiptTimes,
+  type RejectedAnswer,
   type SendAnswer,
   type SendContext,
   type Transport,

@@ -4,6 +4,7 @@ import {
   ambiguousIfLost,
   answerLost,
   applyAnswer,
+  applyLateRefusal,
   applyLostAnswer,
   applyNotSent,
   carrierError,
@@ -121,6 +122,59 @@ describe("the result of an attempt", () => {
         decision: "failed",
         state: { status: "failed", error: shown },
       });
+    }
+  });
+});
+
+describe("a refusal that comes while the message waits for its next attempt", () => {
+  const expires_at = now + 3_600_000;
+  const queued = { status: "queued", due_at: now, expires_at, attempts: 2 } as const;
+  const scheduled = {
+    status: "scheduled",
+    send_at: now + 90_000,
+    expires_at,
+    attempts: 2,
+  } as const;
+  const error = { code: "throttled", message: "" } as const;
+  const forNow = { outcome: "rejected", error, permanent: false } as const;
+  const forGood = { ...forNow, permanent: true } as const;
+  /** When the next attempt is due, from now, or else the decision. */
+  const timeOf = (state: MessageState, refusal: Parameters<typeof applyLateRefusal>[1]) => {
+    const after = applyLateRefusal(state, refusal, now);
+    if (after.decision !== "retry") return after.decision;
+    expect(after.state).toMatchObject({ expires_at, attempts: 2 });
+    return after.state.due_at - now;
+  };
+
+  it("sets the time of the next attempt over the same carrier", () => {
+    const last = { answer: forNow, isLast: true };
+    const asked = { answer: { ...forNow, retry_after_ms: 60_000 }, isLast: true };
+    expect(timeOf(queued, last), "The delay after the second attempt.").toBe(5_000);
+    expect(timeOf(queued, asked), "The carrier asks for longer.").toBe(60_000);
+    expect(timeOf(scheduled, asked), "A deferral lasts longer.").toBe(90_000);
+    expect(timeOf(queued, { ...asked, isLast: false }), "A later refusal set it.").toBe("none");
+  });
+
+  it("follows the route, or ends the message", () => {
+    for (const isLast of [true, false]) {
+      const next = { transport: "second", at: now + 7 };
+      expect(timeOf(queued, { answer: forGood, isLast, next })).toBe(7);
+      expect(timeOf(scheduled, { answer: forNow, isLast, next })).toBe(90_000);
+      for (const none of [{}, { next: "none" as const }]) {
+        expect(applyLateRefusal(queued, { answer: forGood, isLast, ...none }, now)).toMatchObject({
+          decision: "failed",
+          state: { error: { code: "throttled", permanent: true } },
+        });
+      }
+      expect(timeOf(scheduled, { answer: forNow, isLast, next: "none" })).toBe("failed");
+      const late = { transport: "second", at: expires_at };
+      expect(timeOf(queued, { answer: forNow, isLast, next: late })).toBe("expired");
+    }
+  });
+
+  it("changes no message in another state", () => {
+    for (const state of [sending, expired.state]) {
+      expect(timeOf(state, { answer: forGood, isLast: true })).toBe("none");
     }
   });
 });

@@ -15,8 +15,8 @@ export const retry = inArea("retry", [
     name: "permanent-refusal-is-retried",
     sentence: "A message to a landline is handed to the carrier six times, and each costs money.",
     file: "src/messages/attempt-rules.ts",
-    find: "const again = permanent ? null : retryAt(state.attempts, retry_after_ms, now);",
-    replace: "const again = retryAt(state.attempts, retry_after_ms, now);",
+    find: "const again = permanent ? null : retryAt(attempt, retry_after_ms, now);",
+    replace: "const again = retryAt(attempt, retry_after_ms, now);",
     tests: ["test/messages/rules.test.ts"],
   },
   {
