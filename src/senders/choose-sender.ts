@@ -99,9 +99,11 @@ const lacksTransport = (sender: SenderRow | undefined, channel: Channel): sender
   sender?.channels.includes(channel) === true;
 
 function missingTransport({ address, transport }: SenderRow, channel: Channel, mode: Mode): string {
+  // A program that has only a real carrier, and does not know that the sandbox is the default.
+  const orLive = mode === "sandbox" ? ", or send in live mode" : "";
   return (
     `The sender ${address} uses the transport ${transport}, which this engine does not have for ` +
-    `${channel} in ${mode} mode. Pass it to the engine.`
+    `${channel} in ${mode} mode. Pass it to the engine${orLive}.`
   );
 }
 

@@ -31,6 +31,17 @@ it.each([{ from: address, reason: "requested" }, { reason: "default" }])(
   },
 );
 
+it("the error of an engine with a real carrier only tells that the sandbox is the default mode", async () => {
+  const { engine } = world();
+  const one = engine(memory(), { transports: [carrier({ name: "acme", modes: ["live"] })] });
+  await expect(one.messages.send({ to: "+15005550001", body: "Hello" })).rejects.toMatchObject({
+    code: "no_sender",
+    message:
+      "The sender +15005559999 uses the transport sandbox, which this engine does not have for " +
+      "sms in sandbox mode. Pass it to the engine, or send in live mode.",
+  });
+});
+
 it("the error in a mode without senders names the mode, since the other mode may have some", async () => {
   const { engine } = world();
   const one = engine(memory());
