@@ -94,7 +94,7 @@ async function run(): Promise<boolean> {
   const chatting = chat.run(engine, stop.signal);
   const invitation = [
     "",
-    ...client.curl({ to: "+15005550015", body: "Hello" }),
+    ...client.curl({ to: "+15005550001", body: "Hello" }),
     dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl+C to stop.`),
   ];
   await display(tracker, {

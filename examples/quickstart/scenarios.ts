@@ -32,7 +32,12 @@ export const scenarios: readonly Scenario[] = [
   { to: "+15005550012", label: "receipt comes first", ...delivered },
   { to: "+15005550013", label: "response lost, sent", ...delivered },
   { to: "+15005550014", label: "response lost, unsent", ...delivered, expectedAttempts: 2 },
-  { to: "+15005550015", label: "contact replies", ...delivered, expectedReply: "Thanks, got it!" },
+  {
+    to: "+15005550015",
+    label: "contact replies",
+    ...delivered,
+    expectedReply: "Thanks, I got it!",
+  },
 ];
 
 /** Takes 36 seconds because of the pauses between attempts, so `--once` leaves it out. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { rules } from "../../adapters/models/index.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import { counted } from "../support/carrier.ts";
@@ -53,7 +55,7 @@ const fates: Record<string, Fate> = {
     calls: [0, "after a look-up"],
     way: ["queued", "sending", "ambiguous", ...way, "delivered"],
   },
-  "0015": { ...delivered, reply: "Thanks, got it!" },
+  "0015": { ...delivered, reply: "Thanks, I got it!" },
   "0016": { ...delivered, reply: "STOP" },
   "0017": { end: "read", calls: [0], way: [...way, "delivered", "read"] },
   "0018": delivered,
@@ -227,4 +229,16 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
       change(4_400, "sent", "delivered"),
     ]);
   });
+});
+
+it.each(["0015", "0020"])("%s and an agent that answers it come to rest", async (ending) => {
+  const { clock, engine } = world();
+  const one = engine(memory(), { transports: [sandbox()], agents: { model: rules() } });
+  await one.agents.create({ name: "Ada", channels: ["sms"] });
+  await one.start();
+  const { conversation_id } = await one.messages.send({ to: `+1500555${ending}`, body: "Hello" });
+  await clock.advance(60_000);
+  const { handler, message_count } = await one.conversations.get(conversation_id);
+  expect(handler).toBe("queue");
+  expect(message_count).toBeLessThan(14);
 });

@@ -260,7 +260,7 @@ describe("a message to a sandbox number", () => {
   });
 
   it.each([
-    ["0015 is answered", 15, "Thanks, got it!"],
+    ["0015 is answered", 15, "Thanks, I got it!"],
     ["0016 is answered with STOP", 16, "STOP"],
     ["0020 is answered by a bot", 20, "You wrote: Hello"],
   ])("%s after it was delivered, to the sender and its account", async (_name, last, body) => {

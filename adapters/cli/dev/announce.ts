@@ -30,7 +30,7 @@ export function announce({ engine, file, url, pages, token, key }: DevServer): v
     `  ${dim("Send a message:")}`,
     `    curl ${url}/v1/messages -H "Content-Type: application/json" \\`,
     `      -H "Authorization: Bearer ${key.secret}" \\`,
-    `      -d '{"to":"+15005550015","body":"Hello"}'`,
+    `      -d '{"to":"+15005550001","body":"Hello"}'`,
     "",
     `  ${dim("Press Ctrl+C to stop.")}`,
     "",
