@@ -86,7 +86,7 @@ export const hookHandlers: readonly HookHandler[] = descriptors.flatMap(
 
 const tags: readonly Tag[] = [
   ...descriptors.flatMap((module) => module.tags ?? []),
-  { name: "Service", description: "Routes that need no API key." },
+  { name: "Service", description: "Endpoints that need no API key." },
 ];
 
 /** All routes of `/v1`. The OpenAPI document is built once, at the first request for it. */

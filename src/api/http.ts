@@ -237,7 +237,7 @@ export function noSuchRoute({ method, url, path, basePath }: ApiRequest): Tiding
   const advice =
     basePath === undefined || /^\/v1(?:\/|$)/.test(path)
       ? "Check the method and the path against /v1/openapi.json."
-      : `This handler has ${given}, so its routes begin with ${basePath}/v1. Check its option ` +
+      : `This handler has ${given}, so its endpoints begin with ${basePath}/v1. Check its option ` +
         "basePath.";
-  return new TidingsError("not_found", `There is no route ${method} ${requested}. ${advice}`);
+  return new TidingsError("not_found", `There is no endpoint ${method} ${requested}. ${advice}`);
 }

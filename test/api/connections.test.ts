@@ -115,15 +115,15 @@ describe("a path outside /v1", () => {
       return details[0];
     };
     expect(await detail("/v1/health?key=secret", "/api")).toBe(
-      'There is no route GET /v1/health. This handler has the base path "/api", so its routes begin ' +
+      'There is no endpoint GET /v1/health. This handler has the base path "/api", so its endpoints begin ' +
         "with /api/v1. Check its option basePath.",
     );
     expect(await detail("/api/v1/health")).toBe(
-      "There is no route GET /api/v1/health. This handler has no base path, so its routes begin " +
+      "There is no endpoint GET /api/v1/health. This handler has no base path, so its endpoints begin " +
         "with /v1. Check its option basePath.",
     );
     expect(await detail("/api/v1/healt", "/api")).toBe(
-      "There is no route GET /api/v1/healt. Check the method and the path against /v1/openapi.json.",
+      "There is no endpoint GET /api/v1/healt. Check the method and the path against /v1/openapi.json.",
     );
   });
 

@@ -26,7 +26,7 @@ function comparable({ status, headers, body }: RawAnswer, prefix = ""): object {
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name))),
     body: body
       .replace(/"request_id":"[^"]*"/, '"request_id":"req"')
-      .replace(`There is no route GET ${prefix}/`, "There is no route GET /"),
+      .replace(`There is no endpoint GET ${prefix}/`, "There is no endpoint GET /"),
   };
 }
 

@@ -38,7 +38,7 @@ describe.each(documented)("$path", ({ path, own: described }) => {
       const { status, headers, body } = await request(method, filled(path));
       if (described.includes(method)) {
         expect([method, status]).toEqual([method, expect.toBeOneOf([200, 401, 404])]);
-        expect(body).not.toContain("There is no route");
+        expect(body).not.toContain("There is no endpoint");
       } else {
         expect([method, status]).toEqual([method, 405]);
         const head = described.includes("GET") ? ["HEAD"] : [];
@@ -74,7 +74,7 @@ describe.each(documented)("$path", ({ path, own: described }) => {
           new RegExp(`^${known.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(other),
         );
         if (!isKnown) expect([other, status]).toEqual([other, 404]);
-        else expect(textOf(answer)).not.toContain("There is no route");
+        else expect(textOf(answer)).not.toContain("There is no endpoint");
       }
     }
   });

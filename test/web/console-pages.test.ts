@@ -213,7 +213,7 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
     "#/webhooks": "No webhooks",
     "#/agents": "No agents",
     "#/access/consent": "No contact selected",
-    "#/api": "No route selected",
+    "#/api": "No endpoint selected",
   };
   await page.goto(url);
   for (const [place, text] of Object.entries(states)) {

@@ -45,7 +45,7 @@ export function OperationView(props: OperationViewProps): JSX.Element {
     <div class="detail operation">
       <a class="page-back" href={linkTo(["api"])}>
         <Icon name="back" />
-        {t("routes")}
+        {t("endpoints")}
       </a>
       <header>
         <h2>{operation.summary}</h2>
@@ -85,7 +85,7 @@ export function OperationView(props: OperationViewProps): JSX.Element {
       ) : (
         <p class="notice tone-neutral">
           <Icon name="info" />
-          {t(obstacle === "stream" ? "routeStream" : "routeOther")}
+          {t(obstacle === "stream" ? "endpointStream" : "endpointOther")}
         </p>
       )}
     </div>

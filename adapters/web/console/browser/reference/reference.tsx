@@ -33,7 +33,7 @@ function routesOf(document: ApiDocument): readonly Route[] {
   );
 }
 
-/** Every route of the API, with a form to try it. */
+/** Every endpoint of the API, with a form to try it. */
 export function ReferencePage(): JSX.Element {
   const [, open] = place.value.path;
   const [words, setWords] = useState("");
@@ -60,12 +60,12 @@ export function ReferencePage(): JSX.Element {
   return (
     <PageView title={t("reference")} about={t("referenceAbout")} isFull>
       <div class={open === undefined ? "panes panes-reference" : "panes panes-reference has-open"}>
-        <nav class="pane pane-list" aria-label={t("routes")}>
+        <nav class="pane pane-list" aria-label={t("endpoints")}>
           <div class="filters">
             <TextField
-              label={t("routesFind")}
+              label={t("endpointsFind")}
               type="search"
-              placeholder={t("routesFindHint")}
+              placeholder={t("endpointsFindHint")}
               value={words}
               onInput={({ currentTarget }) => setWords(currentTarget.value)}
             />
@@ -85,13 +85,13 @@ export function ReferencePage(): JSX.Element {
                 </ul>
               </section>
             ))}
-            {shown.length === 0 && <p class="list-note muted">{t("routesNone")}</p>}
+            {shown.length === 0 && <p class="list-note muted">{t("endpointsNone")}</p>}
           </div>
         </nav>
-        <section class="pane pane-detail" aria-label={route?.operation.summary ?? t("routes")}>
+        <section class="pane pane-detail" aria-label={route?.operation.summary ?? t("endpoints")}>
           {route === undefined ? (
-            <EmptyState icon="code" title={t("routeNone")}>
-              {t("routeNoneHint")}
+            <EmptyState icon="code" title={t("endpointNone")}>
+              {t("endpointNoneHint")}
             </EmptyState>
           ) : (
             <OperationView key={route.id} document={data} {...route} />
