@@ -31,9 +31,10 @@ export interface Random {
 
 /**
  * A logger with the interface of pino: facts first, then a message. The engine puts no secrets,
- * message bodies or phone numbers into the facts. The fact `err` is always an `Error`, with the
- * name, the message, the stack, the code and the cause of what was thrown, and no other properties.
- * If a transport or a handler of the host application threw it, its texts are those of the host.
+ * message bodies or phone numbers into the facts. The fact `err` is always an `Error`: a
+ * `TidingsError` with its fields, or one with only the name, the message, the stack, the code and
+ * the cause of what was thrown. If a transport or a handler of the host application threw it, its
+ * texts are those of the host.
  */
 export interface Logger {
   /** Logs details for debugging. */
