@@ -21,10 +21,11 @@ export interface Called {
 
 /** Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. */
 export async function callCarrier(
-  { clock, logger, transports }: Runtime,
+  runtime: Runtime,
   { message, attempt }: Reported,
   abort: AbortSignal,
 ): Promise<Called | "aborted"> {
+  const { clock, logger, transports } = runtime;
   const transport = transportFor(transports, attempt);
   if (transport === undefined) {
     const error = {
@@ -45,6 +46,7 @@ export async function callCarrier(
         sending = Promise.resolve(transport.send(outbound(message), context));
         const answer = await sending;
         checkSendAnswer(transport.name, answer);
+        reportCredentials(runtime, transport.name, answer);
         return { answer };
       },
       () => ({
@@ -64,6 +66,21 @@ export async function callCarrier(
     );
     return { answer: ambiguous("unknown", "The transport failed without an answer.") };
   }
+}
+
+/**
+ * Logs that a carrier refused the credentials. A person has to mend them, and until the last attempt
+ * only the timelines of the messages would show it.
+ */
+function reportCredentials(
+  { logger, refusedCredentials }: Runtime,
+  transport: string,
+  answer: SendAnswer,
+): void {
+  if (answer.outcome === "accepted" || answer.error.code !== "unauthorized") return;
+  const noted = refusedCredentials.note(transport);
+  if (noted === undefined) return;
+  logger.warn({ transport, calls: noted.count }, "a carrier refused the transport's credentials");
 }
 
 function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {
