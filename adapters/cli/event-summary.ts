@@ -14,7 +14,7 @@ function factsOf({ type, data }: Event): string {
       return `${data.status} to ${data.to}`;
     case "message.updated":
     case "message.failed":
-      return `${data.message_id} ${data.status}`;
+      return messageFacts(data);
     case "contact.created":
     case "contact.updated":
     case "contact.opted_out":
@@ -33,6 +33,13 @@ function factsOf({ type, data }: Event): string {
     case "webhook.disabled":
       return `${data.url}: ${data.reason}`;
   }
+}
+
+type MessageState = Event<"message.failed">["data"];
+
+function messageFacts({ message_id, status, to, error }: MessageState): string {
+  const reason = error === null ? "" : `: ${error.code}`;
+  return `${status} to ${to}${reason}, ${message_id}`;
 }
 
 function conversationFacts(conversation: Conversation): string {

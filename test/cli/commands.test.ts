@@ -47,6 +47,8 @@ test("events that another process commits are printed, filtered, and as JSON for
   await Promise.all([all.printed(/Waiting/), received.printed(/Waiting/)]);
   await server.post("/messages", { to: "+15005550020", body: "Hello" });
   await all.printed(/^\d\d:\d\d:\d\d +message\.sent +delivered to \+15005550020$/m);
+  await server.post("/messages", { to: "+15005550004", body: "Hello" });
+  await all.printed(/ message\.failed +undelivered to \+15005550004: filtered, msg_\w{26}$/m);
   const [line = ""] = await received.printed(/^\{.*\}$/m);
   expect(JSON.parse(line)).toMatchObject({
     type: "message.received",
