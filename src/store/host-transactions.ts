@@ -38,7 +38,7 @@ export class HostTransactions {
   readonly #open = new Set<Promise<unknown>>();
   /** A function for each open transaction of the application that rolls it back. */
   readonly #cancels = new Set<() => void>();
-  #isCancelled = false;
+  #isCanceled = false;
 
   constructor(options: HostTransactionsOptions) {
     this.#options = options;
@@ -124,7 +124,7 @@ export class HostTransactions {
 
   /** Rolls back the application's open and future transactions, without waiting for their work. */
   cancel(): void {
-    this.#isCancelled = true;
+    this.#isCanceled = true;
     for (const cancel of this.#cancels) cancel();
   }
 
@@ -178,7 +178,7 @@ export class HostTransactions {
   }
 
   /** Resolves as `working` does, unless `cancel` is called before. */
-  #unlessCancelled<T>(working: Promise<T>): Promise<T> {
+  #unlessCanceled<T>(working: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const cancel = (): void => reject(notEndedInTime());
       const ended = (): void => void this.#cancels.delete(cancel);
@@ -194,13 +194,13 @@ export class HostTransactions {
     writes: Write[],
     origin: Origin,
   ): Promise<T> {
-    if (this.#isCancelled && origin !== "engine") throw notEndedInTime();
+    if (this.#isCanceled && origin !== "engine") throw notEndedInTime();
     const queue = new HandleQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
     let value: T;
     try {
       const working = Promise.resolve(work(handle));
-      value = await (origin === "engine" ? working : this.#unlessCancelled(working));
+      value = await (origin === "engine" ? working : this.#unlessCanceled(working));
       // Its statements would commit without that command.
       if (queue.hasCalls) throw notAwaited();
     } finally {
