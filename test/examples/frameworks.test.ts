@@ -7,7 +7,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Message, MessagingEngine } from "tidings";
 import {
   moduleOf,
@@ -34,6 +34,8 @@ interface SampleModule {
   readonly app?: { close?(): Promise<unknown> };
   /** A Next.js route module exports a function per method. */
   readonly GET?: Handler;
+  /** Next.js calls it when the server starts. */
+  register?(): Promise<void>;
 }
 
 beforeAll(async () => {
@@ -64,9 +66,12 @@ async function run(name: string): Promise<Running> {
   const sample = samples.find(({ heading }) => heading === name);
   if (sample === undefined) throw new Error(`docs/frameworks.md has no sample under ${name}`);
   const removeSignalHandlers = watchSignalHandlers();
+  // Each import stands for a process, and Next.js programs keep their engine here.
+  Reflect.deleteProperty(globalThis, "engine");
   const program = (await import(
     /* @vite-ignore */ `${fileOf(sample)}?${Date.now()}`
   )) as SampleModule;
+  await register(program);
   const handlers = removeSignalHandlers().get("SIGTERM") ?? [];
   const { app, engine, server = serveNext(program) } = program;
   if (!server.listening) await once(server, "listening");
@@ -90,6 +95,14 @@ async function run(name: string): Promise<Running> {
   onTestFinished(stop);
   const { port } = server.address() as AddressInfo;
   return { url: `http://localhost:${port}/messaging`, key: secret ?? "", server, stop };
+}
+
+/** Starts a Next.js program, as its server does. */
+async function register(program: SampleModule): Promise<void> {
+  if (program.register === undefined) return;
+  vi.stubEnv("NEXT_RUNTIME", "nodejs");
+  await program.register();
+  vi.unstubAllEnvs();
 }
 
 /** Calls the exports of a route module the way Next.js does. */

@@ -129,6 +129,8 @@ export function moduleOf({ code }: Sample): string {
     new RegExp(`^const (?:${name}|\\{ ${name} \\}) =`, "m").test(code),
   );
   const program = code
+    // The blocks of a program with several files import each other.
+    .replaceAll(/^.*"\.{1,2}\/[^"]*"\)?;\n/gm, "")
     .replaceAll("listen(3000", "listen(0")
     .replaceAll("port: 3000", "port: 0")
     .replace(importOfRunner, ownRunner);
