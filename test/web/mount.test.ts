@@ -409,7 +409,12 @@ describe("the files of a page", () => {
 it("a wrong option of a page is reported with what was expected", () => {
   const engine = engineOf();
   const wrong: readonly [unknown, object, RegExp][] = [
-    [{}, {}, /inboxHandler: engine: expected a MessagingEngine, got an object/],
+    [{}, {}, /inboxHandler: engine: expected a MessagingEngine, got an object$/],
+    [
+      { api: { handle: () => {} } },
+      {},
+      /got an object of another copy of tidings\. Load the package/,
+    ],
     [engine, { authorise: authorize }, /Did you mean "authorize"\?/],
     [
       engine,

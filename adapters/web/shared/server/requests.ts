@@ -1,6 +1,7 @@
 /** What the pages and the chat widget read of their engine and of their requests. */
 import { type Exchange, headerOf, RequestHandler } from "../../../../src/api/index.ts";
 import {
+  hasMethods,
   memberOf,
   option,
   optionsObject,
@@ -8,10 +9,15 @@ import {
   TidingsError,
 } from "../../../../src/kernel/index.ts";
 
+/** The advice on an engine of another copy of the package, as bundlers make them. */
+const loadOnce =
+  " of another copy of tidings. Load the package once: leave it out of the bundle of your server.";
+
 const engineSchema = optionsObject({
   engine: option<{ readonly api: RequestHandler }>(
     "a MessagingEngine",
     (engine) => memberOf(engine, "api") instanceof RequestHandler,
+    { advice: (engine) => (hasMethods(memberOf(engine, "api"), "handle") ? loadOnce : "") },
   ),
 });
 
