@@ -75,7 +75,7 @@ class PageHandler implements ApiHandler {
   readonly #kind: PageKind;
   readonly #assets: Assets;
   readonly #document: SharedBody;
-  readonly #version = packageVersion();
+  readonly #version: string;
   readonly #pageHeaders: Readonly<Record<string, string>>;
   readonly #media: MediaFetcher;
   /** The sign-in of this machine. Undefined if the host application decides. */
@@ -85,7 +85,9 @@ class PageHandler implements ApiHandler {
     this.#api = api;
     this.#settings = settings;
     this.#kind = kind;
+    // First: if the server is bundled, this error says so, and there is no version to read either.
     this.#assets = new Assets(kind.subject, kind.folder ?? builtPage(kind.name));
+    this.#version = packageVersion();
     this.#document = sharedBody(documentOf(kind.title, this.#assets));
     this.#pageHeaders = pageHeaders(settings);
     this.#media = new MediaFetcher(api.ports);
