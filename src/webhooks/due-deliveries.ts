@@ -40,8 +40,15 @@ async function dueDeliveries(
   return due.filter(({ id }) => !excluded.has(id)).slice(0, maxDue);
 }
 
+/**
+ * Returns manual and automatic deliveries by turns. A recovery can request many manual attempts,
+ * which would otherwise hold up new events, and a backlog would hold up a manual attempt.
+ */
 function inAnyOrder(webhook: WebhookRow, automatic: Rows, manual: Rows, now: number): Rows {
-  const due = isSending(webhook, now) ? [...manual, ...automatic] : manual;
+  if (!isSending(webhook, now)) return manual;
+  const length = Math.max(manual.length, automatic.length);
+  const turns = Array.from({ length }, (_, i) => [manual[i], automatic[i]]).flat();
+  const due = turns.filter((delivery) => delivery !== undefined);
   return [...new Map(due.map((delivery) => [delivery.id, delivery])).values()];
 }
 
