@@ -95,7 +95,7 @@ const addOrChangeSender: Draw = ({ database, dice }) => {
   return { does: `change or remove ${id}`, subjects: [], call };
 };
 
-const changePlaybook: Draw = ({ database, dice, words }) => {
+const changePlaybook: Draw = ({ database, dice }) => {
   const spare = allRows(database, playbooks).find(
     ({ definition }) => definition.name === sparePlaybook,
   );
@@ -104,8 +104,9 @@ const changePlaybook: Draw = ({ database, dice, words }) => {
     const call: ApiCall<unknown> = (engine, options) => engine.playbooks.create(input, options);
     return { does: "create a playbook", subjects: [], call };
   }
-  const { id } = spare;
-  const changes = { slots: [{ ...what, prompt: `What ${words.next()}?` }] };
+  const { id, revision } = spare;
+  // No unique word: a contact may get this text, but an erasure leaves it in the playbook.
+  const changes = { slots: [{ ...what, prompt: `What, after version ${revision}?` }] };
   const isRemoved = dice.chance(0.3);
   const call: ApiCall<unknown> = (engine, options) =>
     (isRemoved
