@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import type { ApiResponse } from "../../src/api/http.ts";
+import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
 import { serve } from "../api/servers.ts";
-import { guardedRoutes, type OwnRequest, requestOf, titled } from "./examples.ts";
+import { allRoutes, guardedRoutes, type OwnRequest, requestOf, titled } from "./examples.ts";
 import { bodySchemaOf, type Field, fieldsOf, titledField } from "./fields.ts";
 import { newOwner, type Owner, ownerFor } from "./owner.ts";
 import { type SecurityWorld, startedWorld } from "./world.ts";
@@ -114,6 +114,26 @@ test.each(lists.map(titled))("$name has at most 100 rows a page", async ({ route
     const answer = await ask({ ...request, path: `${request.path}${mark}limit=${limit}` });
     expect([limit, answer.status]).toEqual([limit, 422]);
   }
+});
+
+/** As many headers as Node passes on. */
+const manyHeaders = Array.from({ length: 2_000 }, (_, i) => [`h${i}`, ""]).flat();
+
+test.each(allRoutes.map(titled))("$name reads each header a few times only", async ({ route }) => {
+  const request = requestOf(route, await ownerFor(there, route, own));
+  let reads = 0;
+  const counting: ApiHandler = {
+    handle: (asked) => {
+      const get = (target: readonly string[], key: string | symbol): unknown => {
+        if (typeof key === "string" && /^\d+$/.test(key)) reads++;
+        return Reflect.get(target, key);
+      };
+      return there.engine.api.handle({ ...asked, headers: new Proxy(asked.headers, { get }) });
+    },
+  };
+  const left = AbortSignal.abort();
+  await call(counting, { ...request, headers: manyHeaders, signal: left });
+  expect(reads).toBeLessThan(20 * manyHeaders.length);
 });
 
 describe("clients that send slowly", () => {
