@@ -58,6 +58,9 @@ import { encodeEvents, eventStreamHeaders } from "./server-sent-events.ts";
 const maxUrl = 8192;
 const json = "application/json";
 
+/** The statuses of a carrier's response that has no body (RFC 9110, sections 15.3 and 15.4). */
+const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
 type Params = Readonly<Record<string, string>>;
 
 /** A request whose caller is known and may call the route. */
@@ -300,6 +303,8 @@ export class RequestHandler implements ApiHandler {
       body,
     });
     const { status, content_type, body: content } = response;
+    // Servers of `fetch` refuse a body here, also an empty one.
+    if (statusesWithoutBody.has(status)) return { status, headers, body: null };
     // A transport may pass null for what it lacks.
     if (typeof content_type === "string") headers["Content-Type"] = content_type;
     return { status, headers, body: content ?? null };
