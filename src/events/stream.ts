@@ -14,7 +14,7 @@ import type {
   TransientItem,
   TypingSignal,
 } from "../operations/index.ts";
-import { type Scan, scan } from "../store/index.ts";
+import { type Reads, type Scan, scan } from "../store/index.ts";
 import { newestPosition } from "./event-feed.ts";
 
 /** Names the events of a stream. */
@@ -103,7 +103,7 @@ async function positionOf(
   if (last_event_id === undefined) return newestPosition(reads);
   const last = await reads.get(eventById, [last_event_id]);
   // An old event may still exist because a consumer has not handled it. Later ones may be gone.
-  if (last !== undefined && last.created_at >= now() - keptMs) return last.position;
+  if (last !== undefined && last.created_at >= now() - keptMs) return placeOf(reads, last);
   const pointer = "/last_event_id";
   if (!isId("evt", last_event_id)) {
     const message = `must be the id of an event, got ${show(last_event_id)}`;
@@ -113,6 +113,17 @@ async function positionOf(
     "This event is too old or no longer kept. Open the stream without last_event_id, then list " +
     "the events that you missed.";
   throw invalid([{ pointer, code: "unknown_event", message }]);
+}
+
+/**
+ * Returns the position of an event. If a transaction of the host application wrote it, its position
+ * may be negative until a reader reaches the end of the log.
+ */
+async function placeOf(reads: Reads, { id, position }: EventRow): Promise<number> {
+  if (position > 0) return position;
+  const newest = await newestPosition(reads);
+  const placed = await reads.get(eventById, [id]);
+  return placed !== undefined && placed.position > 0 ? placed.position : newest;
 }
 
 /**

@@ -128,7 +128,9 @@ export interface ScopedUniqueIndex<
 /**
  * How a collection is written.
  * - `rows`: rows are inserted, updated and removed under a version guard. With a column of type
- *   `position` the collection is a log, whose rows get positions in commit order.
+ *   `position` the collection is a log, whose rows get positions in commit order. A row that a
+ *   transaction of the host application wrote may have a negative one, and be in no range of the
+ *   log, until a reader reaches the end of the log.
  * - `queue`: like `rows`, and commands may lock the rows as they read them (`Lookup.lock`). Commits
  *   lock the rows of queues before other rows. So a commit that waits for such a row holds only
  *   rows of queues.

@@ -217,6 +217,24 @@ describe.each(storages)("a stream in process on $name", ({ name, open }) => {
   });
 });
 
+/** The storages that take statements of the host application into a transaction. */
+const shared = storages.filter(({ name }) => name !== "memory");
+
+test.each(shared)(
+  "a stream on $name resumes after an event of a transaction of the host application",
+  async ({ open }) => {
+    const engine = world().engine(open().connect());
+    await engine.contacts.create({ name: "before" });
+    const last_event_id = await engine.transaction(async (tx) => {
+      const event = await engine.sandbox.event({ type: "message.sent" }, { tx });
+      return event.id;
+    });
+    const stream = await engine.events.stream({ last_event_id });
+    const { id } = await engine.contacts.create({ name: "after" });
+    expect(await take(1, stream)).toMatchObject([{ data: { contact: { id } } }]);
+  },
+);
+
 test("a stream in process reads no further than its reader", async () => {
   const port = memory();
   let rows = 0;
