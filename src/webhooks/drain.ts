@@ -58,6 +58,7 @@ export class WebhookDrain {
   readonly #scope: Scope;
   readonly #ahead: ReadAhead;
   readonly #deadline: SharedDeadline;
+  /** On the clock that never steps back, like `#lastResponseAt`. */
   readonly #beginsUntil: number;
   /** Raised when another attempt may begin, and when the last attempt was recorded. */
   readonly #wake: Signal;
@@ -97,8 +98,8 @@ export class WebhookDrain {
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
     this.#renewedAt = leasedAt;
-    this.#lastResponseAt = clock.now();
-    this.#beginsUntil = clock.now() + beginMs;
+    this.#lastResponseAt = clock.monotonic();
+    this.#beginsUntil = clock.monotonic() + beginMs;
     this.#wake = new Signal(clock);
   }
 
@@ -133,7 +134,7 @@ export class WebhookDrain {
       }
       if (this.#unfinished.size === 0) break;
       await this.#wake.wait(pollMs);
-      if (clock.now() - this.#lastResponseAt >= pollMs) run.moveToSlowLane();
+      if (clock.monotonic() - this.#lastResponseAt >= pollMs) run.moveToSlowLane();
       await this.#renew();
     }
     this.#deadline.end();
@@ -193,7 +194,7 @@ export class WebhookDrain {
 
   /** Whether the time in which attempts begin is over. */
   #isOver(): boolean {
-    return this.#runtime.clock.now() >= this.#beginsUntil;
+    return this.#runtime.clock.monotonic() >= this.#beginsUntil;
   }
 
   /** Makes one attempt and hands its outcome over for recording. */
@@ -209,7 +210,7 @@ export class WebhookDrain {
     const outcome =
       (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? missedDeadline;
     const ended_at = clock.now();
-    this.#lastResponseAt = ended_at;
+    this.#lastResponseAt = clock.monotonic();
     this.#inFlight--;
     this.#inTime -= inTime;
     if (this.#options.run.abort.aborted) {

@@ -76,6 +76,21 @@ describe("a healthy webhook", () => {
     expect(waits.slice(3).every((wait) => wait <= 10)).toBe(true);
   });
 
+  it("waits at most two seconds for hanging ones, also if the clock is set back", async () => {
+    const world = await webhookWorld(open());
+    let areDown = false;
+    await world.hook("healthy");
+    await world.crowd(600, () => (areDown ? { after: Infinity } : {}));
+    await world.start();
+    await tellEach(world, 1, 8_000);
+    areDown = true;
+    await tellEach(world, 1, 500);
+    world.step(-3_600_000);
+    const waits = latencies(world, "healthy", await tellEach(world, 6, 1_000));
+    expect(waits).toHaveLength(6);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(2_000);
+  });
+
   it("is not delayed by time-outs: hanging requests are spread over time", async () => {
     const world = await webhookWorld(open());
     await world.hook("healthy");
