@@ -25,7 +25,7 @@ export const getBacklog: Query<Record<string, never>, Backlog> = {
       webhook_id: webhook.id,
       status: webhook.status,
       oldest_created_at: iso(delivery.created_at),
-      next_attempt_at: isoOrNull(nextAttemptAt(delivery, webhook)),
+      next_attempt_at: isoOrNull(nextAttemptAt(delivery, webhook, now)),
     }));
     return { work: counted.filter((each) => each !== undefined), webhooks };
   },

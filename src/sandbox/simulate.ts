@@ -189,7 +189,7 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
     // Unlike a redelivery, a sample event has no place in the order of a `fifo` webhook.
     const delivery = tx.update(deliveries, made, { manual_at: tx.now, next_attempt_at: null });
     await arm(tx, deliverJob(webhook, tx.now));
-    return deliveryResource(delivery, webhook);
+    return deliveryResource(delivery, webhook, tx.now);
   },
 };
 

@@ -10,7 +10,7 @@ import type { Clock, ScopedIndex, Seen } from "../ports/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { type Claim, finish } from "../queue/index.ts";
 import type { WebhookId } from "../kernel/index.ts";
-import { automaticAt } from "./rules.ts";
+import { automaticAt, pausedUntil } from "./rules.ts";
 
 interface DueOptions {
   readonly now: number;
@@ -78,7 +78,7 @@ export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<numbe
     tx.list(manualDeliveries, [webhook.id], 1),
   ]);
   const isAllowed = allowedManual(webhook, next, manual) !== undefined;
-  const automatic = next === undefined ? Infinity : automaticAt(webhook, next);
+  const automatic = next === undefined ? Infinity : automaticAt(webhook, next, tx.now);
   return Math.min(automatic, isAllowed ? tx.now : Infinity);
 }
 
@@ -123,11 +123,8 @@ function allowedManual(
 }
 
 /** Whether automatic attempts may be made at this time. */
-function isSending(
-  { status, paused_until }: Pick<WebhookRow, "status" | "paused_until">,
-  now: number,
-): boolean {
-  return status === "enabled" && (paused_until ?? 0) <= now;
+function isSending(webhook: Pick<WebhookRow, "status" | "paused_until">, now: number): boolean {
+  return webhook.status === "enabled" && pausedUntil(webhook, now) <= now;
 }
 
 /** Deliveries per read: the first page size, and the maximum while deliveries are sent quickly. */

@@ -68,7 +68,7 @@ export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> =
   kind: "query",
   name: "webhooks.deliveries",
   input: () => listDeliveriesSchema,
-  async run(reads, { limit, cursor, ...filters }, call) {
+  async run(reads, { limit, cursor, ...filters }, call, now) {
     const { id, status, event_type } = filters;
     const webhook = await readWebhook(reads, id);
     const index = deliveriesOfWebhook;
@@ -100,7 +100,7 @@ export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> =
     const found = await pageOf(walk, call);
     const attempts = await reads.getAll(deliveryAttemptByNumber, found.data.flatMap(latestNumbers));
     const byDelivery = Map.groupBy(attempts, ({ delivery_id }) => delivery_id);
-    return mapPage(found, (row) => withAttempts(row, webhook, byDelivery.get(row.id) ?? []));
+    return mapPage(found, (row) => withAttempts(row, webhook, byDelivery.get(row.id) ?? [], now));
   },
 };
 
@@ -108,7 +108,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
   kind: "query",
   name: "webhooks.delivery",
   input: () => deliveryOfWebhookSchema,
-  async run(reads, { id, delivery_id }) {
+  async run(reads, { id, delivery_id }, _call, now) {
     const key = [delivery_id] as const;
     const range = {
       index: deliveryAttempts.primary,
@@ -122,7 +122,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
       reads.range(range),
     ]);
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
-    return { ...withAttempts(delivery, webhook, attempts), body: delivery.body };
+    return { ...withAttempts(delivery, webhook, attempts, now), body: delivery.body };
   },
 };
 
@@ -158,7 +158,7 @@ function latestNumbers({ id, attempts }: DeliveryRow): (readonly [string, number
   return Array.from({ length: attempts - first + 1 }, (_, i) => [id, first + i] as const);
 }
 
-export function deliveryResource(row: DeliveryRow, webhook: WebhookRow): Delivery {
+export function deliveryResource(row: DeliveryRow, webhook: WebhookRow, now: number): Delivery {
   const { id, webhook_id, event_id, event_type, attempts, created_at } = row;
   return {
     id,
@@ -167,7 +167,7 @@ export function deliveryResource(row: DeliveryRow, webhook: WebhookRow): Deliver
     event_type,
     status: shownStatus(row.status, webhook.status),
     attempt_count: attempts,
-    next_attempt_at: isoOrNull(nextAttemptAt(row, webhook)),
+    next_attempt_at: isoOrNull(nextAttemptAt(row, webhook, now)),
     created_at: iso(created_at),
   };
 }
@@ -176,13 +176,18 @@ function withAttempts(
   row: DeliveryRow,
   webhook: WebhookRow,
   attempts: readonly DeliveryAttemptRow[],
+  now: number,
 ): DeliveryWithAttempts {
-  return { ...deliveryResource(row, webhook), attempts: attempts.map(attemptResource) };
+  return { ...deliveryResource(row, webhook, now), attempts: attempts.map(attemptResource) };
 }
 
 /** Returns the earliest time of a delivery's next attempt, or null if none is scheduled. */
-export function nextAttemptAt(delivery: DeliveryRow, webhook: WebhookRow): number | null {
-  const at = Math.min(automaticAt(webhook, delivery), delivery.manual_at ?? Infinity);
+export function nextAttemptAt(
+  delivery: DeliveryRow,
+  webhook: WebhookRow,
+  now: number,
+): number | null {
+  const at = Math.min(automaticAt(webhook, delivery, now), delivery.manual_at ?? Infinity);
   return at === Infinity ? null : at;
 }
 

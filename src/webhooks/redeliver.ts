@@ -30,10 +30,10 @@ export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
     const reason = manualAttemptRefusal(delivery);
     if (reason !== undefined) throw new TidingsError("conflict", refusals[reason]);
-    if (delivery.manual_at !== null) return deliveryResource(delivery, webhook);
+    if (delivery.manual_at !== null) return deliveryResource(delivery, webhook, tx.now);
     const updated = tx.update(deliveries, delivery, await manualRequest(tx));
     await arm(tx, deliverJob(webhook, tx.now));
-    return deliveryResource(updated, webhook);
+    return deliveryResource(updated, webhook, tx.now);
   },
 };
 

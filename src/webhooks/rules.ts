@@ -9,7 +9,7 @@ import type { DeliveryStatus } from "./delivery-types.ts";
 import type { FailingStreak, WebhookStatus } from "./types.ts";
 import { dayMs } from "../kernel/index.ts";
 import type { HttpOutcome } from "../ports/index.ts";
-import { isGone, isSuccess, pauseMsOf } from "./schedule.ts";
+import { isGone, isSuccess, maxPauseMs, pauseMsOf } from "./schedule.ts";
 
 /** The maximum number of webhooks per account and mode. */
 export const maxWebhooks = 1_000;
@@ -76,15 +76,29 @@ export function storedStatuses(
 }
 
 /**
+ * Returns until when the receiver asked for no requests, or 0. If much more is left of the pause
+ * than a receiver can ask for, the clock was set back, and the pause counts as over: its real end
+ * is unknown, and the webhook would get nothing until the clock is where it was.
+ */
+export function pausedUntil(
+  { paused_until }: Pick<WebhookRow, "paused_until">,
+  now: number,
+): number {
+  const until = paused_until ?? 0;
+  return until - now > 2 * maxPauseMs ? 0 : until;
+}
+
+/**
  * Returns the earliest time of a delivery's next automatic attempt, or Infinity if none is
  * scheduled.
  */
 export function automaticAt(
-  { status, paused_until }: Pick<WebhookRow, "status" | "paused_until">,
+  webhook: Pick<WebhookRow, "status" | "paused_until">,
   { next_attempt_at }: Pick<DeliveryRow, "next_attempt_at">,
+  now: number,
 ): number {
-  if (status !== "enabled" || next_attempt_at === null) return Infinity;
-  return Math.max(next_attempt_at, paused_until ?? 0);
+  if (webhook.status !== "enabled" || next_attempt_at === null) return Infinity;
+  return Math.max(next_attempt_at, pausedUntil(webhook, now));
 }
 
 /** Returns why a manual attempt is refused, or undefined when it is allowed. */
@@ -121,7 +135,7 @@ export function webhookAfterAttempt(
   const pause = pauseMsOf(outcome, ended_at);
   return pause === 0
     ? failing
-    : { ...failing, paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) };
+    : { ...failing, paused_until: Math.max(pausedUntil(webhook, ended_at), ended_at + pause) };
 }
 
 /**

@@ -35,7 +35,7 @@ export const maxAttemptMs = minuteMs;
 const budgetMs = 24 * hourMs - 10 * minuteMs;
 
 /** The longest pause that a receiver can ask for. */
-const maxPauseMs = hourMs;
+export const maxPauseMs: number = hourMs;
 
 /** An automatic attempt that has ended. */
 export interface PastAttempt {

@@ -10,7 +10,7 @@ import { Follower, type Step } from "../events/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import { background, type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { arm, FailureLog } from "../queue/index.ts";
-import { deliverJob, discardJob } from "./rules.ts";
+import { deliverJob, discardJob, pausedUntil } from "./rules.ts";
 import type { Scope, WebhookId } from "../kernel/index.ts";
 
 interface WebhookWakerOptions {
@@ -137,7 +137,7 @@ async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): P
       // The webhook was deleted while these deliveries were being committed.
       if (webhook === undefined) return arm(tx, discardJob({ account_id, mode, id }, tx.now));
       if (webhook.status !== "enabled") return;
-      await arm(tx, deliverJob(webhook, Math.max(tx.now, webhook.paused_until ?? 0)));
+      await arm(tx, deliverJob(webhook, Math.max(tx.now, pausedUntil(webhook, tx.now))));
     }),
   );
   return true;

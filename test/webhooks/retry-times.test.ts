@@ -118,6 +118,21 @@ it("the engine makes no early or repeated attempt when the clock jumps", async (
   );
 });
 
+it("a pause that a receiver asked for does not last for days after the clock was set back", async () => {
+  const world = await webhookWorld(open());
+  const { receivers } = world;
+  const later = { status: 429, headers: { "retry-after": "600" } };
+  await world.hook("a", (_, n) => (n === 0 ? later : {}));
+  await world.start();
+  await world.tell();
+  await world.pass(1_000);
+  expect(receivers.seen).toHaveLength(1);
+  world.step(-3 * dayMs);
+  const [fresh] = await world.tell();
+  await world.pass(2 * 3_600_000);
+  expect(receivers.seen.map(({ id }) => id)).toContain(fresh);
+});
+
 it("a pause that a receiver asked for lasts its whole time, whatever parallel requests ask for", async () => {
   const busy = fc.record({
     after: fc.constantFrom(1_000, 2_000, 3_000, 14_000),
