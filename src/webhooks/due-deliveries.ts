@@ -18,13 +18,15 @@ interface DueOptions {
   readonly excluded: ReadonlySet<string>;
   /** The maximum number of deliveries to return; at least 1. */
   readonly limit: number;
+  /** Whether an attempt of the schedule goes before a manual one. Applies to `fifo` ordering. */
+  readonly isTurnOfSchedule: boolean;
 }
 
 /** Returns the deliveries that may be sent to a webhook now, in sending order. */
 async function dueDeliveries(
   reads: Reads,
   webhook: WebhookRow,
-  { now, excluded, limit: maxDue }: DueOptions,
+  { now, excluded, limit: maxDue, isTurnOfSchedule }: DueOptions,
 ): Promise<readonly DeliveryRow[]> {
   const limit = excluded.size + maxDue;
   const [manual, automatic] = await Promise.all([
@@ -35,7 +37,7 @@ async function dueDeliveries(
   ]);
   const due =
     webhook.ordering === "fifo"
-      ? inOrder(webhook, automatic, manual, now)
+      ? inOrder(webhook, automatic, manual, { now, isTurnOfSchedule })
       : inAnyOrder(webhook, automatic, manual, now);
   return due.filter(({ id }) => !excluded.has(id)).slice(0, maxDue);
 }
@@ -53,12 +55,23 @@ function inAnyOrder(webhook: WebhookRow, automatic: Rows, manual: Rows, now: num
 }
 
 /**
- * Returns a manual delivery if the order allows it. Otherwise returns the automatic ones before the
- * first manual one, up to the first that is not due, or none while the webhook is not sending.
+ * Returns a manual delivery if the order allows it, or the first automatic one if that is due and
+ * it is its turn: a recovery can request many manual attempts. Otherwise returns the automatic ones
+ * before the first manual one, up to the first that is not due, or none while the webhook is not
+ * sending.
  */
-function inOrder(webhook: WebhookRow, automatic: Rows, [manual]: Rows, now: number): Rows {
-  const allowed = allowedManual(webhook, automatic[0], manual);
-  if (allowed !== undefined) return [allowed];
+function inOrder(
+  webhook: WebhookRow,
+  automatic: Rows,
+  [manual]: Rows,
+  { now, isTurnOfSchedule }: Pick<DueOptions, "now" | "isTurnOfSchedule">,
+): Rows {
+  const [head] = automatic;
+  const allowed = allowedManual(webhook, head, manual);
+  if (allowed !== undefined) {
+    const mayGo = isTurnOfSchedule && head !== undefined && automaticAt(webhook, head, now) <= now;
+    return [mayGo ? head : allowed];
+  }
   const isDue = ({ next_attempt_at, position }: DeliveryRow): boolean =>
     (next_attempt_at ?? Infinity) <= now && position <= (manual?.manual_after ?? Infinity);
   const first = automatic.findIndex((delivery) => !isDue(delivery));
@@ -158,6 +171,11 @@ export class ReadAhead {
   #pageSize: number = page.min;
   #pageReadAt = -Infinity;
   #forgetCount = 0;
+  /**
+   * True at first, also when each drain has time for one attempt only: a failed first delivery waits
+   * for its retry, and manual attempts are made meanwhile.
+   */
+  #isTurnOfSchedule = true;
 
   constructor(reads: Reads, clock: Clock, id: WebhookId) {
     this.#reads = reads;
@@ -183,7 +201,9 @@ export class ReadAhead {
   /** Takes the next delivery of the page. Undefined if the page is empty. */
   take(): NextDelivery | undefined {
     const [webhook, delivery] = [this.#webhook, this.#page.shift()];
-    return webhook && delivery && { webhook, delivery };
+    if (webhook === undefined || delivery === undefined) return undefined;
+    this.#isTurnOfSchedule = delivery.manual_at !== null;
+    return { webhook, delivery };
   }
 
   /** Discards the page, because the webhook or a delivery has changed. */
@@ -221,7 +241,12 @@ export class ReadAhead {
     const limit = this.#pageSize;
     // A read may return an old version of a delivery that is recorded during the read.
     const excludedIds = new Set([...excluded, ...this.#page.map(({ id }) => id)]);
-    const due = await dueDeliveries(this.#reads, webhook, { now, excluded: excludedIds, limit });
+    const due = await dueDeliveries(this.#reads, webhook, {
+      now,
+      excluded: excludedIds,
+      limit,
+      isTurnOfSchedule: this.#isTurnOfSchedule,
+    });
     if (this.#page.length === 0) this.#pageReadAt = now;
     this.#page.push(...due);
     if (due.length === limit) this.#pageSize = Math.min(2 * limit, page.max);

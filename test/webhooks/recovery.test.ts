@@ -143,25 +143,28 @@ describe.each(storages)("a recovery on $name", ({ name, open }) => {
     expect(there.seen).toHaveLength(1);
   });
 
-  it("holds up no new event, however many deliveries it redelivers", async () => {
-    const { clock, engine, storage, there, http, at } = opened();
-    const one = engine(storage, { http });
-    const since = at();
-    const { id } = await one.webhooks.create(hook);
-    for (let i = 0; i < many; i++) await one.sandbox.event({ type: "message.sent" });
-    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
-    await changeDeliveries(storage, ids, failed);
-    there.at(hook.url, () => ({ after: 2_000 }));
-    await one.start();
-    await one.webhooks.recover(id, { since });
-    await clock.advance(5_000);
-    const event = await one.sandbox.event({ type: "message.sent" });
-    await clock.advance(5_000);
-    expect(there.seen.map((each) => each.id)).toContain(event.id);
-    expect(there.seen.length).toBeLessThan(many);
-    await clock.advance(many * 2_000);
-    expect(there.seen).toHaveLength(many + 1);
-  });
+  it.each(["none", "fifo"] as const)(
+    "holds up no new event with the order %s",
+    async (ordering) => {
+      const { clock, engine, storage, there, http, at } = opened();
+      const one = engine(storage, { http });
+      const since = at();
+      const { id } = await one.webhooks.create({ ...hook, ordering });
+      for (let i = 0; i < many; i++) await one.sandbox.event({ type: "message.sent" });
+      const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
+      await changeDeliveries(storage, ids, failed);
+      there.at(hook.url, () => ({ after: 2_000 }));
+      await one.start();
+      await one.webhooks.recover(id, { since });
+      await clock.advance(5_000);
+      const event = await one.sandbox.event({ type: "message.sent" });
+      await clock.advance(5_000);
+      expect(there.seen.map((each) => each.id)).toContain(event.id);
+      expect(there.seen.length).toBeLessThan(many);
+      await clock.advance(2 * many * 2_000);
+      expect(there.seen).toHaveLength(many + 1);
+    },
+  );
 
   it("redelivers each delivery once if a process dies during it", async () => {
     const { clock, engine, ground, storage, there, http, at } = opened();
