@@ -1,3 +1,5 @@
+import { TidingsError } from "../../src/kernel/index.ts";
+
 /** The groups of a storage that have begun and not ended. */
 export class OpenGroups {
   readonly #open = new Set<symbol>();
@@ -12,6 +14,13 @@ export class OpenGroups {
 
   has(group: symbol): boolean {
     return this.#open.has(group);
+  }
+
+  /** @throws TidingsError `storage_unavailable` when the group has ended */
+  refuseEnded(group: symbol): void {
+    if (!this.has(group)) {
+      throw new TidingsError("storage_unavailable", "The group has already ended.");
+    }
   }
 
   /** Repeated calls have no effect. */

@@ -41,6 +41,8 @@ export class Groups {
     return {
       read: (lookups) => {
         if (how === "exclusive" || lookups.some(({ lock }) => lock === true)) {
+          // Nothing would end a transaction that begins after its group.
+          this.#open.refuseEnded(group);
           transaction ??= new Transaction(this.#context, how);
         }
         return this.#read(lookups, transaction);

@@ -50,6 +50,8 @@ export class Writer {
     return {
       read: (lookups) =>
         whenUnlocked(this.#files.path, () => {
+          // The read may have waited for a lock. If it took the lock now, nothing would release it.
+          this.#open.refuseEnded(group);
           // A transaction that an earlier group began does not see later commits. And one that a
           // shared group began does not hold the file's lock, which an exclusive group needs.
           if (!hasRead || how === "exclusive") this.#endReadingOf("any");

@@ -1,0 +1,64 @@
+/** Reads of a group that come, or go on, after the group has ended. */
+import { DatabaseSync } from "node:sqlite";
+import { expect, it, onTestFinished } from "vitest";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import type { Lookup } from "../../../src/ports/storage.ts";
+import { schema, itemById } from "../../../adapters/testing/storage-conformance/collections.ts";
+import { held } from "../../support/carrier.ts";
+import { database } from "../../support/postgres.ts";
+import { insert, opened, write } from "./postgres-rows.ts";
+import { closing, temporaryFile } from "./sqlite-files.ts";
+
+const lookup: Lookup = { index: itemById, key: ["a"], limit: 1 };
+const ended = { code: "storage_unavailable", message: "The group has already ended." };
+
+async function openedFile() {
+  const file = await temporaryFile();
+  const port = closing(sqlite({ file }));
+  await port.open(schema);
+  const other = new DatabaseSync(file, { timeout: 0 });
+  onTestFinished(() => other.close());
+  return { port, other };
+}
+
+it("a read on SQLite that waits for another process does not lock the file after its group", async () => {
+  const { port, other } = await openedFile();
+  other.exec("BEGIN IMMEDIATE");
+  const group = port.begin("exclusive");
+  const reading = expect(group.read([lookup])).rejects.toMatchObject(ended);
+  await group.abort();
+  other.exec("ROLLBACK");
+  await reading;
+  other.exec("BEGIN IMMEDIATE; ROLLBACK");
+});
+
+it("a read on SQLite that waits for a transaction does not lock the file after its group", async () => {
+  const { port, other } = await openedFile();
+  const gate = held<undefined>();
+  const transaction = port.transaction?.(async () => gate.promise);
+  await port.yieldToEventLoop();
+  const group = port.begin("exclusive");
+  const reading = expect(group.read([lookup])).rejects.toMatchObject(ended);
+  const aborted = group.abort();
+  gate.answer(undefined);
+  await Promise.all([transaction, reading, aborted]);
+  other.exec("BEGIN IMMEDIATE; ROLLBACK");
+});
+
+it.each([
+  ["an exclusive group", "exclusive", lookup],
+  ["a group that locks", "shared", { ...lookup, lock: true }],
+] as const)(
+  "a read of %s on PostgreSQL begins no transaction after its group",
+  async (_, access, late) => {
+    const where = await database();
+    const [port, other] = [await opened(where), await opened(where)];
+    const group = port.begin(access);
+    await group.abort();
+    await expect((async () => group.read([late]))()).rejects.toMatchObject(ended);
+    await write(other, insert("a"));
+    const admin = where.pool();
+    const open = "SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'";
+    expect((await admin.query(`${open} AND datname = current_database()`)).rowCount).toBe(0);
+  },
+);
