@@ -25,15 +25,18 @@ const releaseMs = 1_000;
 /** Ids are 32-bit integers, as half a key of an advisory lock. */
 const idBound = 2 ** 31;
 
+/** What a lock needs of the session that holds it. */
+type LockSession = Pick<Session, "join" | "leave">;
+
 /** Takes the locks of the engines of one storage on its session. */
 export class AdvisoryLocks implements EngineLocks {
   readonly #pool: ConnectionPool;
-  readonly #session: Session;
+  readonly #session: LockSession;
   readonly #names: Names;
   readonly #locks = new Set<AdvisoryLock>();
   readonly #closing = new AbortController();
 
-  constructor(pool: ConnectionPool, session: Session, names: Names) {
+  constructor(pool: ConnectionPool, session: LockSession, names: Names) {
     this.#pool = pool;
     this.#session = session;
     this.#names = names;
@@ -73,14 +76,15 @@ export class AdvisoryLocks implements EngineLocks {
 
 class AdvisoryLock implements EngineLock, SessionUser {
   readonly id = String(randomInt(-idBound, idBound));
-  readonly #session: Session;
+  readonly #session: LockSession;
   readonly #names: Names;
   readonly #released: () => void;
   /** The connection that holds the lock. */
   #holder: Connection | undefined;
+  #isTaking = false;
   #isReleased = false;
 
-  constructor(session: Session, names: Names, released: () => void) {
+  constructor(session: LockSession, names: Names, released: () => void) {
     this.#session = session;
     this.#names = names;
     this.#released = released;
@@ -112,15 +116,21 @@ class AdvisoryLock implements EngineLock, SessionUser {
    */
   async begin(connection: Connection): Promise<void> {
     if (this.#isReleased) return;
-    const [taken] = await connection.run([this.#statement("pg_try_advisory_lock")]);
-    if (taken?.rows[0]?.[0] !== "true") return;
-    this.#holder = connection;
+    this.#isTaking = true;
+    try {
+      const [taken] = await connection.run([this.#statement("pg_try_advisory_lock")]);
+      if (taken?.rows[0]?.[0] !== "true") return;
+      this.#holder = connection;
+    } finally {
+      this.#isTaking = false;
+    }
     // The engine stopped meanwhile.
     if (this.#isReleased) await this.release();
   }
 
   async keepAlive(connection: Connection): Promise<void> {
-    if (!this.isHeld()) await this.begin(connection);
+    // `begin` may still run. A connection that took the lock twice would keep it after the release.
+    if (!this.isHeld() && !this.#isTaking) await this.begin(connection);
   }
 
   end(): void {

@@ -1,4 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { AdvisoryLocks } from "../../../adapters/storage/postgres/engine-locks.ts";
+import { ConnectionPool } from "../../../adapters/storage/postgres/pool.ts";
+import type { SessionUser } from "../../../adapters/storage/postgres/session.ts";
+import { Names } from "../../../adapters/storage/postgres/tables.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import { client, opened } from "./postgres-rows.ts";
@@ -51,5 +55,22 @@ describe("the lock of an engine on PostgreSQL", () => {
     expect(await two.engineLocks.findFree([lock?.id ?? "", other?.id ?? ""])).toEqual([lock?.id]);
     const admin = await client(where);
     expect((await admin.query(`SELECT 1 FROM ${holders}`)).rowCount).toBe(1);
+  });
+
+  it("is free after its release, although it was taken while its connection was kept alive", async () => {
+    const where = await database();
+    const pool = new ConnectionPool(where.pool());
+    const { connection, release } = await pool.take();
+    onTestFinished(release);
+    const users: SessionUser[] = [];
+    const session = { join: async (user: SessionUser) => void users.push(user), leave() {} };
+    const lock = await new AdvisoryLocks(pool, session, new Names("public")).take();
+    await Promise.all(
+      users.flatMap((user) => [user.begin(connection), user.keepAlive?.(connection)]),
+    );
+    expect(lock.isHeld()).toBe(true);
+    await lock.release();
+    const admin = await client(where);
+    expect((await admin.query(`SELECT 1 FROM ${holders}`)).rowCount).toBe(0);
   });
 });
