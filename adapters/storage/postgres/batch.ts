@@ -20,6 +20,9 @@ export interface Statement {
   readonly isKept?: boolean;
 }
 
+/** Returns a statement that runs too rarely to be kept prepared, or that cannot fail for it. */
+export const unprepared = (text: string): Statement => ({ text, values: [], isKept: false });
+
 /** The result of one statement. */
 export interface Result {
   readonly rows: readonly (readonly unknown[])[];

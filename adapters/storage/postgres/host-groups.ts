@@ -1,7 +1,7 @@
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
-import type { Result, Statement } from "./batch.ts";
+import { type Result, type Statement, unprepared } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
 import {
   failedTransaction,
@@ -11,16 +11,16 @@ import {
   sqlState,
 } from "./errors.ts";
 import { databaseId } from "./migrations.ts";
-import { againIfDiscarded, control, type StorageContext } from "./pool.ts";
+import { againIfDiscarded, type StorageContext } from "./pool.ts";
 import { pendingAdditions } from "./pending-counts.ts";
 import { unplacedPosition } from "./positions.ts";
 import { planLookups } from "./reads.ts";
 import { enterHost, leaveHost } from "./settings.ts";
 import { planWrites } from "./writes.ts";
 
-const savepoint = control("SAVEPOINT tidings");
-const release = control("RELEASE SAVEPOINT tidings");
-const undo: readonly Statement[] = [control("ROLLBACK TO SAVEPOINT tidings"), release];
+const savepoint = unprepared("SAVEPOINT tidings");
+const release = unprepared("RELEASE SAVEPOINT tidings");
+const undo: readonly Statement[] = [unprepared("ROLLBACK TO SAVEPOINT tidings"), release];
 
 /** Groups inside transactions that the host application opened on its own clients. */
 export class HostGroups {

@@ -2,9 +2,10 @@ import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Schema } from "../../../src/ports/index.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import { literal, prefix, quoted } from "../sql.ts";
-import type { Statement } from "./batch.ts";
+import { unprepared } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { createPendingCounts } from "./pending-counts.ts";
+import { rollBack } from "./pool.ts";
 import { addColumn, createIndex, createTable, type Names } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 
@@ -87,9 +88,8 @@ export async function ensureSchema(
 }
 
 async function migrate(connection: Connection, schema: Schema, names: Names): Promise<void> {
-  const statement = (text: string): Statement => ({ text, values: [] });
   const run = (...texts: readonly string[]): ReturnType<Connection["run"]> =>
-    connection.run(texts.map(statement));
+    connection.run(texts.map(unprepared));
   try {
     await run(
       "BEGIN ISOLATION LEVEL READ COMMITTED",
@@ -107,10 +107,10 @@ async function migrate(connection: Connection, schema: Schema, names: Names): Pr
     if (exists?.rows.length === 0) await run(createSchema(names));
     // The index of a big table takes minutes.
     for (const text of [...statements(schema, names, version), "COMMIT"]) {
-      await connection.runLong([statement(text)]);
+      await connection.runLong([unprepared(text)]);
     }
   } catch (error) {
-    await run("ROLLBACK").catch(() => connection.lose());
+    await rollBack(connection);
     throw error;
   }
 }
@@ -143,16 +143,15 @@ async function schemaRow(
   const exists =
     `SELECT 1 FROM pg_tables WHERE schemaname = ${literal(names.schema)} ` +
     `AND tablename = '${prefix}schema'`;
-  const [found] = await connection.run([{ text: exists, values: [] }]);
+  const [found] = await connection.run([unprepared(exists)]);
   if (found?.rows.length !== 1) return undefined;
-  const [read] = await connection.run([
-    { text: `SELECT ${selected} FROM ${names.schemaTable}`, values: [] },
-  ]);
-  return read?.rows[0];
+  const read = unprepared(`SELECT ${selected} FROM ${names.schemaTable}`);
+  const [row] = await connection.run([read]);
+  return row?.rows[0];
 }
 
 async function refuseEncoding(connection: Connection): Promise<void> {
-  const [read] = await connection.run([{ text: "SHOW server_encoding", values: [] }]);
+  const [read] = await connection.run([unprepared("SHOW server_encoding")]);
   const encoding = String(read?.rows[0]?.[0]);
   if (encoding === "UTF8") return;
   throw new TidingsError(

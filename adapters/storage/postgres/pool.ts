@@ -1,6 +1,6 @@
 import { hasMethods, memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import { pause } from "../throttle.ts";
-import type { Result, Statement } from "./batch.ts";
+import { type Result, type Statement, unprepared } from "./batch.ts";
 import {
   describeServer,
   Connection,
@@ -258,13 +258,10 @@ export async function againIfDiscarded<T>(
   }
 }
 
-/** A statement that controls a transaction. It must work on every connection. */
-export const control = (text: string): Statement => ({ text, values: [], isKept: false });
-
 /** The statements that begin and end a transaction. */
-export const begin = control("BEGIN ISOLATION LEVEL READ COMMITTED");
-export const commit = control("COMMIT");
-export const rollback = control("ROLLBACK");
+export const begin = unprepared("BEGIN ISOLATION LEVEL READ COMMITTED");
+export const commit = unprepared("COMMIT");
+const rollback = unprepared("ROLLBACK");
 
 async function runInTransaction(
   connection: Connection,

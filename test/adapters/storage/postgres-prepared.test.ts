@@ -2,7 +2,9 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { Statement } from "../../../adapters/storage/postgres/batch.ts";
 import { Connection } from "../../../adapters/storage/postgres/connection.ts";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { database } from "../../support/postgres.ts";
+import { firstSchema } from "./sqlite-schemas.ts";
 
 const maxPrepared = 400;
 const failing: Statement = { text: "SELECT 1 / 0", values: [], isKept: false };
@@ -33,4 +35,11 @@ it("the server keeps at most 400 statements of a connection, also after batches 
     await connection.run(batch);
   }
   expect(await kept()).toBe(maxPrepared);
+});
+
+it("the server keeps no statement of a migration", async () => {
+  const pool = (await database()).pool({ max: 1 });
+  await postgres({ pool }).migrate(firstSchema);
+  const kept = await pool.query("SELECT statement FROM pg_prepared_statements");
+  expect(kept.rows).toEqual([]);
 });
