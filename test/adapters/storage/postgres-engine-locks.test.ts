@@ -65,9 +65,9 @@ describe("the lock of an engine on PostgreSQL", () => {
     const users: SessionUser[] = [];
     const session = { join: async (user: SessionUser) => void users.push(user), leave() {} };
     const lock = await new AdvisoryLocks(pool, session, new Names("public")).take();
-    await Promise.all(
-      users.flatMap((user) => [user.begin(connection), user.keepAlive?.(connection)]),
-    );
+    const begun = users.map((user) => user.begin(connection));
+    for (const user of users) await user.keepAlive?.(connection);
+    await Promise.all(begun);
     expect(lock.isHeld()).toBe(true);
     await lock.release();
     const admin = await client(where);
