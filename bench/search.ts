@@ -1,9 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
-import { Names, Table as PostgresTable } from "../adapters/storage/postgres/tables.ts";
-import { postgres } from "../adapters/storage/postgres/index.ts";
-import { createWordIndex } from "../adapters/storage/postgres/word-index.ts";
 import { groupWrites } from "../adapters/storage/postgres/groups.ts";
+import { Names } from "../adapters/storage/postgres/names.ts";
+import { Table as PostgresTable } from "../adapters/storage/postgres/tables.ts";
+import { createWordIndex } from "../adapters/storage/postgres/word-index.ts";
 import { planWrites } from "../adapters/storage/postgres/writes.ts";
+import { postgres } from "../adapters/storage/postgres/index.ts";
 import { tablesOf } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table as SqliteTable } from "../adapters/storage/sqlite/tables.ts";

@@ -1,6 +1,7 @@
 /** Ranges in the form in which SQL can compare their bounds. */
-import { type KeyValue, orderOf, type Range } from "../../src/ports/index.ts";
+import { type Index, type KeyValue, orderOf, type Range } from "../../src/ports/index.ts";
 import { isNullable } from "./layout.ts";
+import { allOf, quoted } from "./sql.ts";
 
 /**
  * A part of a range that SQL comparisons can select. `notNull` means that the first column after
@@ -72,6 +73,56 @@ function withoutBounds({ index, prefix, order, where, limit }: Range): Range {
 function isEmpty({ index: { columns, where }, prefix }: Range): boolean {
   if (where === undefined || !("present" in where)) return false;
   return prefix[columns.indexOf(where.column)] === null;
+}
+
+/** Adds a value of a column to a statement's parameters and returns its placeholder. */
+export type Param = (column: string, value: KeyValue) => string;
+
+/**
+ * Whether one comparison of tuples selects the rows beyond a bound on `columns`. It is null if one
+ * of its values is null. The first column never is, because `splitAtNulls` removed its nulls.
+ */
+export function canCompareTuples(
+  { collection }: Index,
+  columns: readonly string[],
+  bound: readonly KeyValue[],
+): boolean {
+  return !columns.slice(1, bound.length).some((column) => isNullable(collection, column));
+}
+
+/**
+ * Returns the condition for rows beyond a bound on `columns` whose tuples SQL cannot compare. It
+ * has one case for each length of the part that equals the bound. Nulls come first in the order.
+ * The placeholders occur in the order in which `param` is called.
+ */
+export function beyondNullable(
+  { collection }: Index,
+  columns: readonly string[],
+  bound: readonly KeyValue[],
+  comparison: "<" | ">",
+  param: Param,
+): string {
+  const bounded = columns.slice(0, bound.length);
+  // The cases imply the bound on the first column, but only this form lets the index seek.
+  const [first = ""] = bounded;
+  const seek = `${quoted(first)} ${comparison}= ${param(first, bound[0] ?? null)}`;
+  const cases = bounded.map((column, i) => {
+    const before = bounded.slice(0, i).map((each, j) => equals(each, bound[j] ?? null, param));
+    const value = bound[i] ?? null;
+    if (value === null) {
+      return allOf([...before, comparison === ">" ? `${quoted(column)} IS NOT NULL` : "false"]);
+    }
+    const passes = `${quoted(column)} ${comparison} ${param(column, value)}`;
+    const orNull = comparison === "<" && isNullable(collection, column);
+    return allOf([...before, orNull ? `(${passes} OR ${quoted(column)} IS NULL)` : passes]);
+  });
+  return `${seek} AND (${cases.join(" OR ")})`;
+}
+
+function equals(column: string, value: KeyValue, param: Param): string {
+  return value === null
+    ? `${quoted(column)} IS NULL`
+    : `${quoted(column)} = ${param(column, value)}`;
 }
 
 /** Returns the values that a filter of a range accepts. */

@@ -2,7 +2,7 @@
 import type { Condition } from "../../src/ports/index.ts";
 
 /** The beginning of the names of tables, indexes and channels. */
-export const prefix = "tidings_";
+export const namePrefix = "tidings_";
 
 /** Quotes a name for SQL. */
 export const quoted = (name: string): string => `"${name}"`;
@@ -16,4 +16,19 @@ export function conditionSql(where: Condition): string {
   return "in" in where
     ? `${column} IN (${where.in.map(literal).join(", ")})`
     : `${column} IS NOT NULL`;
+}
+
+/** Returns a list of columns. */
+export function columnList(columns: readonly string[]): string {
+  return columns.map(quoted).join(", ");
+}
+
+/** Returns a WHERE clause, or nothing without conditions. */
+export function whereClause(conditions: readonly string[]): string {
+  return conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+}
+
+/** Returns the condition that all of the conditions are true. */
+export function allOf(conditions: readonly string[]): string {
+  return `(${conditions.join(" AND ")})`;
 }

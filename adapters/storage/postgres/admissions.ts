@@ -6,9 +6,9 @@
  * sliding log of one process.
  */
 import type { Admission, AdmissionRequest } from "../../../src/ports/index.ts";
-import type { Result, Statement } from "./batch.ts";
-import type { Names } from "./tables.ts";
+import type { Names } from "./names.ts";
 import type { ConnectionPool } from "./pool.ts";
+import type { Result, Statement } from "./statement.ts";
 
 interface PendingRequest {
   readonly request: AdmissionRequest;

@@ -46,6 +46,11 @@ export function isLost(error: unknown): boolean {
   return state === undefined || state.startsWith("08") || /^(57P0[1-5]|25P0[34])$/.test(state);
 }
 
+/** Whether the session is read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === "25006";
+}
+
 /** Whether `checkTransaction` did not find the mark. */
 export function isEnded(error: unknown): boolean {
   return error instanceof Error && sqlState(error) === "22P02" && error.message.includes(endedMark);

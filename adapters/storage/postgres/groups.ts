@@ -1,21 +1,20 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import { OpenGroups } from "../open-groups.ts";
-import type { Result, Statement } from "./batch.ts";
+import type { StorageContext } from "./context.ts";
+import { planLookups } from "./lookups.ts";
+import type { Names } from "./names.ts";
+import type { ConnectionPool, PooledConnection } from "./pool.ts";
+import { assignStatement } from "./positions.ts";
+import { commitSettings, planSettings, positionSettings, transactionSettings } from "./settings.ts";
+import type { Result, Statement } from "./statement.ts";
 import {
   againIfDiscarded,
   begin,
   checkCommitted,
   commit,
-  type ConnectionPool,
-  type PooledConnection,
   rollBack,
-  type StorageContext,
-} from "./pool.ts";
-import { planLookups } from "./reads.ts";
-import type { Names } from "./tables.ts";
-import { commitSettings, positionSettings, planSettings, transactionSettings } from "./settings.ts";
-import { assignStatement } from "./positions.ts";
+} from "./transaction-control.ts";
 import { additions, nextPosition, planWrites, type SharedWrites } from "./writes.ts";
 
 /**

@@ -1,8 +1,9 @@
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
-import { type Result, type Statement, unprepared } from "./batch.ts";
-import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import type { StorageContext } from "./context.ts";
+import { isClient, type PostgresClient, transactionStatus } from "./driver.ts";
 import {
   failedTransaction,
   ignoredFailure,
@@ -10,12 +11,13 @@ import {
   noTransaction,
   sqlState,
 } from "./errors.ts";
+import { planLookups } from "./lookups.ts";
 import { databaseId } from "./migrations.ts";
-import { againIfDiscarded, type StorageContext } from "./pool.ts";
 import { pendingAdditions } from "./pending-counts.ts";
 import { unplacedPosition } from "./positions.ts";
-import { planLookups } from "./reads.ts";
 import { enterHost, leaveHost } from "./settings.ts";
+import { type Result, type Statement, unprepared } from "./statement.ts";
+import { againIfDiscarded } from "./transaction-control.ts";
 import { planWrites } from "./writes.ts";
 
 const savepoint = unprepared("SAVEPOINT tidings");

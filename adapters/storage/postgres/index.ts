@@ -6,16 +6,17 @@ import {
   parseOptions,
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
-import type { PostgresClient, PostgresPool } from "./connection.ts";
-import { Names } from "./tables.ts";
+import type { PostgresClient, PostgresPool } from "./driver.ts";
+import { Names } from "./names.ts";
 import { PostgresStorage } from "./storage.ts";
+
 export type {
   PostgresClient,
   PostgresPool,
   PostgresPoolClient,
   PostgresQuery,
   PostgresResult,
-} from "./connection.ts";
+} from "./driver.ts";
 
 /** Options of `postgres()`. `Client` is the type of the pool's clients. */
 export interface PostgresOptions<Client extends PostgresClient = PostgresClient> {

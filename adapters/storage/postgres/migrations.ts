@@ -1,12 +1,13 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Schema } from "../../../src/ports/index.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
-import { literal, prefix, quoted } from "../sql.ts";
-import { unprepared } from "./batch.ts";
+import { literal, namePrefix, quoted } from "../sql.ts";
 import type { Connection } from "./connection.ts";
+import type { Names } from "./names.ts";
 import { createPendingCounts } from "./pending-counts.ts";
-import { rollBack } from "./pool.ts";
-import { addColumn, createIndex, createTable, type Names } from "./tables.ts";
+import { unprepared } from "./statement.ts";
+import { addColumn, createIndex, createTable } from "./tables.ts";
+import { rollBack } from "./transaction-control.ts";
 import { createWordIndex } from "./word-index.ts";
 
 /**
@@ -142,7 +143,7 @@ async function schemaRow(
   // because its cache is as old as the transaction.
   const exists =
     `SELECT 1 FROM pg_tables WHERE schemaname = ${literal(names.schema)} ` +
-    `AND tablename = '${prefix}schema'`;
+    `AND tablename = '${namePrefix}schema'`;
   const [found] = await connection.run([unprepared(exists)]);
   if (found?.rows.length !== 1) return undefined;
   const read = unprepared(`SELECT ${selected} FROM ${names.schemaTable}`);

@@ -8,11 +8,12 @@
  * counters to remove.
  */
 import { columnsOf, type Row } from "../../../src/ports/index.ts";
-import type { Statement } from "./batch.ts";
 import { quoted } from "../sql.ts";
-import type { Names, Table } from "./tables.ts";
-import type { StorageContext } from "./pool.ts";
+import type { StorageContext } from "./context.ts";
+import type { Names } from "./names.ts";
 import { countSettings } from "./settings.ts";
+import type { Statement } from "./statement.ts";
+import type { Table } from "./tables.ts";
 import { arrayText, sqlTypes } from "./values.ts";
 import { onConflictAdd } from "./writes.ts";
 

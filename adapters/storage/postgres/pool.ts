@@ -1,31 +1,25 @@
-import { hasMethods, memberOf, TidingsError } from "../../../src/kernel/index.ts";
+import type { TidingsError } from "../../../src/kernel/index.ts";
 import { pause } from "../throttle.ts";
-import { type Result, type Statement, unprepared } from "./batch.ts";
+import { Connection } from "./connection.ts";
+import { describeServer } from "./describe-server.ts";
+import type { PostgresPool, PostgresPoolClient } from "./driver.ts";
+import { isReadOnly, toStorageError, unavailableError } from "./errors.ts";
 import {
-  describeServer,
-  Connection,
-  isEventful,
-  type PostgresPool,
-  type PostgresPoolClient,
-  socketOf,
-} from "./connection.ts";
-import { sqlState, toStorageError, unavailableError, unknownStatement } from "./errors.ts";
-import type { Names, Table } from "./tables.ts";
+  connectingClients,
+  destroySocket,
+  endIfConnecting,
+  guardAcquiredClients,
+  hasEnded,
+  isEnding,
+} from "./pg-internals.ts";
+import type { Result, Statement } from "./statement.ts";
+import { againIfDiscarded, runInTransaction } from "./transaction-control.ts";
 
 /** How long to wait for a connection of the pool. */
 const maxWaitMs = 10_000;
 
 /** How long the server may take to respond once the engine should have stopped. */
 const maxSilenceAtStopMs = 2_000;
-
-/** What reads and writes need: the pool, and the names and tables of one schema. */
-export interface StorageContext {
-  readonly pool: ConnectionPool;
-  readonly names: Names;
-  readonly table: (name: string) => Table;
-  /** The tables of all counters, in the order in which groups write them. */
-  readonly counters: readonly Table[];
-}
 
 /** A connection that was taken from the pool. */
 export interface PooledConnection {
@@ -94,7 +88,7 @@ export class ConnectionPool {
     } catch (error) {
       // Only this session may be read-only: it began on a standby, or before the database was made
       // writable again. The next one may not be.
-      if (sqlState(error) === "25006") connection.lose();
+      if (isReadOnly(error)) connection.lose();
       throw this.toError(error);
     } finally {
       release();
@@ -147,7 +141,7 @@ export class ConnectionPool {
 
   async #client(): Promise<PostgresPoolClient> {
     if (this.#isAbandoned) throw this.#abandonedError();
-    if (memberOf(this.#pool, "ending") === true) {
+    if (isEnding(this.#pool)) {
       throw unavailableError(
         "The pool has been ended. Stop the engine before you end its pool, and create a new " +
           "engine with a new pool.",
@@ -156,23 +150,15 @@ export class ConnectionPool {
       );
     }
     const taking = this.#pool.connect();
-    let connecting = connectingClients(this.#pool);
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setInterval(() => {
+    this.#whileLate(taking, () =>
       reject(
         unavailableError(
           `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
           this.#server,
         ),
-      );
-      for (const client of connecting) endIfConnecting(client);
-      connecting = connectingClients(this.#pool);
-      // When a pool has ended, `pg` never answers those who still wait. The timer would keep the
-      // process running.
-      if (memberOf(this.#pool, "ended") === true) clearInterval(timer);
-    }, maxWaitMs);
-    const settled = (): void => clearInterval(timer);
-    taking.then(settled, settled);
+      ),
+    );
     this.#waiting.add(reject);
     try {
       return await Promise.race([taking, late]);
@@ -187,113 +173,21 @@ export class ConnectionPool {
       this.#waiting.delete(reject);
     }
   }
-}
 
-/**
- * Returns the clients of a pool of `pg` that are connecting. Without its option
- * `connectionTimeoutMillis`, `pg` waits for ever for a server that accepts a connection and does
- * not respond, such as a proxy whose server has failed. These clients would keep all places of the
- * pool after the server is back.
- */
-function connectingClients(pool: PostgresPool): readonly unknown[] {
-  const clients = memberOf(pool, "_clients");
-  return Array.isArray(clients) ? clients.filter(isConnecting) : [];
-}
-
-const isConnecting = (client: unknown): boolean => memberOf(client, "_connecting") === true;
-
-/**
- * Ends the attempt to connect as `connectionTimeoutMillis` does. The pool then makes another one.
- */
-function endIfConnecting(client: unknown): void {
-  if (isConnecting(client)) destroySocket(client);
-}
-
-/** Ends a client of `pg` at once. Its queries fail. */
-function destroySocket(client: unknown): void {
-  const socket = socketOf(client);
-  if (hasMethods(socket, "destroy")) (socket as Destroyable).destroy();
-}
-
-interface Destroyable {
-  destroy(): void;
-}
-
-const guarded = new WeakSet<PostgresPool>();
-
-function ignore(): void {}
-
-/**
- * An error event without a listener ends the process. A pool of `pg` hands out a client, new or
- * idle, with no listener, and when the server is killed, the error can be in the same bytes as the
- * response that made the client free: before `take` can listen. Errors are ignored until these
- * bytes are processed, also for clients that the host application takes. The next statement of such
- * a client fails.
- */
-function guardAcquiredClients(pool: PostgresPool): void {
-  if (!isEventful(pool) || guarded.has(pool)) return;
-  guarded.add(pool);
-  pool.on("acquire", (client) => {
-    if (typeof client !== "object" || client === null || !isEventful(client)) return;
-    client.on("error", ignore);
-    setImmediate(() => client.removeListener("error", ignore));
-  });
-}
-
-/**
- * Calls `work` again if the host application had discarded the connection's prepared statements
- * (DISCARD ALL). The second call prepares them again. `undo` is called in between, for work that
- * does not roll back by itself.
- */
-export async function againIfDiscarded<T>(
-  work: () => Promise<T>,
-  undo: () => Promise<void> = async () => {},
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (sqlState(error) !== unknownStatement) throw error;
-    await undo();
-    return work();
+  /**
+   * Calls `onLate` each time that `taking` has not settled for another `maxWaitMs`. Also ends those
+   * attempts to connect that have gone on for as long, since they may never end by themselves.
+   */
+  #whileLate(taking: Promise<unknown>, onLate: () => void): void {
+    let connecting = connectingClients(this.#pool);
+    const timer = setInterval(() => {
+      onLate();
+      for (const client of connecting) endIfConnecting(client);
+      connecting = connectingClients(this.#pool);
+      // `taking` never settles then, and the timer would keep the process running.
+      if (hasEnded(this.#pool)) clearInterval(timer);
+    }, maxWaitMs);
+    const settled = (): void => clearInterval(timer);
+    taking.then(settled, settled);
   }
-}
-
-/** The statements that begin and end a transaction. */
-export const begin = unprepared("BEGIN ISOLATION LEVEL READ COMMITTED");
-export const commit = unprepared("COMMIT");
-const rollback = unprepared("ROLLBACK");
-
-async function runInTransaction(
-  connection: Connection,
-  statements: readonly Statement[],
-): Promise<readonly Result[]> {
-  try {
-    const results = await connection.run([begin, ...statements, commit]);
-    checkCommitted(results);
-    return results.slice(1, -1);
-  } catch (error) {
-    await rollBack(connection);
-    throw error;
-  }
-}
-
-/**
- * Throws if a transaction was not committed. For COMMIT in a failed transaction, PostgreSQL reports
- * ROLLBACK without an error.
- */
-export function checkCommitted(results: readonly Result[]): void {
-  if (results.at(-1)?.tag !== "COMMIT") throw notCommitted();
-}
-
-export function notCommitted(): TidingsError {
-  return new TidingsError(
-    "storage_unavailable",
-    "The transaction had already failed. Nothing in it was committed.",
-  );
-}
-
-/** Rolls back. A connection where that fails is lost. Never throws. */
-export async function rollBack(connection: Connection): Promise<void> {
-  if (connection.lost) return;
-  await connection.run([rollback]).catch(() => connection.lose());
 }

@@ -9,10 +9,11 @@
  * transactions that its commands could see.
  */
 import { literal, quoted } from "../sql.ts";
-import type { Statement } from "./batch.ts";
-import type { Names, Table } from "./tables.ts";
+import type { Names } from "./names.ts";
 import type { ConnectionPool } from "./pool.ts";
 import { planSettings, positionSettings } from "./settings.ts";
+import type { Statement } from "./statement.ts";
+import type { Table } from "./tables.ts";
 import { nextPosition } from "./writes.ts";
 
 /**

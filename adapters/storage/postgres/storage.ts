@@ -17,26 +17,21 @@ import { endedEarly, OpenTransactions } from "../open-transactions.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
-import type { PostgresClient, PostgresPool } from "./connection.ts";
+import type { StorageContext } from "./context.ts";
+import type { PostgresClient, PostgresPool } from "./driver.ts";
 import { AdvisoryLocks } from "./engine-locks.ts";
 import { failedTransaction, ignoredFailure, isEnded, sqlState } from "./errors.ts";
 import { Groups } from "./groups.ts";
 import { HostGroups } from "./host-groups.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
-import { type Names, Table } from "./tables.ts";
+import type { Names } from "./names.ts";
 import { Notifications } from "./notifications.ts";
-import {
-  begin,
-  checkCommitted,
-  commit,
-  ConnectionPool,
-  type PooledConnection,
-  rollBack,
-  type StorageContext,
-} from "./pool.ts";
-import { PostgresReader } from "./reads.ts";
+import { ConnectionPool, type PooledConnection } from "./pool.ts";
+import { PostgresReader } from "./reader.ts";
 import { Session } from "./session.ts";
 import { checkTransaction, markTransaction } from "./settings.ts";
+import { Table } from "./tables.ts";
+import { begin, checkCommitted, commit, rollBack } from "./transaction-control.ts";
 import { byName } from "./writes.ts";
 
 interface Open extends StorageContext, Opened {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   type Collection,
   type Column,
@@ -10,79 +9,9 @@ import {
   type Row,
 } from "../../../src/ports/index.ts";
 import { isNullable, type Layout, layoutOf } from "../layout.ts";
-import { conditionSql, literal, prefix, quoted } from "../sql.ts";
+import { conditionSql, literal, namePrefix, quoted } from "../sql.ts";
+import type { Names } from "./names.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
-
-/**
- * The names of the storage's objects in the database. All processes have to agree on them, so they
- * depend on the schema's name only.
- */
-export class Names {
-  readonly schema: string;
-  /**
-   * The channel of LISTEN and NOTIFY. Channels are shared by the whole database, so the name
-   * depends on the schema.
-   */
-  readonly channel: string;
-  /** The first half of the keys of advisory locks, which the whole database shares too. */
-  readonly #locks: number;
-  /** The same for the locks of engines. Their ids are the second half. */
-  readonly engineLocks: number;
-
-  constructor(schema: string) {
-    this.schema = schema;
-    const digest = createHash("sha256").update(`tidings ${schema}`).digest();
-    this.#locks = digest.readInt32BE(0);
-    this.engineLocks = digest.readInt32BE(8);
-    this.channel = `${prefix}${digest.toString("hex", 0, 8)}`;
-  }
-
-  table(name: string): string {
-    return `${quoted(this.schema)}.${quoted(prefix + name)}`;
-  }
-
-  /**
-   * A table with one row: the schema's version, and an id that shows whether a client of the host
-   * application is connected to this database.
-   */
-  get schemaTable(): string {
-    return this.table("schema");
-  }
-
-  /**
-   * A sequence with the last position that any log used. A rollback does not reset it, so no
-   * position is used twice.
-   */
-  get positions(): string {
-    return this.table("positions");
-  }
-
-  get admissions(): string {
-    return this.table("admissions");
-  }
-
-  /** What transactions of the host application add to counters (`pending-counts.ts`). */
-  get pendingCounts(): string {
-    return this.table("pending_counts");
-  }
-
-  /** Commits hold it shared. An exclusive group holds it exclusively. */
-  get commitLock(): string {
-    return `${this.#locks}, 1`;
-  }
-
-  /**
-   * A transaction holds it from the first position that it assigns to its end. Positions therefore
-   * become visible in ascending order.
-   */
-  get positionLock(): string {
-    return `${this.#locks}, 2`;
-  }
-
-  get migrationLock(): string {
-    return `${this.#locks}, 3`;
-  }
-}
 
 /** A collection's table. */
 export class Table {
@@ -203,7 +132,7 @@ export function createIndex(index: Index, names: Names): string {
   );
   const condition = where === undefined ? "" : ` WHERE ${conditionSql(where)}`;
   return (
-    `CREATE ${unique ? "UNIQUE " : ""}INDEX ${quoted(`${prefix}${collection.name}_${name}`)} ` +
+    `CREATE ${unique ? "UNIQUE " : ""}INDEX ${quoted(`${namePrefix}${collection.name}_${name}`)} ` +
     `ON ${names.table(collection.name)} (${columns.join(", ")})${condition};`
   );
 }
@@ -213,7 +142,7 @@ export function createIndex(index: Index, names: Names): string {
  * (`positions.ts`). There are very few of them at any time.
  */
 function createUnplacedIndex({ name }: Collection, position: string, names: Names): string {
-  const index = quoted(`${prefix}${name}_unplaced`);
+  const index = quoted(`${namePrefix}${name}_unplaced`);
   const column = quoted(position);
   return `CREATE INDEX ${index} ON ${names.table(name)} (${column}) WHERE ${column} < 0;`;
 }

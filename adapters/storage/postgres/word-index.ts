@@ -3,9 +3,10 @@
  * The `tsvector` is built without a parser, so the words stay as they are.
  */
 import type { Search, WordIndex } from "../../../src/ports/index.ts";
-import { literal, prefix, quoted } from "../sql.ts";
-import type { Statement } from "./batch.ts";
-import type { Names, Table } from "./tables.ts";
+import { literal, namePrefix, quoted } from "../sql.ts";
+import type { Names } from "./names.ts";
+import type { Statement } from "./statement.ts";
+import type { Table } from "./tables.ts";
 
 const vector = ({ column }: WordIndex): string =>
   `array_to_tsvector(string_to_array(${quoted(column)}, ' '))`;
@@ -17,7 +18,7 @@ const vector = ({ column }: WordIndex): string =>
 export function createWordIndex(index: WordIndex, names: Names): string {
   const { collection, name, column } = index;
   return (
-    `CREATE INDEX ${quoted(`${prefix}${collection.name}_${name}`)} ` +
+    `CREATE INDEX ${quoted(`${namePrefix}${collection.name}_${name}`)} ` +
     `ON ${names.table(collection.name)} USING gin (${vector(index)}) WITH (fastupdate = off) ` +
     `WHERE ${quoted(column)} IS NOT NULL;`
   );

@@ -10,10 +10,11 @@
  */
 import { columnsOf, keyOf, type KeyValue, type Row, type Write } from "../../../src/ports/index.ts";
 import { literal, quoted } from "../sql.ts";
-import type { Statement } from "./batch.ts";
 import { conflictMark } from "./errors.ts";
-import { keyScan } from "./ranges.ts";
-import type { Names, Table } from "./tables.ts";
+import { keyScan } from "./index-scan.ts";
+import type { Names } from "./names.ts";
+import type { Statement } from "./statement.ts";
+import type { Table } from "./tables.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
 
 type Guarded = Extract<Write, { readonly version: number }>;

@@ -1,4 +1,4 @@
-import { prefix, quoted } from "../sql.ts";
+import { namePrefix, quoted } from "../sql.ts";
 import type { Check } from "./background-writer.ts";
 import type { Connection } from "./connection.ts";
 
@@ -31,7 +31,7 @@ export function findDamage(
 }
 
 const engineTables = `SELECT name FROM sqlite_schema WHERE rootpage > 0 AND type = 'table'
-  AND substr(name, 1, ${prefix.length}) = '${prefix}'`;
+  AND substr(name, 1, ${namePrefix.length}) = '${namePrefix}'`;
 
 /** Returns the size of the database in bytes. */
 export const sizeOf = (connection: Connection): number =>

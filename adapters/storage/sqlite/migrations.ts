@@ -2,14 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Collection, Schema } from "../../../src/ports/index.ts";
 import { layoutOf } from "../layout.ts";
 import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
-import { prefix, quoted } from "../sql.ts";
+import { namePrefix, quoted } from "../sql.ts";
 import { rollBack } from "./connection.ts";
 import { whenUnlocked } from "./errors.ts";
 import { positionsTable } from "./steps.ts";
 import { addColumn, createIndex, createTable, needsRowid, tableName } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 
-const schemaTable = `${prefix}schema`;
+const schemaTable = `${namePrefix}schema`;
 
 /**
  * Returns the statements that migrate a database from schema version `from`, in one transaction.
@@ -54,7 +54,7 @@ function statementsOf(addition: Addition): string[] {
  * 7).
  */
 function rebuildWithRowid(collection: Collection): string[] {
-  const [old, copy] = [tableName(collection), quoted(`${prefix}${collection.name}_numbered`)];
+  const [old, copy] = [tableName(collection), quoted(`${namePrefix}${collection.name}_numbered`)];
   const columns = layoutOf(collection).columns.map(quoted).join(", ");
   return [
     createTable(collection, copy),

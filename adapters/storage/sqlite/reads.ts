@@ -7,8 +7,15 @@ import {
   type Row,
 } from "../../../src/ports/index.ts";
 import { isNullable, type Stored, storedKey, storedValue } from "../layout.ts";
-import { acceptedValues, type RangePart, splitAtNulls } from "../range-parts.ts";
-import { conditionSql, quoted } from "../sql.ts";
+import {
+  acceptedValues,
+  beyondNullable,
+  canCompareTuples,
+  type Param,
+  type RangePart,
+  splitAtNulls,
+} from "../range-parts.ts";
+import { columnList, conditionSql, quoted, whereClause } from "../sql.ts";
 import { type Connection, rollBack } from "./connection.ts";
 import { indexedBy, sortColumns, type Table } from "./tables.ts";
 
@@ -99,7 +106,7 @@ function findsOneRow({ unique, columns, collection }: Index, length: number): bo
 function planOf(table: Table, index: Index, length: number): LookupPlan {
   const isPoint = findsOneRow(index, length);
   const conditions = [...equal(index, length), ...indexCondition(index)];
-  const from = `${select(table, index)}${where(conditions)}`;
+  const from = `${select(table, index)}${whereClause(conditions)}`;
   return { sql: isPoint ? from : `${from}${orderBy(index, length, "ASC")}${limitSql}`, isPoint };
 }
 
@@ -108,85 +115,57 @@ function rangeSql(table: Table, part: RangePart): { sql: string; values: Stored[
   const columns = orderOf(index).slice(prefix.length);
   const conditions = [...equal(index, prefix.length), ...indexCondition(index)];
   const values = storedKey(prefix);
-  const add = (condition: Condition): void => {
-    conditions.push(condition.sql);
-    values.push(...condition.values);
+  const param = (_: string, value: KeyValue): string => {
+    values.push(storedValue(value));
+    return "?";
   };
   const [column] = columns;
   if (notNull === true && column !== undefined) conditions.push(`${quoted(column)} IS NOT NULL`);
   const ascending = order === "ascending";
-  if (after !== undefined) add(beyond(index, columns, after, ascending ? ">" : "<"));
-  if (until !== undefined) add(beyond(index, columns, until, ascending ? "<" : ">"));
+  if (after !== undefined) {
+    conditions.push(beyond(index, columns, after, ascending ? ">" : "<", param));
+  }
+  if (until !== undefined) {
+    conditions.push(beyond(index, columns, until, ascending ? "<" : ">", param));
+  }
   for (const [filtered, filter] of Object.entries(part.where ?? {})) {
-    add(isOneOf(filtered, acceptedValues(filter)));
+    conditions.push(isOneOf(filtered, acceptedValues(filter), param));
   }
   values.push(limit, ...(skip > 0 ? [skip] : []));
   const sorted = orderBy(index, prefix.length, ascending ? "ASC" : "DESC");
   const limitClause = skip > 0 ? `${limitSql}${offsetSql}` : limitSql;
-  return { sql: `${select(table, index)}${where(conditions)}${sorted}${limitClause}`, values };
+  const sql = `${select(table, index)}${whereClause(conditions)}${sorted}${limitClause}`;
+  return { sql, values };
 }
 
-interface Condition {
-  readonly sql: string;
-  readonly values: readonly Stored[];
-}
-
-/**
- * Returns the condition for rows beyond a bound, which is a tuple of the first columns. The first
- * value of the bound is not null, because `splitAtNulls` removed nulls.
- */
+/** Returns the condition for rows beyond a bound, which is a tuple of the first columns. */
 function beyond(
   index: Index,
   columns: readonly string[],
   bound: readonly KeyValue[],
   comparison: "<" | ">",
-): Condition {
-  const bounded = columns.slice(0, bound.length);
-  const [first = ""] = bounded;
-  const values = storedKey(bound);
-  if (!bounded.slice(1).some((column) => isNullable(index.collection, column))) {
-    const places = bounded.map(() => "?").join(", ");
-    return { sql: `(${bounded.map(quoted).join(", ")}) ${comparison} (${places})`, values };
+  param: Param,
+): string {
+  if (!canCompareTuples(index, columns, bound)) {
+    return beyondNullable(index, columns, bound, comparison, param);
   }
-  const cases = bounded.map((column, i): Condition => {
-    const before = bounded.slice(0, i).map((each) => `${quoted(each)} IS ?`);
-    const value = values[i] ?? null;
-    if (value === null) {
-      const any = comparison === ">" ? `${quoted(column)} IS NOT NULL` : "0";
-      return { sql: all([...before, any]), values: values.slice(0, i) };
-    }
-    const passes = `${quoted(column)} ${comparison} ?`;
-    return {
-      sql: all([
-        ...before,
-        comparison === ">" ? passes : `(${passes} OR ${quoted(column)} IS NULL)`,
-      ]),
-      values: values.slice(0, i + 1),
-    };
-  });
-  // The cases imply the bound on the first column, but only this form lets the index seek.
-  return {
-    sql: `${quoted(first)} ${comparison}= ? AND (${cases.map(({ sql }) => sql).join(" OR ")})`,
-    values: [values[0] ?? null, ...cases.flatMap((each) => each.values)],
-  };
+  const bounded = columns.slice(0, bound.length);
+  const places = bounded.map((column, i) => param(column, bound[i] ?? null));
+  return `(${columnList(bounded)}) ${comparison} (${places.join(", ")})`;
 }
 
 /**
  * Returns a filter. The plus keeps the column out of the choice of an index, because the index and
  * the order are given.
  */
-function isOneOf(column: string, wanted: readonly KeyValue[]): Condition {
-  const values = wanted.filter((value) => value !== null).map(storedValue);
-  const present = `+${quoted(column)} IN (${values.map(() => "?").join(", ")})`;
-  return {
-    sql: wanted.includes(null) ? `(${present} OR +${quoted(column)} IS NULL)` : present,
-    values,
-  };
+function isOneOf(column: string, wanted: readonly KeyValue[], param: Param): string {
+  const places = wanted.filter((value) => value !== null).map((value) => param(column, value));
+  const present = `+${quoted(column)} IN (${places.join(", ")})`;
+  return wanted.includes(null) ? `(${present} OR +${quoted(column)} IS NULL)` : present;
 }
 
 function select(table: Table, index: Index): string {
-  const columns = table.layout.columns.map(quoted).join(", ");
-  return `SELECT ${columns} FROM ${table.name} ${indexedBy(index)}`;
+  return `SELECT ${columnList(table.layout.columns)} FROM ${table.name} ${indexedBy(index)}`;
 }
 
 function equal(index: Index, length: number): string[] {
@@ -204,12 +183,4 @@ function orderBy(index: Index, length: number, direction: "ASC" | "DESC"): strin
   const columns = sortColumns(index).slice(length);
   if (columns.length === 0) return "";
   return ` ORDER BY ${columns.map((column) => `${quoted(column)} ${direction}`).join(", ")}`;
-}
-
-function where(conditions: readonly string[]): string {
-  return conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-}
-
-function all(conditions: readonly string[]): string {
-  return `(${conditions.join(" AND ")})`;
 }

@@ -1,9 +1,9 @@
 import type { Stored } from "../layout.ts";
-import { prefix } from "../sql.ts";
+import { namePrefix } from "../sql.ts";
 import type { Connection } from "./connection.ts";
 
 /** A table with one row: the last position that any log used. */
-export const positionsTable: string = `${prefix}positions`;
+export const positionsTable: string = `${namePrefix}positions`;
 
 /**
  * One statement and the rows to run it for. It is plain data, so it can be sent to another thread.

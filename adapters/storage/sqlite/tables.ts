@@ -8,10 +8,10 @@ import {
 } from "../../../src/ports/index.ts";
 import { type Layout, layoutOf } from "../layout.ts";
 import type { Addition } from "../schema.ts";
-import { conditionSql, literal, prefix, quoted } from "../sql.ts";
+import { conditionSql, literal, namePrefix, quoted } from "../sql.ts";
 
 /** Returns the quoted name of a collection's table. */
-export const tableName = ({ name }: Collection): string => quoted(prefix + name);
+export const tableName = ({ name }: Collection): string => quoted(namePrefix + name);
 
 /** A collection's table, and the SQL of the statements that do not depend on the values written. */
 export class Table {
@@ -167,7 +167,7 @@ function isPosition({ columns, collection, where }: Index): boolean {
 }
 
 function indexName({ collection, name }: Index): string {
-  return quoted(`${prefix}${collection.name}_${name}`);
+  return quoted(`${namePrefix}${collection.name}_${name}`);
 }
 
 function columnSql(name: string, { type, nullable, fill }: Column): string {

@@ -4,7 +4,7 @@
  */
 import type { Row, Search, WordIndex } from "../../../src/ports/index.ts";
 import type { Stored } from "../layout.ts";
-import { prefix, quoted } from "../sql.ts";
+import { namePrefix, quoted } from "../sql.ts";
 import type { Connection } from "./connection.ts";
 import { rowidColumn, type Table, tableName } from "./tables.ts";
 
@@ -70,5 +70,5 @@ function namesOf(index: WordIndex): [table: string, words: string] {
 }
 
 function nameOf({ collection, name }: WordIndex, ...parts: readonly string[]): string {
-  return quoted([`${prefix}${collection.name}`, name, ...parts].join("_"));
+  return quoted([`${namePrefix}${collection.name}`, name, ...parts].join("_"));
 }

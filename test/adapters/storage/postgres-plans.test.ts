@@ -1,22 +1,16 @@
 import type pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
-import {
-  addStatement,
-  findPendingCounts,
-} from "../../../adapters/storage/postgres/pending-counts.ts";
-import { planLookups } from "../../../adapters/storage/postgres/reads.ts";
-import { Names, Table } from "../../../adapters/storage/postgres/tables.ts";
+import { groupWrites } from "../../../adapters/storage/postgres/groups.ts";
+import { planLookups } from "../../../adapters/storage/postgres/lookups.ts";
+import { Names } from "../../../adapters/storage/postgres/names.ts";
+import { addStatement, findPendingCounts } from "../../../adapters/storage/postgres/pending-counts.ts";
 import { assignStatement, unplacedRows } from "../../../adapters/storage/postgres/positions.ts";
 import { rangeStatement } from "../../../adapters/storage/postgres/ranges.ts";
-import type { Statement } from "../../../adapters/storage/postgres/batch.ts";
-import {
-  countSettings,
-  planSettings,
-  searchSettings,
-} from "../../../adapters/storage/postgres/settings.ts";
+import { countSettings, planSettings, searchSettings } from "../../../adapters/storage/postgres/settings.ts";
+import type { Statement } from "../../../adapters/storage/postgres/statement.ts";
+import { Table } from "../../../adapters/storage/postgres/tables.ts";
 import { searchStatement } from "../../../adapters/storage/postgres/word-index.ts";
-import { groupWrites } from "../../../adapters/storage/postgres/groups.ts";
 import { planWrites } from "../../../adapters/storage/postgres/writes.ts";
 import {
   type Collection,

@@ -1,0 +1,12 @@
+import type { Names } from "./names.ts";
+import type { ConnectionPool } from "./pool.ts";
+import type { Table } from "./tables.ts";
+
+/** What reads and writes need: the pool, and the names and tables of one schema. */
+export interface StorageContext {
+  readonly pool: ConnectionPool;
+  readonly names: Names;
+  readonly table: (name: string) => Table;
+  /** The tables of all counters, in the order in which groups write them. */
+  readonly counters: readonly Table[];
+}

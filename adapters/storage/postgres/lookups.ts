@@ -1,0 +1,103 @@
+import { type Index, type Lookup, orderOf, type Row } from "../../../src/ports/index.ts";
+import { whereClause } from "../sql.ts";
+import { scanConditions, scanOrder } from "./index-scan.ts";
+import type { Result, Statement } from "./statement.ts";
+import { type Table, typeOf } from "./tables.ts";
+import { arrayText, keyText, sqlTypes } from "./values.ts";
+
+/** Look-ups that one statement can answer. */
+interface LookupGroup {
+  readonly index: Index;
+  /** The length of the given key, and which of its parts are null. `=` never finds a null. */
+  readonly nulls: readonly boolean[];
+  readonly lock: boolean;
+  readonly lookups: { readonly lookup: Lookup; readonly place: number }[];
+}
+
+/** The statements for some look-ups: one for each index and form of key. */
+export interface PlannedLookups {
+  readonly statements: readonly Statement[];
+  /** Converts the statements' results to one list of rows for each look-up, in order. */
+  readonly rows: (results: readonly Result[]) => Row[][];
+}
+
+/** Plans look-ups. */
+export function planLookups(
+  lookups: readonly Lookup[],
+  tableOf: (name: string) => Table,
+): PlannedLookups {
+  const groups = groupLookups(lookups);
+  return {
+    statements: groups.map((group) => lookupStatement(group, tableOf(group.index.collection.name))),
+    rows: (results) => {
+      const found: Row[][] = lookups.map(() => []);
+      for (const [i, { index, lookups: members }] of groups.entries()) {
+        const table = tableOf(index.collection.name);
+        for (const row of results[i]?.rows ?? []) {
+          const place = members[Number(row[0]) - 1]?.place;
+          if (place !== undefined) found[place]?.push(table.decode(row, 1));
+        }
+      }
+      return found;
+    },
+  };
+}
+
+function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
+  const byIndex = new Map<Index, Map<string, LookupGroup>>();
+  for (const [place, lookup] of lookups.entries()) {
+    const { index, key, lock = false } = lookup;
+    let byForm = byIndex.get(index);
+    if (byForm === undefined) byIndex.set(index, (byForm = new Map<string, LookupGroup>()));
+    const nulls = key.map((value) => value === null);
+    const form = `${lock} ${nulls.join()}`;
+    let group = byForm.get(form);
+    if (group === undefined) byForm.set(form, (group = { index, nulls, lock, lookups: [] }));
+    group.lookups.push({ lookup, place });
+  }
+  const groups = [...byIndex.values()].flatMap((byForm) => [...byForm.values()]);
+  // Locks come first. The other statements then see what the last holder of a lock has committed.
+  return groups.toSorted((a, b) => Number(b.lock) - Number(a.lock));
+}
+
+/**
+ * Returns a statement that looks up each key on its own, in order. The LIMIT of the inner query
+ * excludes every other way to join.
+ */
+function lookupStatement({ index, nulls, lock, lookups }: LookupGroup, table: Table): Statement {
+  const order = orderOf(index);
+  const given = nulls.map((isNull, i) => ({
+    isNull,
+    sql: `wanted.k${i}`,
+    type: typeOf(index.collection, order[i] ?? ""),
+  }));
+  const parts = given.flatMap(({ isNull, sql, type }, place) =>
+    isNull ? [] : [{ sql, type, place }],
+  );
+  const params = parts.map(({ type }, i) => `$${i + 1}::${sqlTypes[type]}[]`);
+  const maxRows = `$${params.length + 1}::bigint[]`;
+  const names = parts.map(({ place }) => `k${place}`);
+  const conditions = whereClause(scanConditions(index, table, given));
+  const rows = `${conditions}${scanOrder(index, given, "ASC")}`;
+  const text =
+    `SELECT wanted.n, found.* FROM unnest(${[...params, maxRows].join(", ")}) ` +
+    `WITH ORDINALITY AS wanted(${[...names, "max_rows", "n"].join(", ")}) ` +
+    `CROSS JOIN LATERAL (SELECT ${table.selected} FROM ${table.name}${rows} ` +
+    `LIMIT wanted.max_rows${lock ? " FOR UPDATE SKIP LOCKED" : ""}) AS found`;
+  const requested = lookups.map(({ lookup }) => lookup);
+  return {
+    text,
+    values: [
+      ...parts.map(({ type, place }) =>
+        arrayText(
+          type,
+          requested.map(({ key }) => keyText(key[place] ?? null)),
+        ),
+      ),
+      arrayText(
+        "integer",
+        requested.map(({ limit }) => String(limit)),
+      ),
+    ],
+  };
+}

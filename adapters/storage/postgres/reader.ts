@@ -1,0 +1,89 @@
+import type { Index, Lookup, Range, Reader, Row, Search } from "../../../src/ports/index.ts";
+import type { StorageContext } from "./context.ts";
+import { planLookups } from "./lookups.ts";
+import { addPendingCounts, findPendingCounts } from "./pending-counts.ts";
+import { assignPositions, unplacedRows } from "./positions.ts";
+import { rangeStatement } from "./ranges.ts";
+import { planSettings, searchSettings } from "./settings.ts";
+import type { Result, Statement } from "./statement.ts";
+import { searchStatement } from "./word-index.ts";
+
+/** Reads committed rows on connections of the pool. */
+export class PostgresReader implements Reader {
+  readonly #context: () => StorageContext;
+
+  constructor(context: () => StorageContext) {
+    this.#context = context;
+  }
+
+  async get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
+    const { statements, rows } = planLookups(lookups, this.#context().table);
+    return rows(await this.#read(lookups, statements));
+  }
+
+  async range(range: Range): Promise<readonly Row[]> {
+    const { rows, unplaced } = await this.#range(range);
+    // Rows without a position come last.
+    if (!unplaced || (range.order === "ascending" && rows.length >= range.limit)) return rows;
+    const { pool, names, table } = this.#context();
+    const log = table(range.index.collection.name);
+    // A read-only database can still be read up to the rows without positions.
+    await assignPositions(pool, names, log).catch(() => {});
+    return (await this.#range(range)).rows;
+  }
+
+  async search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]> {
+    const { pool, table: tableOf } = this.#context();
+    const planned = searches.map((search) => ({
+      search,
+      table: tableOf(search.index.collection.name),
+    }));
+    const statements = planned.map(({ search, table }) => searchStatement(search, table));
+    const [, ...found] = await pool.atomic([searchSettings, ...statements]);
+    return planned.map(({ table }, i) =>
+      (found[i]?.rows ?? []).map((values) => table.decode(values)),
+    );
+  }
+
+  /**
+   * `unplaced` means that the range is in a log's order, and that some of the log's rows have no
+   * position yet.
+   */
+  async #range(
+    range: Range,
+  ): Promise<{ readonly rows: readonly Row[]; readonly unplaced: boolean }> {
+    const { index, limit } = range;
+    const table = this.#context().table(index.collection.name);
+    const planned = rangeStatement(range, table);
+    if (planned === undefined) return { rows: [], unplaced: false };
+    const { position } = table.layout;
+    // This runs before the range, so that a row that gets its position in between is in the range.
+    const checks =
+      position !== undefined && index.columns.includes(position) ? [unplacedRows(table)] : [];
+    const results = await this.#read([range], [...checks, planned.statement]);
+    const rows = (results.at(-1)?.rows ?? [])
+      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .slice(planned.toSkip, planned.toSkip + limit)
+      .map(([, ...values]) => table.decode(values));
+    return { rows, unplaced: results.slice(0, -1).some((check) => check.rows.length > 0) };
+  }
+
+  /** Runs the statements that read indexes. Counters are complete before they are read. */
+  async #read(
+    reads: readonly { readonly index: Index }[],
+    statements: readonly Statement[],
+  ): Promise<readonly Result[]> {
+    const context = this.#context();
+    const { pool, names } = context;
+    if (reads.some(({ index }) => index.collection.kind === "counter")) {
+      // An addition that is moved to its counter in between is in the counter when it is read.
+      const check = findPendingCounts(names);
+      const [, pending, ...results] = await pool.atomic([planSettings, check, ...statements]);
+      if (pending?.rows.length === 0) return results;
+      // A read-only database can still be read without the additions that wait.
+      await addPendingCounts(context).catch(() => {});
+    }
+    const [, ...results] = await pool.atomic([planSettings, ...statements]);
+    return results;
+  }
+}
