@@ -1,34 +1,4 @@
-import { Worker } from "node:worker_threads";
-import { toStorageError, unavailableError } from "./errors.ts";
-import type { Step } from "./steps.ts";
-import { changedError } from "./writes.ts";
-
-/**
- * Why the thread could not commit a group: the collection of a row that has changed, or an error of
- * SQLite.
- */
-export type Failure =
-  { readonly changed: string } | { readonly errcode: number | undefined; readonly message: string };
-
-/** What the thread sends. `ready` comes once, then one response for each group. */
-export type WorkerResponse = "ready" | "committed" | Failure;
-/** What the thread receives: the steps of one group, or the request to close the file. */
-export type WorkerRequest = readonly Step[] | "close";
-
-/** How much of the database to check when it is opened. */
-export type Check = "quick" | "full";
-
-/** What a thread gets. */
-export interface ThreadData {
-  readonly file: string;
-  /** The thread only checks the pages. It sends the damage that it finds, or an empty text. */
-  readonly check?: Check;
-}
-
-interface Pending {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
+import { CommitThread } from "./commit-thread.ts";
 
 /** When commits move to the background thread. */
 export interface BackgroundThresholds {
@@ -56,13 +26,10 @@ export class BackgroundWriter {
   readonly #file: string;
   readonly #minWrites: number;
   #minGroups: number;
-  #worker: Worker | undefined;
-  #isReady = false;
+  #thread: CommitThread | undefined;
   #isClosed = false;
   /** How many large groups have come since the thread was last started. */
   #largeGroups = 0;
-  /** The commits in progress. The thread answers them in this order. */
-  readonly #pending: Pending[] = [];
 
   constructor(file: string, { minWrites, minGroups }: BackgroundThresholds) {
     this.#file = file;
@@ -71,35 +38,14 @@ export class BackgroundWriter {
   }
 
   /**
-   * Whether the thread takes a group of `writeCount` writes. Starts the thread after enough large
+   * Returns the thread if it takes a group of `writeCount` writes. Starts it after enough large
    * groups. If the log is long, every group is large: the checkpoint after it may take seconds.
    */
-  accepts(writeCount: number, isLogLong: boolean): boolean {
-    if ((writeCount < this.#minWrites && !isLogLong) || this.#isClosed) return false;
+  threadFor(writeCount: number, isLogLong: boolean): CommitThread | undefined {
+    if ((writeCount < this.#minWrites && !isLogLong) || this.#isClosed) return undefined;
     this.#largeGroups++;
-    if (this.#worker === undefined && this.#largeGroups >= this.#minGroups) void this.start();
-    return this.#isReady;
-  }
-
-  /** Commits a group. Engines that share the storage may commit at the same time. */
-  commit(steps: readonly Step[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      // If this throws, the thread sends no answer, so nothing may wait for one.
-      this.#worker?.postMessage(steps satisfies WorkerRequest);
-      this.#pending.push({ resolve, reject });
-      this.#worker?.ref();
-    });
-  }
-
-  /** Resolves when the thread has closed the file. */
-  async close(): Promise<void> {
-    const worker = this.#worker;
-    this.#isClosed = true;
-    if (worker === undefined) return;
-    worker.ref();
-    const ended = new Promise((resolve) => worker.once("exit", resolve));
-    worker.postMessage("close" satisfies WorkerRequest);
-    await ended;
+    if (this.#thread === undefined && this.#largeGroups >= this.#minGroups) void this.start();
+    return this.#thread?.isReady === true ? this.#thread : undefined;
   }
 
   /**
@@ -109,69 +55,15 @@ export class BackgroundWriter {
   async start(): Promise<void> {
     this.#largeGroups = 0;
     this.#minGroups *= 2;
-    const worker = startThread({ file: this.#file });
-    if (worker === undefined) return;
-    this.#worker = worker;
-    worker.on("message", (message: WorkerResponse) => this.#onMessage(message));
-    await new Promise<void>((resolve) => {
-      worker.once("message", () => resolve());
-      let cause: unknown;
-      // A thread that cannot open the file ends with an error, too.
-      worker.on("error", (error: unknown) => {
-        cause = error;
-      });
-      worker.on("exit", () => {
-        this.#onEnd(cause);
-        resolve();
-      });
+    this.#thread = CommitThread.start(this.#file, () => {
+      this.#thread = undefined;
     });
+    await this.#thread?.started;
   }
 
-  #onMessage(message: WorkerResponse): void {
-    if (message === "ready") {
-      // The thread may have ended before its message arrived.
-      this.#isReady = this.#worker !== undefined;
-      this.#unrefIfIdle();
-      return;
-    }
-    const pending = this.#pending.shift();
-    this.#unrefIfIdle();
-    if (message === "committed") pending?.resolve();
-    else pending?.reject(errorOf(message, this.#file));
+  /** Resolves when the thread has closed the file. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#thread?.close();
   }
-
-  /** While the thread is idle it must not keep the process alive. During a commit it must. */
-  #unrefIfIdle(): void {
-    if (this.#pending.length === 0 && !this.#isClosed) this.#worker?.unref();
-  }
-
-  #onEnd(cause: unknown): void {
-    this.#isReady = false;
-    this.#worker = undefined;
-    const message =
-      "The thread that writes to the database ended unexpectedly. The commits in progress may or " +
-      "may not have happened.";
-    for (const { reject } of this.#pending.splice(0)) {
-      reject(unavailableError(message, this.#file, { cause }));
-    }
-  }
-}
-
-/**
- * Starts a thread with a connection to the file. Undefined if the process may not start threads.
- */
-export function startThread(workerData: ThreadData): Worker | undefined {
-  // The sources run as TypeScript, the package as built.
-  const name = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./sqlite-worker.js";
-  try {
-    return new Worker(new URL(name, import.meta.url), { workerData });
-  } catch {
-    return undefined;
-  }
-}
-
-function errorOf(failure: Failure, file: string): unknown {
-  if ("changed" in failure) return changedError(failure.changed);
-  const { errcode, message } = failure;
-  return toStorageError(Object.assign(new Error(message), { errcode }), file);
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import { openFile, refuseReadOnly, settings } from "./connection.ts";
-import { toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
+import { toStorageError, unavailableError } from "./errors.ts";
+import { openFile, refuseReadOnly, settings } from "./handle.ts";
+import { whenUnlocked } from "./when-unlocked.ts";
 
 /**
  * Connects to the database file, and creates it if it does not exist.

@@ -16,7 +16,8 @@ import {
   splitAtNulls,
 } from "../range-parts.ts";
 import { columnList, conditionSql, quoted, whereClause } from "../sql.ts";
-import { type Connection, rollBack } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { rollBack } from "./handle.ts";
 import { indexedBy, sortColumns, type Table } from "./tables.ts";
 
 /**

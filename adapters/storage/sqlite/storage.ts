@@ -16,50 +16,15 @@ import type {
 } from "../../../src/ports/index.ts";
 import { CommitListeners } from "../commit-listeners.ts";
 import { OpenTransactions } from "../open-transactions.ts";
-import { type Opened, RefCounted } from "../ref-counted.ts";
-import { tablesOf } from "../schema.ts";
+import { RefCounted } from "../ref-counted.ts";
 import { Throttle } from "../throttle.ts";
-import {
-  type BackgroundThresholds,
-  BackgroundWriter,
-  type Check,
-  defaultThresholds,
-} from "./background-writer.ts";
 import { connect } from "./connect.ts";
-import { Connection, fileOf, readerSettings } from "./connection.ts";
-import { checkPages, fileCheckMs, OpenFiles } from "./damage.ts";
-import { FileLocks } from "./engine-locks.ts";
-import { toStorageError, whenUnlocked } from "./errors.ts";
 import { HostGroups } from "./host-groups.ts";
 import { ensureSchema, migrationSql } from "./migrations.ts";
-import { Reads } from "./reads.ts";
-import { Table } from "./tables.ts";
-import { Transactions } from "./transactions.ts";
+import { fileCheckMs } from "./open-files.ts";
+import { openStorage, type OpenStorage, type SqliteStorageOptions } from "./open-storage.ts";
+import { whenUnlocked } from "./when-unlocked.ts";
 import { search } from "./word-index.ts";
-import { Writer } from "./writer.ts";
-
-interface Open extends Opened {
-  readonly writer: Writer;
-  readonly reading: Connection;
-  readonly reads: Reads;
-  readonly table: (name: string) => Table;
-  readonly path: string;
-  readonly files: OpenFiles;
-  readonly transactions: Transactions;
-  readonly locks: FileLocks;
-}
-
-/** Options of the storage. */
-export interface SqliteStorageOptions {
-  /** The path of the database file. */
-  readonly file: string;
-  /** Whether opening migrates an empty or older database. */
-  readonly migrate: boolean;
-  /** How much of the database to check when it is opened. */
-  readonly check?: Check;
-  /** When commits move to the background thread. */
-  readonly thresholds?: BackgroundThresholds;
-}
 
 /** The storage that `sqlite()` returns. Tests set options that `sqlite()` does not have. */
 export class SqliteStorage implements StoragePort<DatabaseSync> {
@@ -71,12 +36,10 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     synchronous: true,
   } as const;
   readonly #file: string;
-  readonly #migrate: boolean;
-  readonly #check: Check;
-  readonly #thresholds: BackgroundThresholds;
+  readonly #options: SqliteStorageOptions;
   readonly #openTransactions = new OpenTransactions();
   readonly #hosts = new HostGroups(this.#openTransactions);
-  readonly #shared = new RefCounted<Open>();
+  readonly #shared = new RefCounted<OpenStorage>();
   readonly #listeners = new CommitListeners();
   /** Tells the engines that share this object about their commits. */
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
@@ -104,15 +67,12 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   };
 
   constructor(options: SqliteStorageOptions) {
-    const { file, migrate, check = "quick", thresholds = defaultThresholds } = options;
-    this.#file = absolute(file);
-    this.#check = check;
-    this.#migrate = migrate;
-    this.#thresholds = thresholds;
+    this.#file = absolute(options.file);
+    this.#options = { ...options, file: this.#file };
   }
 
   async open(schema: Schema): Promise<void> {
-    await this.#shared.open(() => this.#connect(schema));
+    await this.#shared.open(() => openStorage(schema, this.#options, this.#openTransactions));
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -188,60 +148,6 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     await this.#shared.close();
   }
 
-  async #connect(schema: Schema): Promise<Open> {
-    const table = tablesOf(schema, (collection) => new Table(collection));
-    const handles: DatabaseSync[] = [];
-    const closeAll = (): void => {
-      for (const handle of handles.toReversed()) handle.close();
-    };
-    try {
-      const writing = await connect(this.#file);
-      handles.push(writing);
-      const path = fileOf(writing);
-      await checkPages(new Connection(writing), path, this.#check);
-      await ensureSchema(writing, path, schema, this.#migrate);
-      const reading = await connect(this.#file);
-      handles.push(reading);
-      reading.exec(readerSettings);
-      const reads = new Reads(table);
-      const background = new BackgroundWriter(this.#file, this.#thresholds);
-      if (this.#thresholds.minGroups === 0) await background.start();
-      const files = new OpenFiles(path, () => {
-        // While a transaction reads, SQLite copies no later part of the log. An open group cannot
-        // commit any more, so its transaction may end.
-        writer.endReading();
-        return saveLog(writing);
-      });
-      const writer: Writer = new Writer(new Connection(writing), reads, table, background, files);
-      const transactions = new Transactions(
-        path,
-        () => connect(this.#file),
-        this.#openTransactions,
-      );
-      const locks = new FileLocks(path);
-      return {
-        writer,
-        reading: new Connection(reading),
-        reads,
-        table,
-        path,
-        files,
-        transactions,
-        locks,
-        idle: () => writer.idle(),
-        close: async () => {
-          locks.close();
-          transactions.close();
-          await writer.close();
-          closeAll();
-        },
-      };
-    } catch (error) {
-      closeAll();
-      throw toStorageError(error, this.#file);
-    }
-  }
-
   /** Engines that share the writing connection do not see its commits in `data_version`. */
   #notifyAfter(committed?: void | Promise<void>): void | Promise<void> {
     if (committed instanceof Promise) return committed.then(() => this.#notifyAfter());
@@ -279,15 +185,4 @@ function absolute(file: string): string {
   if (!file.startsWith(scheme)) return resolve(file);
   const rest = file.slice(scheme.length);
   return rest.startsWith("/") ? file : pathToFileURL("./").href + rest;
-}
-
-/** Copies the write-ahead log into the database file. Returns whether it copied everything. */
-function saveLog(handle: DatabaseSync): boolean {
-  try {
-    const { busy, log, checkpointed } =
-      handle.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
-    return busy === 0 && log === checkpointed;
-  } catch {
-    return false;
-  }
 }

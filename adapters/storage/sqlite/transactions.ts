@@ -1,5 +1,4 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { TidingsError } from "../../../src/kernel/index.ts";
 import {
   type Access,
   type Group,
@@ -8,14 +7,10 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
-import { rollBack } from "./connection.ts";
-import {
-  isEnded,
-  maxLockWaitMs,
-  toStorageError,
-  unavailableError,
-  whenUnlocked,
-} from "./errors.ts";
+import { isEnded, toStorageError, unavailableError } from "./errors.ts";
+import { rollBack } from "./handle.ts";
+import { whenUnlocked } from "./when-unlocked.ts";
+import { WriteLock } from "./write-lock.ts";
 
 /**
  * Runs transactions for the host application's statements, on a connection of their own. They run
@@ -145,69 +140,4 @@ export class Transactions {
   #refuseClosed(): void {
     if (this.#closed) throw unavailableError("The storage was closed.", this.#file);
   }
-}
-
-interface Waiter {
-  readonly resolve: (release: () => void) => void;
-  readonly reject: (error: TidingsError) => void;
-}
-
-/**
- * A lock within this process, granted in order of request. If its holder keeps it too long, all
- * waiting requests and all new ones are refused until it is released: the holder may itself be
- * waiting for one of them.
- */
-class WriteLock {
-  readonly #file: string;
-  readonly #waiting: Waiter[] = [];
-  #isHeld = false;
-  #isOverdue = false;
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  get isFree(): boolean {
-    return !this.#isHeld;
-  }
-
-  /**
-   * Returns a function that releases the lock, to be called once.
-   * @throws TidingsError `storage_unavailable` when the holder keeps the lock too long
-   */
-  async acquire(): Promise<() => void> {
-    if (this.#isOverdue) throw heldTooLong(this.#file);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      if (!this.#isHeld) this.#grantNext();
-    });
-  }
-
-  #grantNext(): void {
-    const next = this.#waiting.shift();
-    this.#isOverdue = false;
-    this.#isHeld = next !== undefined;
-    if (next === undefined) return;
-    // The time counts from the grant, not from the request. Otherwise requests that were made one
-    // after the other would be refused one after the other.
-    const timer = setTimeout(() => {
-      this.#isOverdue = true;
-      for (const { reject } of this.#waiting.splice(0)) reject(heldTooLong(this.#file));
-    }, maxLockWaitMs);
-    next.resolve(() => {
-      clearTimeout(timer);
-      this.#grantNext();
-    });
-  }
-}
-
-function heldTooLong(file: string): TidingsError {
-  return unavailableError(
-    `Another transaction of this process has held the database's write lock for more than ` +
-      `${maxLockWaitMs / 1_000} s. If the same code fails at every call, it waits inside a ` +
-      "transaction for a command that does not join it: pass `tx` to the command. If it fails " +
-      "only sometimes, the other transaction is slow: repeat the call, and shorten the " +
-      "transaction.",
-    file,
-  );
 }

@@ -4,10 +4,11 @@
  * anew each time it starts. So it reports errors as plain data.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import type { ThreadData, WorkerRequest, WorkerResponse } from "./background-writer.ts";
-import { Connection, openFile, refuseReadOnly, rollBack, settings } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { findDamage } from "./find-damage.ts";
+import { openFile, refuseReadOnly, rollBack, settings } from "./handle.ts";
 import { runSteps } from "./steps.ts";
+import type { ThreadData, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
 
 const { file, check } = workerData as ThreadData;
 const handle = openFile(file);

@@ -1,13 +1,18 @@
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import { OpenGroups } from "../open-groups.ts";
 import type { BackgroundWriter } from "./background-writer.ts";
-import { type Connection, rollBack } from "./connection.ts";
-import type { OpenFiles } from "./damage.ts";
-import { isStale, whenUnlocked } from "./errors.ts";
+import type { Connection } from "./connection.ts";
+import { isStale } from "./errors.ts";
+import { rollBack } from "./handle.ts";
+import type { OpenFiles } from "./open-files.ts";
 import type { Reads } from "./reads.ts";
 import type { Step } from "./steps.ts";
 import type { Table } from "./tables.ts";
+import { whenUnlocked } from "./when-unlocked.ts";
 import { applySteps, stepsOf } from "./writes.ts";
+
+/** The groups that read in one transaction: an exclusive group, or any shared ones. */
+type Readers = symbol | "any";
 
 /**
  * Commits groups on one connection. A group's first read begins a transaction, which makes its
@@ -21,11 +26,8 @@ export class Writer {
   readonly #table: (name: string) => Table;
   readonly #background: BackgroundWriter;
   readonly #files: OpenFiles;
-  /**
-   * The groups that read in the open transaction: one exclusive group, or any shared ones.
-   * Undefined if no transaction is open.
-   */
-  #reading: symbol | "any" | undefined;
+  /** Undefined if no transaction is open. */
+  #readers: Readers | undefined;
   readonly #open = new OpenGroups();
 
   constructor(
@@ -44,8 +46,7 @@ export class Writer {
 
   begin(how: Access): Group {
     const group = this.#open.begin();
-    const reading = how === "exclusive" ? group : "any";
-    const end = (): void => this.#open.end(group);
+    const readers = how === "exclusive" ? group : "any";
     let hasRead = false;
     return {
       read: (lookups) =>
@@ -56,33 +57,16 @@ export class Writer {
           // shared group began does not hold the file's lock, which an exclusive group needs.
           if (!hasRead || how === "exclusive") this.#endReadingOf("any");
           hasRead = true;
-          const rows = this.#read(lookups, reading);
+          const rows = this.#read(lookups, readers);
           // The log can begin again at the front only if nothing reads during a checkpoint. If each
           // group read while the thread commits the one before it, that moment would never come.
           if (this.#files.isLogLong) this.#endReadingOf("any");
           return rows;
         }),
-      commit: (writes) => {
-        let pending: Promise<void> | undefined;
-        try {
-          this.#files.verify();
-          const committed = this.#commit(writes, how);
-          if (committed instanceof Promise) {
-            // Damage may be found while the commit waits for its turn.
-            pending = committed.then(() => this.#files.saveLateCommit()).finally(end);
-          }
-          return pending;
-        } catch (error) {
-          // A commit can be refused before it comes to the transaction.
-          this.#endReadingOf(reading);
-          throw error;
-        } finally {
-          if (pending === undefined) end();
-        }
-      },
+      commit: (writes) => this.#commitAndEnd(group, readers, writes),
       abort: () => {
-        if (this.#open.has(group)) this.#endReadingOf(reading);
-        end();
+        if (this.#open.has(group)) this.#endReadingOf(readers);
+        this.#open.end(group);
       },
     };
   }
@@ -98,8 +82,8 @@ export class Writer {
 
   /** Ends the transaction that the reads of an open group began. */
   endReading(): void {
-    if (this.#reading === undefined) return;
-    this.#reading = undefined;
+    if (this.#readers === undefined) return;
+    this.#readers = undefined;
     rollBack(this.connection.handle);
   }
 
@@ -107,14 +91,14 @@ export class Writer {
    * The same for one group. The transaction of another engine's exclusive group goes on, because
    * other processes must wait until that group ends.
    */
-  #endReadingOf(reading: symbol | "any"): void {
-    if (this.#reading === "any" || this.#reading === reading) this.endReading();
+  #endReadingOf(readers: Readers): void {
+    if (this.#readers === "any" || this.#readers === readers) this.endReading();
   }
 
-  #read(lookups: readonly Lookup[], reading: symbol | "any"): Row[][] {
-    if (this.#reading === undefined) {
-      this.connection.statement(reading === "any" ? "BEGIN" : "BEGIN IMMEDIATE").run();
-      this.#reading = reading;
+  #read(lookups: readonly Lookup[], readers: Readers): Row[][] {
+    if (this.#readers === undefined) {
+      this.connection.statement(readers === "any" ? "BEGIN" : "BEGIN IMMEDIATE").run();
+      this.#readers = readers;
     }
     try {
       return lookups.map((lookup) => this.#reads.get(this.connection, lookup));
@@ -125,19 +109,42 @@ export class Writer {
     }
   }
 
-  #commit(writes: readonly Write[], how: Access): void | Promise<void> {
+  #commitAndEnd(group: symbol, readers: Readers, writes: readonly Write[]): void | Promise<void> {
+    let committed: void | Promise<void>;
+    try {
+      this.#files.verify();
+      committed = this.#commit(writes, readers);
+    } catch (error) {
+      // A commit can be refused before it comes to the transaction.
+      this.#endReadingOf(readers);
+      this.#open.end(group);
+      throw error;
+    }
+    if (!(committed instanceof Promise)) {
+      this.#open.end(group);
+      return undefined;
+    }
+    // Damage may be found while the commit waits for its turn.
+    return committed.then(() => this.#files.saveLateCommit()).finally(() => this.#open.end(group));
+  }
+
+  #commit(writes: readonly Write[], readers: Readers): void | Promise<void> {
     const steps = stepsOf(writes, this.#table);
     // An exclusive group holds the file's lock on this connection, so it commits here.
-    const { isLogLong } = this.#files;
-    const isLocal = how === "exclusive" || !this.#background.accepts(writes.length, isLogLong);
-    if (isLocal) return whenUnlocked(this.#files.path, () => this.#commitHere(steps));
+    const thread =
+      readers === "any"
+        ? this.#background.threadFor(writes.length, this.#files.isLogLong)
+        : undefined;
+    if (thread === undefined) {
+      return whenUnlocked(this.#files.path, () => this.#commitHere(steps));
+    }
     this.endReading();
-    return this.#background.commit(steps);
+    return thread.commit(steps);
   }
 
   #commitHere(steps: readonly Step[]): void {
-    if (this.#reading !== undefined) {
-      this.#reading = undefined;
+    if (this.#readers !== undefined) {
+      this.#readers = undefined;
       try {
         this.#write(steps);
         return;

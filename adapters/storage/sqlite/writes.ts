@@ -1,5 +1,5 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
-import { storedKey, type Stored } from "../layout.ts";
+import { type Stored, storedKey } from "../layout.ts";
 import type { Connection } from "./connection.ts";
 import { runSteps, type Step } from "./steps.ts";
 import type { Table } from "./tables.ts";

@@ -4,10 +4,17 @@ import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { groupWrites } from "../../../adapters/storage/postgres/groups.ts";
 import { planLookups } from "../../../adapters/storage/postgres/lookups.ts";
 import { Names } from "../../../adapters/storage/postgres/names.ts";
-import { addStatement, findPendingCounts } from "../../../adapters/storage/postgres/pending-counts.ts";
+import {
+  addStatement,
+  findPendingCounts,
+} from "../../../adapters/storage/postgres/pending-counts.ts";
 import { assignStatement, unplacedRows } from "../../../adapters/storage/postgres/positions.ts";
 import { rangeStatement } from "../../../adapters/storage/postgres/ranges.ts";
-import { countSettings, planSettings, searchSettings } from "../../../adapters/storage/postgres/settings.ts";
+import {
+  countSettings,
+  planSettings,
+  searchSettings,
+} from "../../../adapters/storage/postgres/settings.ts";
 import type { Statement } from "../../../adapters/storage/postgres/statement.ts";
 import { Table } from "../../../adapters/storage/postgres/tables.ts";
 import { searchStatement } from "../../../adapters/storage/postgres/word-index.ts";

@@ -163,7 +163,7 @@ describe("commits in the background thread", () => {
   it("happen on the main thread when the thread cannot open the file", async () => {
     const writer = new BackgroundWriter(join(await temporaryDirectory(), "none", "a.db"), always);
     await writer.start();
-    expect(writer.accepts(1, false)).toBe(false);
+    expect(writer.threadFor(1, false)).toBeUndefined();
     await writer.close();
   });
 

@@ -1,0 +1,49 @@
+import type { Worker } from "node:worker_threads";
+import type { Connection } from "./connection.ts";
+import { damaged } from "./errors.ts";
+import { findDamage, maxQuickBytes, sizeOf } from "./find-damage.ts";
+import { startThread } from "./start-thread.ts";
+import type { Check } from "./thread-messages.ts";
+import { whenUnlocked } from "./when-unlocked.ts";
+
+/**
+ * The maximum size of a database that is checked without a thread, in bytes. SQLite checks about
+ * 400 MB per second and blocks the process meanwhile.
+ */
+const maxBlockingBytes = 33_554_432;
+
+/**
+ * Checks the pages of the engine's tables.
+ * @throws TidingsError `storage_damaged`
+ */
+export async function checkPages(
+  connection: Connection,
+  path: string,
+  check: Check,
+): Promise<void> {
+  const isLong = check === "full" || isBetween(sizeOf(connection), maxBlockingBytes, maxQuickBytes);
+  const thread = isLong ? startThread({ file: path, check }) : undefined;
+  const damage =
+    (thread === undefined ? undefined : await responseOf(thread)) ??
+    (await whenUnlocked(path, () => findDamage(connection, check)));
+  if (damage === "") return;
+  const advice =
+    "Restore it from a backup, or recover what is readable with the command .recover of the " +
+    "sqlite3 shell.";
+  throw damaged({
+    message: `The database file ${path} is damaged (${damage}). ${advice}`,
+    detail: `The database file is damaged. ${advice}`,
+  });
+}
+
+const isBetween = (value: number, above: number, max: number): boolean =>
+  value > above && value <= max;
+
+/** Resolves with the damage that the thread found. Undefined if it could not check the database. */
+function responseOf(thread: Worker): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    thread.once("message", resolve);
+    thread.once("error", () => resolve(undefined));
+    thread.once("exit", () => resolve(undefined));
+  });
+}
