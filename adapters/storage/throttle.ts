@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "./pause.ts";
 
 /** The least time between the end of a run and the next one. */
 const minIntervalMs = 20;
@@ -36,9 +36,4 @@ export class Throttle {
     // In the same step as the last look at `#isRequested`, so that no request is lost.
     this.#running = undefined;
   }
-}
-
-/** Waits, without keeping the process alive. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { ref: false, signal }).catch(() => {});
 }

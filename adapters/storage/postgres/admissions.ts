@@ -8,6 +8,7 @@
 import type { Admission, AdmissionRequest } from "../../../src/ports/index.ts";
 import type { Names } from "./names.ts";
 import type { ConnectionPool } from "./pool.ts";
+import { admissionSettings } from "./settings.ts";
 import type { Result, Statement } from "./statement.ts";
 
 interface PendingRequest {
@@ -46,7 +47,7 @@ export class Admissions {
       const groups = groupByLimit(this.#pending.splice(0));
       try {
         const [, ...results] = await this.#pool.atomic([
-          lockTimeout,
+          admissionSettings,
           ...groups.map((group) => this.#statement(group)),
         ]);
         for (const [i, group] of groups.entries()) settle(group, results[i]);
@@ -65,11 +66,6 @@ export class Admissions {
     };
   }
 }
-
-const lockTimeout: Statement = {
-  text: "SELECT set_config('lock_timeout', '5s', true)",
-  values: [],
-};
 
 /**
  * Groups requests by key and limit, each group in order of arrival. The groups are sorted by key,

@@ -67,7 +67,7 @@ export function ignoredFailure(): TidingsError {
 }
 
 /** The SQLSTATE for a lock that another transaction has held for the whole lock timeout. */
-const lockTimeout = "55P03";
+const lockNotAvailable = "55P03";
 
 /** Errors that a retry will not solve: constraints, triggers, sizes. */
 const refusalStates = /^(22|23|44|54|P0001)/;
@@ -135,7 +135,7 @@ export function toStorageError(error: unknown, server: string): unknown {
   if (conflictStates.test(state)) {
     return new StorageConflict(conflictMessage(state), {
       cause: error,
-      isLocked: state === lockTimeout,
+      isLocked: state === lockNotAvailable,
     });
   }
   if (refusalStates.test(state)) {
@@ -159,7 +159,7 @@ export function unavailableError(
 
 function conflictMessage(state: string): string {
   if (state === "23505") return "another row has this unique key";
-  return state === lockTimeout
+  return state === lockNotAvailable
     ? "another transaction holds a lock on a row"
     : "a concurrent transaction caused a deadlock or a serialization failure";
 }

@@ -1,5 +1,5 @@
 import type { TidingsError } from "../../../src/kernel/index.ts";
-import { pause } from "../throttle.ts";
+import { pause } from "../pause.ts";
 import { Connection } from "./connection.ts";
 import { describeServer } from "./describe-server.ts";
 import type { PostgresPool, PostgresPoolClient } from "./driver.ts";

@@ -20,6 +20,8 @@ const commitLockTimeout = "5s";
 const rowLockTimeout = "100ms";
 /** The same in a transaction of the host application, where no other command waits. */
 const hostRowLockTimeout = "5s";
+/** How long a request waits for others under the same key. */
+const admissionLockTimeout = "5s";
 /**
  * A process that stalls inside a transaction loses the transaction, so that it does not block the
  * others for longer.
@@ -87,6 +89,9 @@ export const countSettings: Statement = select([
   lockTimeout(rowLockTimeout),
   ...plannerSettings.map(set),
 ]);
+
+/** Before requests are admitted. Each locks the row of its key. */
+export const admissionSettings: Statement = select([lockTimeout(admissionLockTimeout)]);
 
 /**
  * Before the first position that a transaction assigns. The holder of the position lock waits for

@@ -11,38 +11,15 @@ import {
   type StorageCapabilities,
   StorageConflict,
   type StoragePort,
-  StorageRefusal,
 } from "../../../src/ports/index.ts";
-import { endedEarly, OpenTransactions } from "../open-transactions.ts";
-import { type Opened, RefCounted } from "../ref-counted.ts";
-import { tablesOf } from "../schema.ts";
-import { Admissions } from "./admissions.ts";
-import type { StorageContext } from "./context.ts";
+import { OpenTransactions } from "../open-transactions.ts";
+import { RefCounted } from "../ref-counted.ts";
 import type { PostgresClient, PostgresPool } from "./driver.ts";
-import { AdvisoryLocks } from "./engine-locks.ts";
-import { failedTransaction, ignoredFailure, isEnded, sqlState } from "./errors.ts";
-import { Groups } from "./groups.ts";
-import { HostGroups } from "./host-groups.ts";
-import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
+import { ensureSchema, migrationSql } from "./migrations.ts";
 import type { Names } from "./names.ts";
-import { Notifications } from "./notifications.ts";
-import { ConnectionPool, type PooledConnection } from "./pool.ts";
+import { openStorage, type OpenStorage } from "./open-storage.ts";
+import { ConnectionPool } from "./pool.ts";
 import { PostgresReader } from "./reader.ts";
-import { Session } from "./session.ts";
-import { checkTransaction, markTransaction } from "./settings.ts";
-import { Table } from "./tables.ts";
-import { begin, checkCommitted, commit, rollBack } from "./transaction-control.ts";
-import { byName } from "./writes.ts";
-
-interface Open extends StorageContext, Opened {
-  readonly groups: Groups;
-  readonly hosts: HostGroups;
-  readonly admissions: Admissions;
-  readonly notifications: Notifications;
-  readonly engineLocks: AdvisoryLocks;
-  /** The connections with open transactions of the host application. */
-  readonly transactions: Set<PooledConnection>;
-}
 
 /** The size of a pool that does not report one. It is the default of `pg`. */
 const defaultPoolSize = 10;
@@ -62,7 +39,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   readonly #poolSize: number;
   readonly #names: Names;
   readonly #migrate: boolean;
-  readonly #shared = new RefCounted<Open>();
+  readonly #shared = new RefCounted<OpenStorage>();
   readonly #openTransactions = new OpenTransactions();
 
   readonly engineLocks: EngineLocks = {
@@ -94,7 +71,15 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
           `${this.#poolSize}`,
       );
     }
-    await this.#shared.open(() => this.#connect(schema).catch(asUnavailable));
+    await this.#shared.open(() =>
+      openStorage(schema, {
+        pool: this.#pool,
+        names: this.#names,
+        canMigrate: this.#migrate,
+        openTransactions: this.#openTransactions,
+        isShared: () => this.#shared.isShared,
+      }).catch(asUnavailable),
+    );
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -116,30 +101,8 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   }
 
   async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const { pool, transactions } = this.#shared.get();
-    const pooled = await pool.take();
-    const { connection, release } = pooled;
-    transactions.add(pooled);
-    try {
-      await connection.run([begin, markTransaction]).catch((error: unknown) => {
-        throw pool.toError(error);
-      });
-      const value = await this.#openTransactions.run(connection.client as Client, work);
-      // COMMIT succeeds without an open transaction, too, and in another one.
-      const committed = connection.run([checkTransaction, commit]).catch((error: unknown) => {
-        throw toCommitError(error, pool);
-      });
-      checkCommitted(await committed);
-      return value;
-    } catch (error) {
-      await rollBack(connection);
-      // The work may still be running, and must not write into the next transaction.
-      connection.lose();
-      throw error;
-    } finally {
-      transactions.delete(pooled);
-      release();
-    }
+    // The pool's clients are of this type.
+    return this.#shared.get().transactions.run((client) => work(client as Client));
   }
 
   isInsideTransaction(): boolean {
@@ -170,56 +133,6 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   async close(): Promise<void> {
     await this.#shared.close();
   }
-
-  async #connect(schema: Schema): Promise<Open> {
-    const pool = this.#pool;
-    pool.reopen();
-    const names = this.#names;
-    const table = tablesOf(schema, (collection) => new Table(collection, names));
-    const id = await pool.use(async (connection) => {
-      await ensureSchema(connection, schema, names, this.#migrate);
-      return databaseId(connection, names);
-    });
-    await pool.readDefaults();
-    const counters = schema.collections
-      .filter(({ kind }) => kind === "counter")
-      .map(({ name }) => table(name))
-      .toSorted(byName);
-    const context: StorageContext = { pool, names, table, counters };
-    const session = new Session(pool);
-    const notifications = new Notifications(pool, session, names);
-    const engineLocks = new AdvisoryLocks(pool, session, names);
-    const groups = new Groups(context, () => notifications.notify(this.#shared.isShared));
-    const transactions = new Set<PooledConnection>();
-    return {
-      ...context,
-      notifications,
-      engineLocks,
-      groups,
-      transactions,
-      hosts: new HostGroups(context, id, notifications.hostNotification, this.#openTransactions),
-      admissions: new Admissions(pool, names),
-      idle: () => groups.idle(),
-      close: async () => {
-        for (const { connection, release } of transactions) {
-          connection.lose();
-          release();
-        }
-        await engineLocks.close();
-        await notifications.close();
-      },
-    };
-  }
-}
-
-/** Converts the error of the COMMIT of a transaction with the host application's statements. */
-function toCommitError(error: unknown, pool: ConnectionPool): unknown {
-  if (isEnded(error)) return endedEarly();
-  if (sqlState(error) === failedTransaction) return ignoredFailure();
-  const converted = pool.toError(error);
-  // The engine's own constraints are checked before, so this is one of the host application's.
-  const isRefused = converted instanceof StorageConflict || converted instanceof StorageRefusal;
-  return isRefused ? error : converted;
 }
 
 /** Throws a conflict outside a group, which nothing would rerun, as `storage_unavailable`. */

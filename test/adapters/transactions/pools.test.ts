@@ -4,6 +4,7 @@ import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import { system } from "../../../adapters/system/index.ts";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { database } from "../../support/postgres.ts";
+import { firstSchema } from "../storage/sqlite-schemas.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
@@ -61,4 +62,20 @@ it("the newest events include those of a host transaction as soon as it has comm
     type: "conversation.created",
     data: { conversation: { id: conversation_id } },
   });
+});
+
+it("a transaction whose connection becomes free only after the storage was closed does not run", async () => {
+  const pool = (await database()).pool({ max: 2 });
+  const storage = postgres({ pool });
+  await storage.open(firstSchema);
+  const clients = [await pool.connect(), await pool.connect()];
+  let hasRun = false;
+  const transaction = storage.transaction?.(async () => {
+    hasRun = true;
+  });
+  const refused = transaction?.catch((error: unknown) => error);
+  await storage.close();
+  for (const client of clients) client.release();
+  expect(await refused).toMatchObject({ code: "storage_unavailable" });
+  expect(hasRun).toBe(false);
 });

@@ -1,0 +1,73 @@
+import type { Schema } from "../../../src/ports/index.ts";
+import type { OpenTransactions } from "../open-transactions.ts";
+import type { Opened } from "../ref-counted.ts";
+import { tablesOf } from "../schema.ts";
+import { Admissions } from "./admissions.ts";
+import type { StorageContext } from "./context.ts";
+import { AdvisoryLocks } from "./engine-locks.ts";
+import { Groups } from "./groups.ts";
+import { HostGroups } from "./host-groups.ts";
+import { databaseId, ensureSchema } from "./migrations.ts";
+import type { Names } from "./names.ts";
+import { Notifications } from "./notifications.ts";
+import type { ConnectionPool } from "./pool.ts";
+import { Session } from "./session.ts";
+import { Table } from "./tables.ts";
+import { Transactions } from "./transactions.ts";
+import { byName } from "./writes.ts";
+
+/** What an open storage consists of. The engines that share the storage share it. */
+export interface OpenStorage extends StorageContext, Opened {
+  readonly groups: Groups;
+  readonly hosts: HostGroups;
+  readonly transactions: Transactions;
+  readonly admissions: Admissions;
+  readonly notifications: Notifications;
+  readonly engineLocks: AdvisoryLocks;
+}
+
+interface OpenOptions {
+  readonly pool: ConnectionPool;
+  readonly names: Names;
+  readonly canMigrate: boolean;
+  readonly openTransactions: OpenTransactions;
+  /** Whether several engines have the storage open. */
+  readonly isShared: () => boolean;
+}
+
+/** Checks the database, and migrates it if the options allow that. */
+export async function openStorage(schema: Schema, options: OpenOptions): Promise<OpenStorage> {
+  const { pool, names, canMigrate, openTransactions, isShared } = options;
+  pool.reopen();
+  const table = tablesOf(schema, (collection) => new Table(collection, names));
+  const id = await pool.use(async (connection) => {
+    await ensureSchema(connection, schema, names, canMigrate);
+    return databaseId(connection, names);
+  });
+  await pool.readDefaults();
+  const counters = schema.collections
+    .filter(({ kind }) => kind === "counter")
+    .map(({ name }) => table(name))
+    .toSorted(byName);
+  const context: StorageContext = { pool, names, table, counters };
+  const session = new Session(pool);
+  const notifications = new Notifications(pool, session, names);
+  const engineLocks = new AdvisoryLocks(pool, session, names);
+  const groups = new Groups(context, () => notifications.notify(isShared()));
+  const transactions = new Transactions(pool, openTransactions);
+  return {
+    ...context,
+    groups,
+    hosts: new HostGroups(context, id, notifications.hostNotification, openTransactions),
+    transactions,
+    admissions: new Admissions(pool, names),
+    notifications,
+    engineLocks,
+    idle: () => groups.idle(),
+    close: async () => {
+      transactions.close();
+      await engineLocks.close();
+      await notifications.close();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { TidingsError } from "../../../src/kernel/index.ts";
+import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
+import type { PostgresClient } from "./driver.ts";
+import { failedTransaction, ignoredFailure, isEnded, sqlState } from "./errors.ts";
+import type { ConnectionPool, PooledConnection } from "./pool.ts";
+import { checkTransaction, markTransaction } from "./settings.ts";
+import { begin, checkCommitted, commit, rollBack } from "./transaction-control.ts";
+
+/** Runs transactions for the host application's statements, each on a connection of its own. */
+export class Transactions {
+  readonly #pool: ConnectionPool;
+  readonly #open: OpenTransactions;
+  /** The connections that run the transactions. */
+  readonly #taken = new Set<PooledConnection>();
+  #isClosed = false;
+
+  constructor(pool: ConnectionPool, open: OpenTransactions) {
+    this.#pool = pool;
+    this.#open = open;
+  }
+
+  /** @throws TidingsError `storage_unavailable` when the storage is closed before `work` begins */
+  async run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
+    const pooled = await this.#pool.take();
+    const { connection, release } = pooled;
+    this.#taken.add(pooled);
+    try {
+      if (this.#isClosed) throw new TidingsError("storage_unavailable", "The storage was closed.");
+      await connection.run([begin, markTransaction]).catch((error: unknown) => {
+        throw this.#pool.toError(error);
+      });
+      const value = await this.#open.run(connection.client, work);
+      // COMMIT succeeds without an open transaction, too, and in another one.
+      const committed = connection.run([checkTransaction, commit]).catch((error: unknown) => {
+        throw toCommitError(error, this.#pool);
+      });
+      checkCommitted(await committed);
+      return value;
+    } catch (error) {
+      await rollBack(connection);
+      // The work may still be running, and must not write into the next transaction.
+      connection.lose();
+      throw error;
+    } finally {
+      this.#taken.delete(pooled);
+      release();
+    }
+  }
+
+  /** Ends the connections of open transactions, so that the server rolls back. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { connection, release } of this.#taken) {
+      connection.lose();
+      release();
+    }
+  }
+}
+
+/** Converts the error of the COMMIT of a transaction with the host application's statements. */
+function toCommitError(error: unknown, pool: ConnectionPool): unknown {
+  if (isEnded(error)) return endedEarly();
+  if (sqlState(error) === failedTransaction) return ignoredFailure();
+  const converted = pool.toError(error);
+  // The engine's own constraints are checked before, so this is one of the host application's.
+  const isRefused = converted instanceof StorageConflict || converted instanceof StorageRefusal;
+  return isRefused ? error : converted;
+}
