@@ -21,7 +21,7 @@ export const adapter = inArea("adapter", [
   {
     name: "memory-commit-is-half-done",
     sentence: "A test on the storage in memory sees the first rows of a commit that failed.",
-    file: "adapters/storage/memory/index.ts",
+    file: "adapters/storage/memory/storage.ts",
     find: "      for (const undo of undos.toReversed()) undo();\n",
     replace: "      for (const undo of undos.toReversed().slice(1)) undo();\n",
     tests: ["test/adapters/storage/conformance.test.ts"],
