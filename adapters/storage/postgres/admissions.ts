@@ -17,6 +17,11 @@ interface PendingRequest {
   readonly reject: (error: unknown) => void;
 }
 
+/** Requests under one key and limit, in order of arrival. One statement decides them. */
+interface RequestGroup extends Pick<AdmissionRequest, "key" | "limit" | "window"> {
+  readonly members: readonly PendingRequest[];
+}
+
 /** Admits or refuses requests by rate limits that all processes share. */
 export class Admissions {
   readonly #pool: ConnectionPool;
@@ -52,30 +57,34 @@ export class Admissions {
         ]);
         for (const [i, group] of groups.entries()) settle(group, results[i]);
       } catch (error) {
-        for (const { reject } of groups.flat()) reject(error);
+        for (const { members } of groups) for (const { reject } of members) reject(error);
       }
     }
     this.#isRunning = false;
   }
 
-  #statement(group: readonly PendingRequest[]): Statement {
-    const { key = "", limit = 0, window = 0 } = group[0]?.request ?? {};
+  #statement({ key, limit, window, members }: RequestGroup): Statement {
     return {
       text: this.#sql,
-      values: [key, String(group.length), String(limit), String(window * 1_000)],
+      values: [key, String(members.length), String(limit), String(window * 1_000)],
     };
   }
 }
 
 /**
- * Groups requests by key and limit, each group in order of arrival. The groups are sorted by key,
- * so that two processes do not deadlock.
+ * Groups requests by key and limit. The groups are sorted, so that two processes lock the rows of
+ * their keys in the same order and do not deadlock.
  */
-function groupByLimit(pending: readonly PendingRequest[]): PendingRequest[][] {
-  const byLimit = Map.groupBy(pending, ({ request: { key, limit, window } }) =>
-    JSON.stringify([key, limit, window]),
-  );
-  return [...byLimit].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+function groupByLimit(pending: readonly PendingRequest[]): RequestGroup[] {
+  const groups = new Map<string, RequestGroup & { readonly members: PendingRequest[] }>();
+  for (const each of pending) {
+    const { key, limit, window } = each.request;
+    const id = JSON.stringify([key, limit, window]);
+    let group = groups.get(id);
+    if (group === undefined) groups.set(id, (group = { key, limit, window, members: [] }));
+    group.members.push(each);
+  }
+  return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
 /**
@@ -108,12 +117,11 @@ function admissionSql({ admissions }: Names): string {
               times[cardinality(times)]`;
 }
 
-function settle(group: readonly PendingRequest[], result: Result | undefined): void {
+function settle({ limit, window, members }: RequestGroup, result: Result | undefined): void {
   const [time = 0, admitted = 0, count = 0, oldest = 0, newest = 0] = (result?.rows[0] ?? []).map(
     Number,
   );
-  for (const [i, { request, resolve }] of group.entries()) {
-    const { limit, window } = request;
+  for (const [i, { resolve }] of members.entries()) {
     const isAdmitted = i < admitted;
     const remaining = Math.max(0, limit - (isAdmitted ? count - admitted + i + 1 : count));
     const until = (freed: number): number => Math.ceil((freed - time) / 1_000) + window;

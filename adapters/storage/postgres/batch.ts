@@ -31,7 +31,9 @@ export class Batch {
   readonly #statements: readonly Statement[];
   readonly #results: Result[] = [];
   #rows: unknown[][] = [];
+  /** What this batch prepares, each with the number of its statement in the batch. */
   readonly #parsed: { readonly text: string; readonly at: number }[] = [];
+  /** What this batch closes, in the same way. */
   readonly #closed: { readonly names: readonly string[]; readonly at: number }[] = [];
   #prepared: PreparedStatements | undefined;
 

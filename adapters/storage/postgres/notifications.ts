@@ -28,10 +28,13 @@ export class Notifications {
   readonly #channel: string;
   /** The payload of this process's notifications, to recognize and ignore them. */
   readonly #id = randomUUID();
+  /** The listeners for commits. */
   readonly #listeners = new CommitListeners();
+  /** The listeners for signals, one for each engine. */
   readonly #members = new Set<(text: string) => void>();
   /** The texts that wait for the next notification. */
   #signals: string[] = [];
+  /** What uses the session. */
   readonly #listening = { begin: (connection: Connection) => this.#listen(connection) };
   /** The last connection that was told to listen. It may be in use for other things, too. */
   #listensOn: Connection | undefined;
@@ -41,7 +44,8 @@ export class Notifications {
    * reads from the storage, and every other process may notify it 50 times a second.
    */
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
-  #isPending = false;
+  /** Whether a commit has not been announced yet. */
+  #hasCommitted = false;
 
   constructor(pool: ConnectionPool, session: Session, { channel }: Names) {
     this.#pool = pool;
@@ -91,7 +95,7 @@ export class Notifications {
    */
   notify(isShared: boolean): void {
     if (isShared) this.#telling.request();
-    this.#isPending = true;
+    this.#hasCommitted = true;
     this.#notifying.request();
   }
 
@@ -109,10 +113,10 @@ export class Notifications {
 
   async #notify(): Promise<void> {
     const payloads = [
-      ...(this.#isPending ? [this.#id] : []),
+      ...(this.#hasCommitted ? [this.#id] : []),
       ...this.#signals.map((text) => `${signalMark}${this.#id} ${text}`),
     ];
-    this.#isPending = false;
+    this.#hasCommitted = false;
     this.#signals = [];
     const asynchronousCommit = {
       text: "SELECT set_config('synchronous_commit', 'off', true)",
@@ -127,14 +131,14 @@ export class Notifications {
     if (this.#listensOn === connection) return;
     this.#listensOn = connection;
     connection.on("notification", (message) => {
-      if (isOnChannel(this.#channel, message)) this.#take(message.payload);
+      if (isOnChannel(this.#channel, message)) this.#receive(message.payload);
     });
     await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
     // Earlier notifications were missed.
     this.#listeners.call();
   }
 
-  #take(payload: string): void {
+  #receive(payload: string): void {
     if (!payload.startsWith(signalMark)) {
       if (payload !== this.#id) this.#telling.request();
       return;
