@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Stored } from "../adapters/storage/layout.ts";
-import { tablesOf } from "../adapters/storage/schema.ts";
+import { makeTables } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table } from "../adapters/storage/sqlite/tables.ts";
 import type { ImportContact } from "../src/contacts/input-types.ts";
@@ -73,9 +73,9 @@ async function written(file: string, copy: string): Promise<Work> {
   to.exec(
     "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768",
   );
-  const tableOf = tablesOf(schema, (collection) => new Table(collection));
+  const tableOf = makeTables(schema, (collection) => new Table(collection));
   const perContact = schema.collections
-    .map(({ name }) => tableOf(name))
+    .map(tableOf)
     .filter(({ name }) => from.prepare(`SELECT count(*) AS n FROM ${name}`).get()?.["n"] === rows)
     .map(({ name, layout, insert }) => {
       const select = from.prepare(

@@ -5,7 +5,7 @@ import { Table as PostgresTable } from "../adapters/storage/postgres/tables.ts";
 import { createWordIndex } from "../adapters/storage/postgres/word-index.ts";
 import { planWrites } from "../adapters/storage/postgres/writes.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
-import { tablesOf } from "../adapters/storage/schema.ts";
+import { makeTables } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table as SqliteTable } from "../adapters/storage/sqlite/tables.ts";
 import { contactsByWords } from "../src/contacts/rows.ts";
@@ -131,12 +131,12 @@ export async function fillSqlite(
   size: number,
 ): Promise<void> {
   await engine.account().get();
-  const tables = tablesOf(schema, (collection) => new SqliteTable(collection));
+  const tableOf = makeTables(schema, (collection) => new SqliteTable(collection));
   using database = new DatabaseSync(file);
   database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN");
   const statements = new Map<string, ReturnType<typeof database.prepare>>();
   for (const { collection, row } of rows(engine, size)) {
-    const { insert, layout } = tables(collection.name);
+    const { insert, layout } = tableOf(collection);
     let statement = statements.get(insert);
     if (statement === undefined) statements.set(insert, (statement = database.prepare(insert)));
     statement.run(...layout.encode(row));
@@ -154,12 +154,12 @@ async function fillPostgres(
   await engine.account().get();
   const pool = database.pool({ max: 1 });
   const names = new Names("public");
-  const tables = tablesOf(schema, (collection) => new PostgresTable(collection, names));
+  const tableOf = makeTables(schema, (collection) => new PostgresTable(collection, names));
   await pool.query(`SET synchronous_commit = off; SET maintenance_work_mem = '256MB'`);
   await pool.query(`DROP INDEX tidings_contacts_words`);
   let writes: Write[] = [];
   const flush = async (): Promise<void> => {
-    for (const { text, values } of planWrites(writes, tables, groupWrites(names)).rows) {
+    for (const { text, values } of planWrites(writes, tableOf, groupWrites(names)).rows) {
       await pool.query(text, [...values]);
     }
     writes = [];

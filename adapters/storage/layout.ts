@@ -7,6 +7,7 @@ import {
   type Collection,
   type Column,
   columnsOf,
+  type ColumnType,
   type KeyValue,
   positionColumnOf,
   type Row,
@@ -39,6 +40,11 @@ export interface Layout {
 /** Whether a column can hold null. */
 export function isNullable(collection: Collection, column: string): boolean {
   return collection.columns[column]?.nullable === true;
+}
+
+/** Returns a column's type. The version is an integer. */
+export function columnType(collection: Collection, column: string): ColumnType {
+  return collection.columns[column]?.type ?? "integer";
 }
 
 const layouts = new WeakMap<Collection, Layout>();

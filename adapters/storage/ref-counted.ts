@@ -1,7 +1,7 @@
 import { TidingsError } from "../../src/kernel/index.ts";
 
-/** The resources of an open storage. */
-export interface Opened {
+/** The resources of an open storage, and how they are closed. */
+export interface Closable {
   /** Resolves when no work is in progress that closing would interrupt. */
   idle(): Promise<void>;
   close(): Promise<void>;
@@ -11,7 +11,7 @@ export interface Opened {
  * The resources of a storage that several engines may open. The first engine opens them, and the
  * last one to close closes them.
  */
-export class RefCounted<T extends Opened> {
+export class RefCounted<T extends Closable> {
   #count = 0;
   #opening: Promise<void> | undefined;
   #opened: T | undefined;

@@ -1,7 +1,4 @@
-/**
- * How the database adapters compare a database's schema version with the code's, and find what the
- * database lacks.
- */
+/** What the database adapters derive from a schema: what a migration adds, and their tables. */
 import { TidingsError } from "../../src/kernel/index.ts";
 import {
   type Collection,
@@ -64,16 +61,16 @@ export function refuseNewer(stored: number, { version }: Schema): void {
   );
 }
 
-/**
- * Calls `make` for each collection, and returns a function that finds the result by the
- * collection's name. That function throws a `TypeError` for an unknown name.
- */
-export function tablesOf<T>(
+/** Returns a collection's table. Throws a `TypeError` for a collection that is not in the schema. */
+export type TableOf<Table> = (collection: Collection) => Table;
+
+/** Makes the table of each collection and returns the function that finds it. */
+export function makeTables<Table>(
   { collections }: Schema,
-  make: (collection: Collection) => T,
-): (name: string) => T {
+  make: (collection: Collection) => Table,
+): TableOf<Table> {
   const tables = new Map(collections.map((collection) => [collection.name, make(collection)]));
-  return (name) => {
+  return ({ name }) => {
     const table = tables.get(name);
     if (table === undefined) throw new TypeError(`the schema has no collection ${name}`);
     return table;

@@ -1,5 +1,5 @@
 /** What the SQL of both databases has in common. */
-import type { Condition } from "../../src/ports/index.ts";
+import type { Condition, Index } from "../../src/ports/index.ts";
 
 /** The beginning of the names of tables, indexes and channels. */
 export const namePrefix = "tidings_";
@@ -16,6 +16,14 @@ export function conditionSql(where: Condition): string {
   return "in" in where
     ? `${column} IN (${where.in.map(literal).join(", ")})`
     : `${column} IS NOT NULL`;
+}
+
+/** Returns the name of an index, which is unique in the database. */
+export function indexName(
+  { collection, name }: Pick<Index, "collection" | "name">,
+  ...parts: readonly string[]
+): string {
+  return quoted([`${namePrefix}${collection.name}`, name, ...parts].join("_"));
 }
 
 /** Returns a list of columns. */

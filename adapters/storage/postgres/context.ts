@@ -1,3 +1,4 @@
+import type { TableOf } from "../schema.ts";
 import type { Names } from "./names.ts";
 import type { ConnectionPool } from "./pool.ts";
 import type { Table } from "./tables.ts";
@@ -6,7 +7,7 @@ import type { Table } from "./tables.ts";
 export interface StorageContext {
   readonly pool: ConnectionPool;
   readonly names: Names;
-  readonly table: (name: string) => Table;
+  readonly tableOf: TableOf<Table>;
   /** The tables of all counters, in the order in which groups write them. */
   readonly counters: readonly Table[];
 }

@@ -34,15 +34,15 @@ export class Groups {
     this.#onCommit = onCommit;
   }
 
-  begin(how: Access): Group {
+  begin(access: Access): Group {
     const group = this.#open.begin();
     let transaction: Transaction | undefined;
     return {
       read: (lookups) => {
-        if (how === "exclusive" || lookups.some(({ lock }) => lock === true)) {
+        if (access === "exclusive" || lookups.some(({ lock }) => lock === true)) {
           // Nothing would end a transaction that begins after its group.
           this.#open.refuseEnded(group);
-          transaction ??= new Transaction(this.#context, how);
+          transaction ??= new Transaction(this.#context, access);
         }
         return this.#read(lookups, transaction);
       },
@@ -50,7 +50,8 @@ export class Groups {
         try {
           await this.#commit(
             writes,
-            transaction ?? (how === "exclusive" ? new Transaction(this.#context, how) : undefined),
+            transaction ??
+              (access === "exclusive" ? new Transaction(this.#context, access) : undefined),
           );
         } finally {
           this.#open.end(group);
@@ -70,17 +71,17 @@ export class Groups {
   }
 
   async #read(lookups: readonly Lookup[], transaction: Transaction | undefined): Promise<Row[][]> {
-    const { pool, table } = this.#context;
-    const { statements, rows } = planLookups(lookups, table);
+    const { pool, tableOf } = this.#context;
+    const { statements, rows } = planLookups(lookups, tableOf);
     if (transaction !== undefined) return rows(await transaction.run(statements));
     const [, ...results] = await pool.atomic([planSettings, ...statements]);
     return rows(results);
   }
 
   async #commit(writes: readonly Write[], transaction: Transaction | undefined): Promise<void> {
-    const { pool, names, table } = this.#context;
+    const { pool, names, tableOf } = this.#context;
     try {
-      const { rows, logs } = planWrites(writes, table, groupWrites(names));
+      const { rows, logs } = planWrites(writes, tableOf, groupWrites(names));
       const statements = [...rows, ...(logs.length > 0 ? [positionSettings(names), ...logs] : [])];
       if (transaction === undefined) {
         await pool.atomic([commitSettings(names), ...statements]);
@@ -112,12 +113,12 @@ class Transaction {
   #first: Promise<readonly Result[]> | undefined;
   #hasEnded = false;
 
-  constructor({ pool, names }: StorageContext, how: Access) {
+  constructor({ pool, names }: StorageContext, access: Access) {
     this.#pool = pool;
     this.#pooled = pool.take();
     // The first `run` reports this error.
     this.#pooled.catch(() => {});
-    this.#opening = [begin, transactionSettings(names, how === "exclusive")];
+    this.#opening = [begin, transactionSettings(names, access === "exclusive")];
   }
 
   async run(statements: readonly Statement[]): Promise<readonly Result[]> {

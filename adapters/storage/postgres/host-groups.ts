@@ -50,11 +50,11 @@ export class HostGroups {
 
   group(handle: unknown): Group {
     const connection = this.#connection(handle);
-    const { table } = this.#context;
+    const { tableOf } = this.#context;
     return {
       read: async (lookups) => {
         await this.#verify(connection);
-        const { statements, rows } = planLookups(lookups, table);
+        const { statements, rows } = planLookups(lookups, tableOf);
         return rows(await this.#read(connection, statements));
       },
       commit: async (writes) => {
@@ -98,8 +98,8 @@ export class HostGroups {
   }
 
   async #write(connection: Connection, writes: readonly Write[]): Promise<void> {
-    const { table, names } = this.#context;
-    const { rows, logs } = planWrites(writes, table, {
+    const { tableOf, names } = this.#context;
+    const { rows, logs } = planWrites(writes, tableOf, {
       position: unplacedPosition(names),
       beforeLog: () => [],
       add: pendingAdditions(names),

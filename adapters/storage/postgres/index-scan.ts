@@ -8,8 +8,9 @@
  * is therefore compared with `>=` and `<=`.
  */
 import { type Collection, type Index, orderOf } from "../../../src/ports/index.ts";
+import { sortColumns } from "../index-order.ts";
 import { conditionSql, quoted, whereClause } from "../sql.ts";
-import { direction, sortColumns, type Table } from "./tables.ts";
+import { direction, type Table } from "./tables.ts";
 
 /**
  * A given value of an index's leading columns: whether it is null, and its SQL expression if not.

@@ -1,8 +1,10 @@
 import { type Index, type Lookup, orderOf, type Row } from "../../../src/ports/index.ts";
+import { columnType } from "../layout.ts";
+import type { TableOf } from "../schema.ts";
 import { whereClause } from "../sql.ts";
 import { scanConditions, scanOrder } from "./index-scan.ts";
 import type { Result, Statement } from "./statement.ts";
-import { type Table, typeOf } from "./tables.ts";
+import type { Table } from "./tables.ts";
 import { arrayText, keyText, sqlTypes } from "./values.ts";
 
 /** Look-ups that one statement can answer. */
@@ -22,17 +24,14 @@ export interface PlannedLookups {
 }
 
 /** Plans look-ups. */
-export function planLookups(
-  lookups: readonly Lookup[],
-  tableOf: (name: string) => Table,
-): PlannedLookups {
+export function planLookups(lookups: readonly Lookup[], tableOf: TableOf<Table>): PlannedLookups {
   const groups = groupLookups(lookups);
   return {
-    statements: groups.map((group) => lookupStatement(group, tableOf(group.index.collection.name))),
+    statements: groups.map((group) => lookupStatement(group, tableOf(group.index.collection))),
     rows: (results) => {
       const found: Row[][] = lookups.map(() => []);
       for (const [i, { index, lookups: members }] of groups.entries()) {
-        const table = tableOf(index.collection.name);
+        const table = tableOf(index.collection);
         for (const row of results[i]?.rows ?? []) {
           const place = members[Number(row[0]) - 1]?.place;
           if (place !== undefined) found[place]?.push(table.decode(row, 1));
@@ -69,7 +68,7 @@ function lookupStatement({ index, nulls, lock, lookups }: LookupGroup, table: Ta
   const given = nulls.map((isNull, i) => ({
     isNull,
     sql: `wanted.k${i}`,
-    type: typeOf(index.collection, order[i] ?? ""),
+    type: columnType(index.collection, order[i] ?? ""),
   }));
   const parts = given.flatMap(({ isNull, sql, type }, place) =>
     isNull ? [] : [{ sql, type, place }],

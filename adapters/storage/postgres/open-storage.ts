@@ -1,7 +1,7 @@
 import type { Schema } from "../../../src/ports/index.ts";
 import type { OpenTransactions } from "../open-transactions.ts";
-import type { Opened } from "../ref-counted.ts";
-import { tablesOf } from "../schema.ts";
+import type { Closable } from "../ref-counted.ts";
+import { makeTables } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
 import type { StorageContext } from "./context.ts";
 import { AdvisoryLocks } from "./engine-locks.ts";
@@ -17,7 +17,7 @@ import { Transactions } from "./transactions.ts";
 import { byName } from "./writes.ts";
 
 /** What an open storage consists of. The engines that share the storage share it. */
-export interface OpenStorage extends StorageContext, Opened {
+export interface OpenStorage extends StorageContext, Closable {
   readonly groups: Groups;
   readonly hosts: HostGroups;
   readonly transactions: Transactions;
@@ -39,7 +39,7 @@ interface OpenOptions {
 export async function openStorage(schema: Schema, options: OpenOptions): Promise<OpenStorage> {
   const { pool, names, canMigrate, openTransactions, isShared } = options;
   pool.reopen();
-  const table = tablesOf(schema, (collection) => new Table(collection, names));
+  const tableOf = makeTables(schema, (collection) => new Table(collection, names));
   const id = await pool.use(async (connection) => {
     await ensureSchema(connection, schema, names, canMigrate);
     return databaseId(connection, names);
@@ -47,9 +47,9 @@ export async function openStorage(schema: Schema, options: OpenOptions): Promise
   await pool.readDefaults();
   const counters = schema.collections
     .filter(({ kind }) => kind === "counter")
-    .map(({ name }) => table(name))
+    .map(tableOf)
     .toSorted(byName);
-  const context: StorageContext = { pool, names, table, counters };
+  const context: StorageContext = { pool, names, tableOf, counters };
   const session = new Session(pool);
   const notifications = new Notifications(pool, session, names);
   const engineLocks = new AdvisoryLocks(pool, session, names);

@@ -1,4 +1,5 @@
 import { type Collection, type KeyValue, orderOf, type Range } from "../../../src/ports/index.ts";
+import { columnType } from "../layout.ts";
 import {
   acceptedValues,
   beyondNullable,
@@ -10,7 +11,7 @@ import {
 import { quoted, whereClause } from "../sql.ts";
 import { type GivenValue, scanConditions, scanOrder } from "./index-scan.ts";
 import type { Statement } from "./statement.ts";
-import { type Table, typeOf } from "./tables.ts";
+import type { Table } from "./tables.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
 
 /**
@@ -45,7 +46,7 @@ function partSql(part: RangePart, table: Table, values: Text[], number: number):
   const columns = orderOf(index);
   const param = (column: string, value: KeyValue): string => {
     values.push(keyText(value));
-    return `$${values.length}::${sqlTypes[typeOf(index.collection, column)]}`;
+    return `$${values.length}::${sqlTypes[columnType(index.collection, column)]}`;
   };
   const given = prefix.map((value, i) => ({
     isNull: value === null,
@@ -139,7 +140,7 @@ function isOneOf(
   wanted: readonly KeyValue[],
   values: Text[],
 ): string {
-  const type = typeOf(collection, column);
+  const type = columnType(collection, column);
   values.push(arrayText(type, wanted.filter((value) => value !== null).map(keyText)));
   const present = `${quoted(column)} = ANY ($${values.length}::${sqlTypes[type]}[])`;
   return wanted.includes(null) ? `(${present} OR ${quoted(column)} IS NULL)` : present;

@@ -17,7 +17,7 @@ export class PostgresReader implements Reader {
   }
 
   async get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
-    const { statements, rows } = planLookups(lookups, this.#context().table);
+    const { statements, rows } = planLookups(lookups, this.#context().tableOf);
     return rows(await this.#read(lookups, statements));
   }
 
@@ -25,18 +25,18 @@ export class PostgresReader implements Reader {
     const { rows, unplaced } = await this.#range(range);
     // Rows without a position come last.
     if (!unplaced || (range.order === "ascending" && rows.length >= range.limit)) return rows;
-    const { pool, names, table } = this.#context();
-    const log = table(range.index.collection.name);
+    const { pool, names, tableOf } = this.#context();
+    const log = tableOf(range.index.collection);
     // A read-only database can still be read up to the rows without positions.
     await assignPositions(pool, names, log).catch(() => {});
     return (await this.#range(range)).rows;
   }
 
   async search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]> {
-    const { pool, table: tableOf } = this.#context();
+    const { pool, tableOf } = this.#context();
     const planned = searches.map((search) => ({
       search,
-      table: tableOf(search.index.collection.name),
+      table: tableOf(search.index.collection),
     }));
     const statements = planned.map(({ search, table }) => searchStatement(search, table));
     const [, ...found] = await pool.atomic([searchSettings, ...statements]);
@@ -53,7 +53,7 @@ export class PostgresReader implements Reader {
     range: Range,
   ): Promise<{ readonly rows: readonly Row[]; readonly unplaced: boolean }> {
     const { index, limit } = range;
-    const table = this.#context().table(index.collection.name);
+    const table = this.#context().tableOf(index.collection);
     const planned = rangeStatement(range, table);
     if (planned === undefined) return { rows: [], unplaced: false };
     const { position } = table.layout;

@@ -31,7 +31,12 @@ const minPoolSize = 2;
 /** How many connections stay free for groups, reads and notifications. */
 const reservedConnections = 4;
 
-/** The storage that `postgres()` returns. */
+/**
+ * The storage that `postgres()` returns. The engine's groups read and commit in `groups.ts`, those
+ * inside transactions of the host application in `host-groups.ts`, and lists are read in
+ * `reader.ts`. All of them run statements on connections of `pool.ts`. What has to last, the
+ * notifications and the locks of engines, shares the connection of `session.ts`.
+ */
 export class PostgresStorage<Client extends PostgresClient> implements StoragePort<Client> {
   readonly capabilities: StorageCapabilities;
   readonly reader: PostgresReader = new PostgresReader(() => this.#shared.get());
@@ -92,8 +97,8 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     return migrationSql(schema, this.#names, from);
   }
 
-  begin(how: Access = "shared"): Group {
-    return this.#shared.get().groups.begin(how);
+  begin(access: Access = "shared"): Group {
+    return this.#shared.get().groups.begin(access);
   }
 
   host(handle: unknown): Group {

@@ -5,11 +5,11 @@ import {
   type ColumnType,
   type Index,
   type KeyValue,
-  orderOf,
   type Row,
 } from "../../../src/ports/index.ts";
-import { isNullable, type Layout, layoutOf } from "../layout.ts";
-import { conditionSql, literal, namePrefix, quoted } from "../sql.ts";
+import { sortColumns } from "../index-order.ts";
+import { columnType, isNullable, type Layout, layoutOf } from "../layout.ts";
+import { conditionSql, indexName, literal, namePrefix, quoted } from "../sql.ts";
 import type { Names } from "./names.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
 
@@ -28,7 +28,7 @@ export class Table {
     this.layout = layoutOf(collection);
     this.name = names.table(collection.name);
     const { columns } = this.layout;
-    this.#types = columns.map((column) => typeOf(collection, column));
+    this.#types = columns.map((column) => columnType(collection, column));
     this.selected = columns
       // JSON is selected as text, because drivers parse JSON in different ways.
       .map((column, place) =>
@@ -70,26 +70,6 @@ export class Table {
   }
 }
 
-/** Returns a column's type. The version is an integer. */
-export function typeOf(collection: Collection, column: string): ColumnType {
-  return collection.columns[column]?.type ?? "integer";
-}
-
-/** Returns the columns that order an index, up to the first that make its rows unique. */
-export function sortColumns(index: Index): readonly string[] {
-  const { collection, columns, unique, where } = index;
-  const notNullColumn = where !== undefined && "present" in where ? where.column : undefined;
-  if (
-    unique &&
-    !columns.some((column) => column !== notNullColumn && isNullable(collection, column))
-  ) {
-    return columns;
-  }
-  const all = orderOf(index);
-  const position = all.findIndex((column) => typeOf(collection, column) === "position");
-  return position === -1 ? all : all.slice(0, position + 1);
-}
-
 /**
  * Returns a column's part of ORDER BY. Nulls come first in ascending order, as the port specifies.
  * PostgreSQL's default is last.
@@ -124,7 +104,7 @@ export function addColumn(
 
 /** Returns the statement that creates an index. */
 export function createIndex(index: Index, names: Names): string {
-  const { collection, unique, where, name } = index;
+  const { collection, unique, where } = index;
   // The index also has the columns that order rows with an equal key. Otherwise these rows would
   // have to be sorted for each page.
   const columns = (unique ? index.columns : sortColumns(index)).map((column) =>
@@ -132,7 +112,7 @@ export function createIndex(index: Index, names: Names): string {
   );
   const condition = where === undefined ? "" : ` WHERE ${conditionSql(where)}`;
   return (
-    `CREATE ${unique ? "UNIQUE " : ""}INDEX ${quoted(`${namePrefix}${collection.name}_${name}`)} ` +
+    `CREATE ${unique ? "UNIQUE " : ""}INDEX ${indexName(index)} ` +
     `ON ${names.table(collection.name)} (${columns.join(", ")})${condition};`
   );
 }

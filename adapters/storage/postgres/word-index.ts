@@ -3,7 +3,7 @@
  * The `tsvector` is built without a parser, so the words stay as they are.
  */
 import type { Search, WordIndex } from "../../../src/ports/index.ts";
-import { literal, namePrefix, quoted } from "../sql.ts";
+import { indexName, literal, quoted } from "../sql.ts";
 import type { Names } from "./names.ts";
 import type { Statement } from "./statement.ts";
 import type { Table } from "./tables.ts";
@@ -16,9 +16,9 @@ const vector = ({ column }: WordIndex): string =>
  * read.
  */
 export function createWordIndex(index: WordIndex, names: Names): string {
-  const { collection, name, column } = index;
+  const { collection, column } = index;
   return (
-    `CREATE INDEX ${quoted(`${namePrefix}${collection.name}_${name}`)} ` +
+    `CREATE INDEX ${indexName(index)} ` +
     `ON ${names.table(collection.name)} USING gin (${vector(index)}) WITH (fastupdate = off) ` +
     `WHERE ${quoted(column)} IS NOT NULL;`
   );

@@ -9,6 +9,7 @@
  * key has to precede what takes it. Counters and logs, which every group writes, come last.
  */
 import { columnsOf, keyOf, type KeyValue, type Row, type Write } from "../../../src/ports/index.ts";
+import type { TableOf } from "../schema.ts";
 import { literal, quoted } from "../sql.ts";
 import { conflictMark } from "./errors.ts";
 import { keyScan } from "./index-scan.ts";
@@ -59,7 +60,7 @@ export interface SharedWrites {
  */
 export function planWrites(
   writes: readonly Write[],
-  tableOf: (name: string) => Table,
+  tableOf: TableOf<Table>,
   { position, beforeLog, add }: SharedWrites,
 ): PlannedWrites {
   const tables = groupByTable(writes, tableOf);
@@ -85,21 +86,21 @@ export function planWrites(
 const isQueue = ({ collection }: Table): boolean => collection.kind === "queue";
 const isLog = ({ layout }: Table): boolean => layout.position !== undefined;
 
-function groupByTable(writes: readonly Write[], tableOf: (name: string) => Table): TableWrites[] {
+function groupByTable(writes: readonly Write[], tableOf: TableOf<Table>): TableWrites[] {
   const tables = new Map<string, TableWrites>();
   for (const write of writes) {
-    const { name } = write.collection;
-    let group = tables.get(name);
+    const { collection } = write;
+    let group = tables.get(collection.name);
     if (group === undefined) {
       group = {
-        table: tableOf(name),
+        table: tableOf(collection),
         guarded: [],
         removals: [],
         updates: [],
         insertions: [],
         sums: [],
       };
-      tables.set(name, group);
+      tables.set(collection.name, group);
     }
     if ("version" in write) group.guarded.push(write);
     if (write.kind === "insert") group.insertions.push(write.row);

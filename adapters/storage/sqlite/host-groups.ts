@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
+import type { TableOf } from "../schema.ts";
 import { Connection } from "./connection.ts";
 import { isBusy, toStorageError } from "./errors.ts";
 import { fileOf } from "./handle.ts";
@@ -31,12 +32,12 @@ export class HostGroups {
    * file, as SQLite reports it.
    * @throws TidingsError `invalid_option` when the handle cannot be used
    */
-  group(handle: unknown, file: string, reads: Reads, table: (name: string) => Table): Group {
+  group(handle: unknown, file: string, reads: Reads, tableOf: TableOf<Table>): Group {
     const connection = this.#connection(handle, file);
     return {
       read: (lookups) =>
         lookups.map((lookup) => translateErrors(file, () => reads.get(connection, lookup))),
-      commit: (writes) => translateErrors(file, () => write(connection, writes, table)),
+      commit: (writes) => translateErrors(file, () => write(connection, writes, tableOf)),
       abort() {},
     };
   }
@@ -78,13 +79,9 @@ function works(statement: StatementSync): boolean {
   }
 }
 
-function write(
-  connection: Connection,
-  writes: readonly Write[],
-  table: (name: string) => Table,
-): void {
+function write(connection: Connection, writes: readonly Write[], tableOf: TableOf<Table>): void {
   const { handle } = connection;
-  const steps = stepsOf(writes, table);
+  const steps = stepsOf(writes, tableOf);
   handle.exec("SAVEPOINT tidings");
   try {
     applySteps(steps, connection);

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Schema } from "../../../src/ports/index.ts";
 import type { OpenTransactions } from "../open-transactions.ts";
-import type { Opened } from "../ref-counted.ts";
-import { tablesOf } from "../schema.ts";
+import type { Closable } from "../ref-counted.ts";
+import { makeTables, type TableOf } from "../schema.ts";
 import {
   type BackgroundThresholds,
   BackgroundWriter,
@@ -35,11 +35,11 @@ export interface SqliteStorageOptions {
 }
 
 /** What an open storage consists of. The engines that share the storage share it. */
-export interface OpenStorage extends Opened {
+export interface OpenStorage extends Closable {
   /** The path of the database file, as SQLite reports it. */
   readonly path: string;
   readonly files: OpenFiles;
-  readonly table: (name: string) => Table;
+  readonly tableOf: TableOf<Table>;
   readonly reads: Reads;
   /** The connection of the storage's reader. */
   readonly reading: Connection;
@@ -54,7 +54,7 @@ export async function openStorage(
   { file, migrate, check = "quick", thresholds = defaultThresholds }: SqliteStorageOptions,
   openTransactions: OpenTransactions,
 ): Promise<OpenStorage> {
-  const table = tablesOf(schema, (collection) => new Table(collection));
+  const tableOf = makeTables(schema, (collection) => new Table(collection));
   const handles: DatabaseSync[] = [];
   const closeAll = (): void => {
     for (const handle of handles.toReversed()) handle.close();
@@ -68,7 +68,7 @@ export async function openStorage(
     const reading = await connect(file);
     handles.push(reading);
     reading.exec(readerSettings);
-    const reads = new Reads(table);
+    const reads = new Reads(tableOf);
     const background = new BackgroundWriter(file, thresholds);
     if (thresholds.minGroups === 0) await background.start();
     const files = new OpenFiles(path, () => {
@@ -77,13 +77,13 @@ export async function openStorage(
       writer.endReading();
       return saveLog(writing);
     });
-    const writer: Writer = new Writer(new Connection(writing), reads, table, background, files);
+    const writer: Writer = new Writer(new Connection(writing), reads, tableOf, background, files);
     const transactions = new Transactions(path, () => connect(file), openTransactions);
     const locks = new FileLocks(path);
     return {
       path,
       files,
-      table,
+      tableOf,
       reads,
       reading: new Connection(reading),
       writer,

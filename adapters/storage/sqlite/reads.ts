@@ -6,6 +6,7 @@ import {
   type Range,
   type Row,
 } from "../../../src/ports/index.ts";
+import { sortColumns } from "../index-order.ts";
 import { isNullable, type Stored, storedKey, storedValue } from "../layout.ts";
 import {
   acceptedValues,
@@ -15,10 +16,11 @@ import {
   type RangePart,
   splitAtNulls,
 } from "../range-parts.ts";
+import type { TableOf } from "../schema.ts";
 import { columnList, conditionSql, quoted, whereClause } from "../sql.ts";
 import type { Connection } from "./connection.ts";
 import { rollBack } from "./handle.ts";
-import { indexedBy, sortColumns, type Table } from "./tables.ts";
+import { indexedBy, type Table } from "./tables.ts";
 
 /**
  * The plus keeps SQLite from planning for the bound number. It would plan again for each number,
@@ -38,15 +40,15 @@ interface LookupPlan {
  * length.
  */
 export class Reads {
-  readonly #table: (name: string) => Table;
+  readonly #tableOf: TableOf<Table>;
   readonly #plans = new Map<Index, LookupPlan[]>();
 
-  constructor(table: (name: string) => Table) {
-    this.#table = table;
+  constructor(tableOf: TableOf<Table>) {
+    this.#tableOf = tableOf;
   }
 
   get(connection: Connection, { index, key, limit }: Lookup): Row[] {
-    const { layout } = this.#table(index.collection.name);
+    const { layout } = this.#tableOf(index.collection);
     const { sql, isPoint } = this.#plan(index, key.length);
     const query = connection.query(sql);
     if (isPoint) {
@@ -69,7 +71,7 @@ export class Reads {
   }
 
   #parts(connection: Connection, range: Range, parts: readonly RangePart[]): Row[] {
-    const table = this.#table(range.index.collection.name);
+    const table = this.#tableOf(range.index.collection);
     const rows: Row[] = [];
     let skip = range.skip ?? 0;
     for (const part of parts) {
@@ -93,7 +95,7 @@ export class Reads {
   #plan(index: Index, length: number): LookupPlan {
     let plans = this.#plans.get(index);
     if (plans === undefined) this.#plans.set(index, (plans = []));
-    return (plans[length] ??= planOf(this.#table(index.collection.name), index, length));
+    return (plans[length] ??= planOf(this.#tableOf(index.collection), index, length));
   }
 }
 

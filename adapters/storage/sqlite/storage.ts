@@ -26,7 +26,13 @@ import { openStorage, type OpenStorage, type SqliteStorageOptions } from "./open
 import { whenUnlocked } from "./when-unlocked.ts";
 import { search } from "./word-index.ts";
 
-/** The storage that `sqlite()` returns. Tests set options that `sqlite()` does not have. */
+/**
+ * The storage that `sqlite()` returns. It has one connection for the groups of the engine
+ * (`writer.ts`), one for lists, and one for transactions of the host application that it opens
+ * itself (`transactions.ts`). A worker thread commits large groups on a fourth one
+ * (`background-writer.ts`). Groups inside transactions that the host application opened run on its
+ * own handles (`host-groups.ts`). Tests set options that `sqlite()` does not have.
+ */
 export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly capabilities = {
     durable: true,
@@ -54,9 +60,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       return whenUnlocked(this.#file, () => reads.range(reading, range));
     },
     search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> => {
-      const { table, reading } = this.#shared.get();
+      const { tableOf, reading } = this.#shared.get();
       return whenUnlocked(this.#file, () =>
-        searches.map((each) => search(reading, table(each.index.collection.name), each)),
+        searches.map((each) => search(reading, tableOf(each.index.collection), each)),
       );
     },
   };
@@ -88,16 +94,16 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     return migrationSql(schema, from);
   }
 
-  begin(how: Access = "shared"): Group {
+  begin(access: Access = "shared"): Group {
     const { writer, transactions } = this.#shared.get();
-    const group = transactions.withLock(writer.begin(how), how);
+    const group = transactions.withLock(writer.begin(access), access);
     return { ...group, commit: (writes) => this.#notifyAfter(group.commit(writes)) };
   }
 
   host(handle: unknown): Group {
-    const { path, reads, table, files } = this.#shared.get();
+    const { path, reads, tableOf, files } = this.#shared.get();
     files.verify();
-    return this.#hosts.group(handle, path, reads, table);
+    return this.#hosts.group(handle, path, reads, tableOf);
   }
 
   async transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {

@@ -3,12 +3,12 @@ import {
   type Column,
   columnsOf,
   type Index,
-  orderOf,
   positionColumnOf,
 } from "../../../src/ports/index.ts";
-import { type Layout, layoutOf } from "../layout.ts";
+import { sortColumns } from "../index-order.ts";
+import { columnType, type Layout, layoutOf } from "../layout.ts";
 import type { Addition } from "../schema.ts";
-import { conditionSql, literal, namePrefix, quoted } from "../sql.ts";
+import { columnList, conditionSql, indexName, literal, namePrefix, quoted } from "../sql.ts";
 
 /** Returns the quoted name of a collection's table. */
 export const tableName = ({ name }: Collection): string => quoted(namePrefix + name);
@@ -33,11 +33,11 @@ export class Table {
       .join(" AND ");
     const sums = columns.filter((column) => !key.includes(column)).map(quoted);
     const values = columns.map(() => "?").join(", ");
-    this.insert = `INSERT INTO ${this.name} (${list(columns)}) VALUES (${values})`;
+    this.insert = `INSERT INTO ${this.name} (${columnList(columns)}) VALUES (${values})`;
     this.remove = `DELETE FROM ${this.name} WHERE ${guard}`;
     this.hold = `SELECT 1 FROM ${this.name} WHERE ${guard}`;
     const added = sums.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
-    this.add = `${this.insert} ON CONFLICT (${list(key)}) DO UPDATE SET ${added}`;
+    this.add = `${this.insert} ON CONFLICT (${columnList(key)}) DO UPDATE SET ${added}`;
   }
 
   /**
@@ -85,7 +85,7 @@ export function createTable(collection: Collection, name: string = tableName(col
   const columns = columnsOf(collection).map(([column, described]) => columnSql(column, described));
   if (collection.kind !== "counter") columns.push(`"version" INTEGER NOT NULL`);
   if (isOrderedByKey(collection)) {
-    columns.push(`PRIMARY KEY (${list(collection.primary.columns)})`);
+    columns.push(`PRIMARY KEY (${columnList(collection.primary.columns)})`);
     return `CREATE TABLE ${name} (${columns.join(", ")}) STRICT, WITHOUT ROWID;`;
   }
   // A rowid that is not declared as a column may change in a VACUUM (SQLite manual, "VACUUM").
@@ -108,7 +108,7 @@ export function createIndex(index: Index): string | undefined {
   const condition = where === undefined ? "" : ` WHERE ${conditionSql(where)}`;
   return (
     `CREATE ${unique ? "UNIQUE " : ""}INDEX ${indexName(index)} ` +
-    `ON ${tableName(collection)} (${list(columns)})${condition};`
+    `ON ${tableName(collection)} (${columnList(columns)})${condition};`
   );
 }
 
@@ -119,20 +119,6 @@ export function createIndex(index: Index): string | undefined {
 export function indexedBy(index: Index): string {
   if (isPosition(index)) return "NOT INDEXED";
   return isTable(index) ? "" : `INDEXED BY ${indexName(index)}`;
-}
-
-/**
- * Returns the columns that order an index. Nothing has to follow a position, because no two rows
- * share one.
- */
-export function sortColumns(index: Index): readonly string[] {
-  const columns = orderOf(index);
-  const position = columns.findIndex((column) => typeOf(index.collection, column) === "position");
-  return position === -1 ? columns : columns.slice(0, position + 1);
-}
-
-function typeOf(collection: Collection, column: string): Column["type"] | undefined {
-  return collection.columns[column]?.type;
 }
 
 const isLog = (collection: Collection): boolean => positionColumnOf(collection) !== undefined;
@@ -163,11 +149,9 @@ function isTable(index: Index): boolean {
 
 function isPosition({ columns, collection, where }: Index): boolean {
   const [column = ""] = columns;
-  return columns.length === 1 && where === undefined && typeOf(collection, column) === "position";
-}
-
-function indexName({ collection, name }: Index): string {
-  return quoted(`${namePrefix}${collection.name}_${name}`);
+  return (
+    columns.length === 1 && where === undefined && columnType(collection, column) === "position"
+  );
 }
 
 function columnSql(name: string, { type, nullable, fill }: Column): string {
@@ -180,8 +164,4 @@ function columnSql(name: string, { type, nullable, fill }: Column): string {
 
 function fillSql(fill: string | number | boolean): string {
   return typeof fill === "string" ? literal(fill) : String(Number(fill));
-}
-
-function list(columns: readonly string[]): string {
-  return columns.map(quoted).join(", ");
 }

@@ -4,7 +4,7 @@
  */
 import type { Row, Search, WordIndex } from "../../../src/ports/index.ts";
 import type { Stored } from "../layout.ts";
-import { namePrefix, quoted } from "../sql.ts";
+import { indexName, quoted } from "../sql.ts";
 import type { Connection } from "./connection.ts";
 import { rowidColumn, type Table, tableName } from "./tables.ts";
 
@@ -21,7 +21,7 @@ export function createWordIndex(index: WordIndex): string {
     `INSERT INTO ${words} (${words}, rowid, words) ` +
     `SELECT 'delete', ${row}.${rowid}, ${row}.${column} WHERE ${hasWords(row)};`;
   const trigger = (name: string, event: string, when: string, body: string): string =>
-    `CREATE TRIGGER ${nameOf(index, name)} AFTER ${event} ON ${table} ` +
+    `CREATE TRIGGER ${indexName(index, name)} AFTER ${event} ON ${table} ` +
     `WHEN ${when} BEGIN ${body} END;`;
   const changed = `old.${column} IS NOT new.${column}`;
   return [
@@ -66,9 +66,5 @@ function searchSql({ layout }: Pick<Table, "layout">, index: WordIndex): string 
 }
 
 function namesOf(index: WordIndex): [table: string, words: string] {
-  return [tableName(index.collection), nameOf(index)];
-}
-
-function nameOf({ collection, name }: WordIndex, ...parts: readonly string[]): string {
-  return quoted([`${namePrefix}${collection.name}`, name, ...parts].join("_"));
+  return [tableName(index.collection), indexName(index)];
 }

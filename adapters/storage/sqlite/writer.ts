@@ -1,5 +1,6 @@
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import { OpenGroups } from "../open-groups.ts";
+import type { TableOf } from "../schema.ts";
 import type { BackgroundWriter } from "./background-writer.ts";
 import type { Connection } from "./connection.ts";
 import { isStale } from "./errors.ts";
@@ -23,7 +24,7 @@ type Readers = symbol | "any";
 export class Writer {
   readonly connection: Connection;
   readonly #reads: Reads;
-  readonly #table: (name: string) => Table;
+  readonly #tableOf: TableOf<Table>;
   readonly #background: BackgroundWriter;
   readonly #files: OpenFiles;
   /** Undefined if no transaction is open. */
@@ -33,20 +34,20 @@ export class Writer {
   constructor(
     connection: Connection,
     reads: Reads,
-    table: (name: string) => Table,
+    tableOf: TableOf<Table>,
     background: BackgroundWriter,
     files: OpenFiles,
   ) {
     this.connection = connection;
     this.#reads = reads;
-    this.#table = table;
+    this.#tableOf = tableOf;
     this.#background = background;
     this.#files = files;
   }
 
-  begin(how: Access): Group {
+  begin(access: Access): Group {
     const group = this.#open.begin();
-    const readers = how === "exclusive" ? group : "any";
+    const readers = access === "exclusive" ? group : "any";
     let hasRead = false;
     return {
       read: (lookups) =>
@@ -55,7 +56,7 @@ export class Writer {
           this.#open.refuseEnded(group);
           // A transaction that an earlier group began does not see later commits. And one that a
           // shared group began does not hold the file's lock, which an exclusive group needs.
-          if (!hasRead || how === "exclusive") this.#endReadingOf("any");
+          if (!hasRead || access === "exclusive") this.#endReadingOf("any");
           hasRead = true;
           const rows = this.#read(lookups, readers);
           // The log can begin again at the front only if nothing reads during a checkpoint. If each
@@ -129,7 +130,7 @@ export class Writer {
   }
 
   #commit(writes: readonly Write[], readers: Readers): void | Promise<void> {
-    const steps = stepsOf(writes, this.#table);
+    const steps = stepsOf(writes, this.#tableOf);
     // An exclusive group holds the file's lock on this connection, so it commits here.
     const thread =
       readers === "any"

@@ -1,5 +1,6 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { type Stored, storedKey } from "../layout.ts";
+import type { TableOf } from "../schema.ts";
 import type { Connection } from "./connection.ts";
 import { runSteps, type Step } from "./steps.ts";
 import type { Table } from "./tables.ts";
@@ -9,13 +10,10 @@ import type { Table } from "./tables.ts";
  * step.
  * @throws StorageRefusal when a value does not fit its column
  */
-export function stepsOf(
-  writes: readonly Write[],
-  tableNamed: (name: string) => Table,
-): readonly Step[] {
+export function stepsOf(writes: readonly Write[], tableOf: TableOf<Table>): readonly Step[] {
   const steps: Step[] = [];
   for (const write of writes) {
-    const table = tableNamed(write.collection.name);
+    const table = tableOf(write.collection);
     const { sql, guard, row } = stepOf(write, table);
     const last = steps.at(-1);
     if (last?.sql === sql) last.rows.push(row);

@@ -38,7 +38,7 @@ const all = { version: 1, collections: [...schema.collections, ...conformance.co
 const tables = new Map(
   all.collections.map((collection) => [collection.name, new Table(collection, names)]),
 );
-const tableOf = (name: string): Table => tables.get(name) ?? expect.fail(name);
+const tableOf = ({ name }: Collection): Table => tables.get(name) ?? expect.fail(name);
 const full = 3_000;
 
 /**
@@ -80,7 +80,7 @@ const nameOf = ({ collection, name }: Index): string =>
 /** Every form of look-up and range over an index. */
 function* reads(index: Index): Generator<Tied> {
   const { collection } = index;
-  const table = tableOf(collection.name);
+  const table = tableOf(collection);
   const sample = row(collection, 7);
   const order = [...new Set([...index.columns, ...collection.primary.columns])];
   const tuple = (from: number, to: number): KeyValue[] =>
@@ -117,7 +117,7 @@ const searches = all.collections
     const word = (text: string, prefix: boolean): SearchedWord => ({ word: text, prefix });
     const asked = [[word("all", false)], [word("n", true)], [word("all", false), word("n1", true)]];
     return asked.map((words) => ({
-      statement: searchStatement({ index, words, limit: 10 }, tableOf(index.collection.name)),
+      statement: searchStatement({ index, words, limit: 10 }, tableOf(index.collection)),
       index: `tidings_${index.collection.name}_${index.name}`,
     }));
   });
@@ -126,7 +126,7 @@ const searches = all.collections
 function* unplaced(collection: Collection): Generator<Tied> {
   const position = positionColumnOf(collection);
   if (position === undefined) return;
-  const table = tableOf(collection.name);
+  const table = tableOf(collection);
   const indexes = ["unplaced", "by_position"].map((name) => `tidings_${collection.name}_${name}`);
   yield { statement: unplacedRows(table), indexes };
   yield { statement: assignStatement(names, table), indexes };
@@ -329,7 +329,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
       const counters = all.collections.filter(({ kind }) => kind === "counter");
       const statements = [
         findPendingCounts(names),
-        ...counters.map(({ name }) => addStatement(names, tableOf(name))),
+        ...counters.map((counter) => addStatement(names, tableOf(counter))),
       ].map((statement) => ({ statement }));
       try {
         await within(client, countSettings, async () => {

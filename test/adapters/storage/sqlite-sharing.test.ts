@@ -339,7 +339,7 @@ describe("the plans of reads", () => {
     const tables = new Map(
       collections.map((collection) => [collection.name, new Table(collection)]),
     );
-    const reads = new Reads((name) => tables.get(name) ?? expect.fail(name));
+    const reads = new Reads(({ name }) => tables.get(name) ?? expect.fail(name));
     const indexes: readonly Index[] = collections.flatMap(({ primary, indexes: others }) => [
       primary,
       ...others,

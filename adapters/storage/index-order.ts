@@ -1,0 +1,17 @@
+import { type Index, orderOf } from "../../src/ports/index.ts";
+import { columnType, isNullable } from "./layout.ts";
+
+/** Returns the columns that order an index, up to the first that make its rows unique. */
+export function sortColumns(index: Index): readonly string[] {
+  const { collection, columns, unique, where } = index;
+  const notNullColumn = where !== undefined && "present" in where ? where.column : undefined;
+  if (
+    unique &&
+    !columns.some((column) => column !== notNullColumn && isNullable(collection, column))
+  ) {
+    return columns;
+  }
+  const all = orderOf(index);
+  const position = all.findIndex((column) => columnType(collection, column) === "position");
+  return position === -1 ? all : all.slice(0, position + 1);
+}
