@@ -15,8 +15,8 @@ interface Point {
   readonly values: StoredRow;
   /** The places of the columns in `values`. */
   readonly places: readonly number[];
-  /** How many columns count. */
-  readonly columns: number;
+  /** How many of the columns count. */
+  readonly columnCount: number;
   readonly side: "before" | "beyond";
 }
 
@@ -35,8 +35,8 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   /** The places of the columns in a list of values that are in their order: 0, 1, 2, … */
   readonly #ownPlaces: readonly number[];
   /** The number of the array that was found last, and the number of the entry in it. */
-  #chunk = 0;
-  #entry = 0;
+  #chunkNumber = 0;
+  #entryNumber = 0;
 
   constructor(places: readonly number[]) {
     this.#places = places;
@@ -44,16 +44,16 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   }
 
   /**
-   * Inserts an entry, unless the list has one with the same values in the first `columns` columns.
-   * Returns whether it did.
+   * Inserts an entry, unless the list has one with the same values in the first
+   * `columnCount` columns. Returns whether it did.
    */
-  insert(entry: E, columns = this.#places.length): boolean {
-    const point = this.#beforeRow(entry.row, columns);
+  insert(entry: E, columnCount = this.#places.length): boolean {
+    const point = this.#beforeRow(entry.row, columnCount);
     const found = this.#seek(point);
     if (found && this.#compare(found.row, point) === 0) return false;
-    const chunk = this.#chunks[this.#chunk] ?? [];
-    if (this.#entry === chunk.length) chunk.push(entry);
-    else chunk.splice(this.#entry, 0, entry);
+    const chunk = this.#chunks[this.#chunkNumber] ?? [];
+    if (this.#entryNumber === chunk.length) chunk.push(entry);
+    else chunk.splice(this.#entryNumber, 0, entry);
     if (chunk.length > maxChunkSize) this.#split();
     return true;
   }
@@ -62,9 +62,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
     const point = this.#beforeRow(row, this.#places.length);
     const found = this.#seek(point);
     if (!found || this.#compare(found.row, point) !== 0) return;
-    const chunk = this.#chunks[this.#chunk] ?? [];
-    chunk.splice(this.#entry, 1);
-    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(this.#chunk, 1);
+    const chunk = this.#chunks[this.#chunkNumber] ?? [];
+    chunk.splice(this.#entryNumber, 1);
+    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(this.#chunkNumber, 1);
   }
 
   /** Returns the first entry whose first columns equal `key`. */
@@ -81,9 +81,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   *from(key: StoredRow, order: "ascending" | "descending", inclusive: boolean): Generator<E> {
     const ascending = order === "ascending";
     this.#seek(this.#atKey(key, ascending === inclusive ? "before" : "beyond"));
-    let start = this.#entry;
+    let start = this.#entryNumber;
     if (ascending) {
-      for (let n = this.#chunk; n < this.#chunks.length; n++, start = 0) {
+      for (let n = this.#chunkNumber; n < this.#chunks.length; n++, start = 0) {
         const chunk = this.#chunks[n] ?? [];
         for (let i = start; i < chunk.length; i++) {
           const entry = chunk[i];
@@ -91,7 +91,7 @@ export class SortedList<E extends { readonly row: StoredRow }> {
         }
       }
     } else {
-      for (let n = this.#chunk; n >= 0; n--, start = this.#chunks[n]?.length ?? 0) {
+      for (let n = this.#chunkNumber; n >= 0; n--, start = this.#chunks[n]?.length ?? 0) {
         const chunk = this.#chunks[n] ?? [];
         for (let i = start - 1; i >= 0; i--) {
           const entry = chunk[i];
@@ -106,12 +106,12 @@ export class SortedList<E extends { readonly row: StoredRow }> {
     return this.#compare(row, this.#atKey(key, "before"));
   }
 
-  #beforeRow(values: StoredRow, columns: number): Point {
-    return { values, places: this.#places, columns, side: "before" };
+  #beforeRow(values: StoredRow, columnCount: number): Point {
+    return { values, places: this.#places, columnCount, side: "before" };
   }
 
   #atKey(values: StoredRow, side: Point["side"]): Point {
-    return { values, places: this.#ownPlaces, columns: values.length, side };
+    return { values, places: this.#ownPlaces, columnCount: values.length, side };
   }
 
   /**
@@ -121,26 +121,26 @@ export class SortedList<E extends { readonly row: StoredRow }> {
    */
   #seek(point: Point): E | undefined {
     if (!this.#isNear(point)) {
-      this.#chunk = this.#chunkOf(point);
-      this.#entry = this.#placeIn(this.#chunks[this.#chunk], point);
+      this.#chunkNumber = this.#chunkNumberOf(point);
+      this.#entryNumber = this.#entryNumberIn(this.#chunks[this.#chunkNumber], point);
     }
-    return this.#chunks[this.#chunk]?.[this.#entry];
+    return this.#chunks[this.#chunkNumber]?.[this.#entryNumber];
   }
 
   /** Moves to the place of a point if that is the last place or the next. Returns whether it is. */
   #isNear(point: Point): boolean {
-    const chunk = this.#chunks[this.#chunk] ?? [];
-    const isLast = this.#chunk === this.#chunks.length - 1;
-    const entry = chunk[this.#entry];
+    const chunk = this.#chunks[this.#chunkNumber] ?? [];
+    const isLast = this.#chunkNumber === this.#chunks.length - 1;
+    const entry = chunk[this.#entryNumber];
     if (entry && this.#isBefore(entry.row, point)) {
-      const next = chunk[this.#entry + 1];
+      const next = chunk[this.#entryNumber + 1];
       if (next ? this.#isBefore(next.row, point) : !isLast) return false;
-      this.#entry++;
+      this.#entryNumber++;
       return true;
     }
     if (!entry && !isLast) return false;
-    const previous = chunk[this.#entry - 1];
-    return previous ? this.#isBefore(previous.row, point) : this.#chunk === 0;
+    const previous = chunk[this.#entryNumber - 1];
+    return previous ? this.#isBefore(previous.row, point) : this.#chunkNumber === 0;
   }
 
   /**
@@ -148,13 +148,18 @@ export class SortedList<E extends { readonly row: StoredRow }> {
    * behind. Inserting anywhere else splits an array in half.
    */
   #split(): void {
-    const isAppended = this.#chunk === this.#chunks.length - 1 && this.#entry === maxChunkSize;
+    const isAppended =
+      this.#chunkNumber === this.#chunks.length - 1 && this.#entryNumber === maxChunkSize;
     const kept = isAppended ? maxChunkSize : maxChunkSize / 2;
-    this.#chunks.splice(this.#chunk + 1, 0, this.#chunks[this.#chunk]?.splice(kept) ?? []);
+    this.#chunks.splice(
+      this.#chunkNumber + 1,
+      0,
+      this.#chunks[this.#chunkNumber]?.splice(kept) ?? [],
+    );
   }
 
   /** Returns the place of the first array that does not end before the point, or of the last. */
-  #chunkOf(point: Point): number {
+  #chunkNumberOf(point: Point): number {
     let low = 0;
     let high = this.#chunks.length - 1;
     while (low < high) {
@@ -167,7 +172,7 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   }
 
   /** Returns how many entries of an array are before the point. */
-  #placeIn(chunk: readonly E[] = [], point: Point): number {
+  #entryNumberIn(chunk: readonly E[] = [], point: Point): number {
     let low = 0;
     let high = chunk.length;
     while (low < high) {
@@ -185,8 +190,8 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   }
 
   /** Compares the first columns of a row with the values of a point. */
-  #compare(row: StoredRow, { values, places, columns }: Point): number {
-    for (let i = 0; i < columns; i++) {
+  #compare(row: StoredRow, { values, places, columnCount }: Point): number {
+    for (let i = 0; i < columnCount; i++) {
       const a = row[this.#places[i] ?? 0] ?? null;
       const b = values[places[i] ?? 0] ?? null;
       if (a !== b) return compareValues(a, b);

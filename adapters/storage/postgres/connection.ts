@@ -1,7 +1,7 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import { Batch } from "./batch.ts";
 import { isEventful, type PostgresClient } from "./driver.ts";
-import { isLost } from "./errors.ts";
+import { endsConnection } from "./errors.ts";
 import { keepSocketAlive, sendsAhead } from "./pg-internals.ts";
 import type { Result, Statement } from "./statement.ts";
 
@@ -20,7 +20,7 @@ export class Connection {
   /** The client, if it can run batches. */
   readonly #batches: BatchingClient | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #lost = false;
+  #isLost = false;
   readonly #removals: (() => void)[] = [];
 
   constructor(client: PostgresClient) {
@@ -29,12 +29,12 @@ export class Connection {
   }
 
   /** The connection failed, or its state is unknown. It must not be used again. */
-  get lost(): boolean {
-    return this.#lost;
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   lose(): void {
-    this.#lost = true;
+    this.#isLost = true;
   }
 
   /** Whether a batch outside a transaction is one transaction. */
@@ -61,7 +61,7 @@ export class Connection {
 
   #next(work: () => Promise<readonly Result[]>): Promise<readonly Result[]> {
     const run = this.#last.then(work).catch((error: unknown) => {
-      this.#lost ||= isLost(error);
+      this.#isLost ||= endsConnection(error);
       throw error;
     });
     this.#last = run.catch(() => {});

@@ -38,10 +38,10 @@ export function sqlState(error: unknown): string | undefined {
 const isSystemCode = (code: string): boolean => code.startsWith("E");
 
 /**
- * Whether the connection is lost or unusable: the error did not come from the server, or it ends
- * the session.
+ * Whether an error ends the connection or leaves it unusable: the error did not come from the
+ * server, or it ends the session.
  */
-export function isLost(error: unknown): boolean {
+export function endsConnection(error: unknown): boolean {
   const state = sqlState(error);
   return state === undefined || state.startsWith("08") || /^(57P0[1-5]|25P0[34])$/.test(state);
 }

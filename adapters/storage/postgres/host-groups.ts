@@ -126,10 +126,10 @@ export class HostGroups {
         return (await connection.run([savepoint, ...statements, release])).slice(1, -1);
       } catch (error) {
         // Without an open transaction there was no savepoint, and nothing has to be undone.
-        if (!connection.lost) {
+        if (!connection.isLost) {
           await connection.run(undo).catch((failure: unknown) => {
             // The transaction is lost with its connection, so the command cannot run again in it.
-            if (connection.lost) throw failure;
+            if (connection.isLost) throw failure;
           });
         }
         throw error;

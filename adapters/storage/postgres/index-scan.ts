@@ -12,13 +12,8 @@ import { sortColumns } from "../index-order.ts";
 import { conditionSql, quoted, whereClause } from "../sql.ts";
 import { direction, type Table } from "./tables.ts";
 
-/**
- * A given value of an index's leading columns: whether it is null, and its SQL expression if not.
- */
-export interface GivenValue {
-  readonly isNull: boolean;
-  readonly sql: string;
-}
+/** The SQL expression of a given value of an index's leading columns. Null for a null. */
+export type GivenValue = string | null;
 
 /**
  * Returns the conditions that select the rows under given leading values. `ends` are the
@@ -34,9 +29,9 @@ export function scanConditions(
   const columns = orderOf(index).map(quoted);
   const { position } = table.layout;
   return [
-    ...given.flatMap(({ isNull, sql }, i) => {
+    ...given.flatMap((sql, i) => {
       const column = columns[i] ?? "";
-      if (isNull) return [`${column} IS NULL`];
+      if (sql === null) return [`${column} IS NULL`];
       return i < given.length - 1
         ? [`${column} = ${sql}`]
         : ends.map((end) => `${column} ${end} ${sql}`);
@@ -58,7 +53,7 @@ export function scanOrder(
   // The index provides the order of the last given column and those after it. The columns before it
   // are constant, and PostgreSQL knows this of a comparison with `=`, but not of IS NULL. So the
   // clause begins at the first null, if there is one.
-  const firstNull = given.findIndex(({ isNull }) => isNull);
+  const firstNull = given.indexOf(null);
   const from = firstNull === -1 ? Math.max(0, given.length - 1) : firstNull;
   const isUnique = index.unique && firstNull === -1 && given.length >= index.columns.length;
   const columns = (isUnique ? orderOf(index).slice(0, given.length) : sortColumns(index)).slice(
@@ -78,7 +73,7 @@ export function keyScan(
   { primary }: Collection,
   more: readonly string[] = [],
 ): string {
-  const given = primary.columns.map((_, i) => ({ isNull: false, sql: `seen.k${i}` }));
+  const given = primary.columns.map((_, i) => `seen.k${i}`);
   const conditions = [...scanConditions({ ...primary, where: undefined }, table, given), ...more];
   return `FROM ${table.name}${whereClause(conditions)}${scanOrder(primary, given, "ASC")} LIMIT 1`;
 }

@@ -65,13 +65,9 @@ function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
  */
 function lookupStatement({ index, nulls, lock, lookups }: LookupGroup, table: Table): Statement {
   const order = orderOf(index);
-  const given = nulls.map((isNull, i) => ({
-    isNull,
-    sql: `wanted.k${i}`,
-    type: columnType(index.collection, order[i] ?? ""),
-  }));
-  const parts = given.flatMap(({ isNull, sql, type }, place) =>
-    isNull ? [] : [{ sql, type, place }],
+  const given = nulls.map((isNull, place) => (isNull ? null : `wanted.k${place}`));
+  const parts = nulls.flatMap((isNull, place) =>
+    isNull ? [] : [{ place, type: columnType(index.collection, order[place] ?? "") }],
   );
   const params = parts.map(({ type }, i) => `$${i + 1}::${sqlTypes[type]}[]`);
   const maxRows = `$${params.length + 1}::bigint[]`;

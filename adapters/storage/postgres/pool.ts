@@ -71,7 +71,7 @@ export class ConnectionPool {
         if (released) return;
         released = true;
         this.#taken.delete(client);
-        client.release(connection.lost);
+        client.release(connection.isLost);
         connection.removeListeners();
       },
     };

@@ -48,10 +48,7 @@ function partSql(part: RangePart, table: Table, values: Text[], number: number):
     values.push(keyText(value));
     return `$${values.length}::${sqlTypes[columnType(index.collection, column)]}`;
   };
-  const given = prefix.map((value, i) => ({
-    isNull: value === null,
-    sql: value === null ? "" : param(columns[i] ?? "", value),
-  }));
+  const given = prefix.map((value, i) => (value === null ? null : param(columns[i] ?? "", value)));
   const conditions = [
     ...boundConditions(part, table, given, param),
     ...Object.entries(part.where ?? {}).map(([column, filter]) =>
@@ -78,12 +75,9 @@ function boundConditions(
   const columns = orderOf(index);
   /** The index's columns after the prefix. */
   const open = columns.slice(prefix.length);
-  const last = given.at(-1);
   // A bound begins with the last given column, so that the index can seek to the exact row.
-  const lead =
-    last === undefined || last.isNull
-      ? undefined
-      : { column: columns[prefix.length - 1] ?? "", sql: last.sql };
+  const sql = given.at(-1) ?? undefined;
+  const lead = sql === undefined ? undefined : { column: columns[prefix.length - 1] ?? "", sql };
   const [lower, upper] = order === "ascending" ? [after, until] : [until, after];
   const bounds = [
     { bound: lower, comparison: ">", end: ">=" },

@@ -38,7 +38,7 @@ export function checkCommitted(results: readonly Result[]): void {
 
 /** Rolls back. A connection where that fails is lost. Never throws. */
 export async function rollBack(connection: Connection): Promise<void> {
-  if (connection.lost) return;
+  if (connection.isLost) return;
   await connection.run([rollback]).catch(() => connection.lose());
 }
 

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import type { Connection } from "./connection.ts";
-import { damaged } from "./errors.ts";
+import { damagedError } from "./errors.ts";
 import { findDamage, maxQuickBytes, sizeOf } from "./find-damage.ts";
 import { startThread } from "./start-thread.ts";
 import type { Check } from "./thread-messages.ts";
@@ -30,7 +30,7 @@ export async function checkPages(
   const advice =
     "Restore it from a backup, or recover what is readable with the command .recover of the " +
     "sqlite3 shell.";
-  throw damaged({
+  throw damagedError({
     message: `The database file ${path} is damaged (${damage}). ${advice}`,
     detail: `The database file is damaged. ${advice}`,
   });

@@ -92,7 +92,7 @@ export interface Damage {
 }
 
 /** Returns the error for damage, which a retry does not solve. */
-export function damaged({ message, detail }: Damage, cause?: unknown): TidingsError {
+export function damagedError({ message, detail }: Damage, cause?: unknown): TidingsError {
   return new TidingsError("storage_damaged", message, { detail, cause });
 }
 
@@ -110,7 +110,7 @@ export function toStorageError(error: unknown, file: string): unknown {
   if (primary === "CORRUPT") {
     const what = "is damaged: SQLite cannot read a page.";
     const message = `The database file ${file} ${what}`;
-    return damaged({ message, detail: `The database file ${what}` }, error);
+    return damagedError({ message, detail: `The database file ${what}` }, error);
   }
   const hasNoDescriptor = primary === "CANTOPEN" && lacksDescriptors();
   const message =

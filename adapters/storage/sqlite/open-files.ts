@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { type Damage, damaged } from "./errors.ts";
+import { type Damage, damagedError } from "./errors.ts";
 import { maxLogBytes } from "./handle.ts";
 
 /** How often to check the files of an open database, in milliseconds. */
@@ -50,7 +50,7 @@ export class OpenFiles {
     if (this.#damage === undefined && performance.now() - this.#checkedAt >= fileCheckMs) {
       this.#check();
     }
-    if (this.#damage !== undefined) throw damaged(this.#damage);
+    if (this.#damage !== undefined) throw damagedError(this.#damage);
   }
 
   /**
@@ -62,7 +62,7 @@ export class OpenFiles {
     if (this.#damage === undefined) return;
     // By now, another process may have created a new log.
     this.#check();
-    if (!this.#isSaved) throw damaged(this.#damage);
+    if (!this.#isSaved) throw damagedError(this.#damage);
   }
 
   #check(): void {

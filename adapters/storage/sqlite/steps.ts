@@ -18,7 +18,7 @@ export interface Step {
    */
   readonly guard: "none" | "changes" | "finds";
   /** The place of a log's position among a row's values. */
-  readonly position: number | undefined;
+  readonly positionPlace: number | undefined;
   readonly rows: Stored[][];
 }
 
@@ -28,10 +28,10 @@ export interface Step {
  */
 export function runSteps(steps: readonly Step[], connection: Connection): string | undefined {
   let next = firstPosition(connection, steps);
-  for (const { sql, collection, guard, position, rows } of steps) {
+  for (const { sql, collection, guard, positionPlace, rows } of steps) {
     const statement = guard === "finds" ? connection.query(sql) : connection.statement(sql);
     for (const row of rows) {
-      if (position !== undefined) row[position] = next++;
+      if (positionPlace !== undefined) row[positionPlace] = next++;
       if (guard === "finds") {
         if (statement.get(...row) === undefined) return collection;
       } else {
@@ -50,7 +50,9 @@ export function runSteps(steps: readonly Step[], connection: Connection): string
  */
 function firstPosition(connection: Connection, steps: readonly Step[]): number {
   let needed = 0;
-  for (const { position, rows } of steps) needed += position === undefined ? 0 : rows.length;
+  for (const { positionPlace, rows } of steps) {
+    if (positionPlace !== undefined) needed += rows.length;
+  }
   if (needed === 0) return 0;
   const reserve = `UPDATE ${positionsTable} SET last = last + ? RETURNING last`;
   const [last] = connection.query(reserve).get(needed) as [number];

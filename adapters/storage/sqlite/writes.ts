@@ -19,7 +19,13 @@ export function stepsOf(writes: readonly Write[], tableOf: TableOf<Table>): read
     if (last?.sql === sql) last.rows.push(row);
     else {
       const collection = write.collection.name;
-      steps.push({ sql, collection, guard, position: positionOf(write, table), rows: [row] });
+      steps.push({
+        sql,
+        collection,
+        guard,
+        positionPlace: positionPlaceOf(write, table),
+        rows: [row],
+      });
     }
   }
   return steps;
@@ -50,7 +56,7 @@ function stepOf(write: Write, table: Table): SingleRowStep {
 }
 
 /** Returns the place of the position among the values of a log's new row. */
-function positionOf(write: Write, { layout }: Table): number | undefined {
+function positionPlaceOf(write: Write, { layout }: Table): number | undefined {
   if (write.kind !== "insert" || layout.position === undefined) return undefined;
   return layout.place(layout.position);
 }

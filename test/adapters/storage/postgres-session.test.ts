@@ -32,7 +32,7 @@ it("gives a user no connection that ends because the users before it have left",
   goOn.resolve();
   await joined;
   for (let i = 0; i < 20; i++) await setImmediate();
-  expect(given.map(({ lost }) => lost)).toEqual([false]);
+  expect(given.map(({ isLost }) => isLost)).toEqual([false]);
 });
 
 it("leaves no lock of an engine that stops while the lock is taken", async () => {
