@@ -96,8 +96,12 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   begin(access: Access = "shared"): Group {
     const { writer, transactions } = this.#shared.get();
-    const group = transactions.withLock(writer.begin(access), access);
-    return { ...group, commit: (writes) => this.#notifyAfter(group.commit(writes)) };
+    const group = transactions.queued(writer.begin(access), access);
+    return {
+      read: (lookups) => group.read(lookups),
+      commit: (writes) => this.#notifyAfter(group.commit(writes)),
+      abort: () => group.abort(),
+    };
   }
 
   host(handle: unknown): Group {

@@ -4,11 +4,11 @@ import {
   type Group,
   StorageConflict,
   StorageRefusal,
-  type Write,
 } from "../../../src/ports/index.ts";
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
 import { isEnded, toStorageError, unavailableError } from "./errors.ts";
 import { rollBack } from "./handle.ts";
+import { QueuedGroup } from "./queued-group.ts";
 import { whenUnlocked } from "./when-unlocked.ts";
 import { WriteLock } from "./write-lock.ts";
 
@@ -46,45 +46,9 @@ export class Transactions {
     }
   }
 
-  /**
-   * Returns a group of the writer that waits for the process's write lock in one queue with these
-   * transactions. If it only tried for the file's lock again and again, it might never get it. A
-   * shared group holds the process's lock during its commit. An exclusive one holds it from its
-   * first read, which takes the file's lock.
-   */
-  withLock(group: Group, access: Access): Group {
-    let acquired: Promise<() => void> | undefined;
-    const locked = async <T>(work: () => T | Promise<T>): Promise<T> => {
-      await (acquired ??= this.#lock.acquire());
-      return work();
-    };
-    const release = async (): Promise<void> => {
-      const held = acquired;
-      acquired = undefined;
-      (await held?.catch(() => undefined))?.();
-    };
-    const commitLocked = async (writes: readonly Write[]): Promise<void> => {
-      try {
-        await locked(() => group.commit(writes));
-      } catch (error) {
-        // If the lock could not be acquired, the group is still open.
-        await group.abort();
-        throw error;
-      } finally {
-        await release();
-      }
-    };
-    const abortLocked = async (): Promise<void> => {
-      await group.abort();
-      await release();
-    };
-    return {
-      read: (lookups) =>
-        access === "exclusive" ? locked(() => group.read(lookups)) : group.read(lookups),
-      commit: (writes) =>
-        acquired === undefined && this.#lock.isFree ? group.commit(writes) : commitLocked(writes),
-      abort: () => (acquired === undefined ? group.abort() : abortLocked()),
-    };
+  /** Returns the group, in one queue with these transactions. */
+  queued(group: Group, access: Access): Group {
+    return new QueuedGroup(group, access, this.#lock);
   }
 
   /** Closes the connection. An open transaction is rolled back. */

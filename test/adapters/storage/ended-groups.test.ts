@@ -49,6 +49,14 @@ it("a read on SQLite that waits for a transaction does not lock the file after i
   other.exec("BEGIN IMMEDIATE; ROLLBACK");
 });
 
+it("a read on SQLite that comes after its group does not keep transactions waiting", async () => {
+  const { port } = await openedFile();
+  const group = port.begin("exclusive");
+  await group.abort();
+  expect(await refusal((async () => group.read([lookup]))())).toMatchObject(ended);
+  expect(await port.transaction?.(async () => "done")).toBe("done");
+});
+
 it.each([
   ["an exclusive group", "exclusive", lookup],
   ["a group that locks", "shared", { ...lookup, lock: true }],
