@@ -48,11 +48,15 @@ export interface OpenStorage extends Closable {
   readonly locks: FileLocks;
 }
 
-/** Connects to the database file, checks it, and migrates it if the options allow that. */
+/**
+ * Connects to the database file, checks it, and migrates it if the options allow that. `onCommit`
+ * is called after each commit of a group.
+ */
 export async function openStorage(
   schema: Schema,
   { file, migrate, check = "quick", thresholds = defaultThresholds }: SqliteStorageOptions,
   openTransactions: OpenTransactions,
+  onCommit: () => void,
 ): Promise<OpenStorage> {
   const tableOf = makeTables(schema, (collection) => new Table(collection));
   const handles: DatabaseSync[] = [];
@@ -77,7 +81,14 @@ export async function openStorage(
       writer.endReading();
       return saveLog(writing);
     });
-    const writer: Writer = new Writer(new Connection(writing), reads, tableOf, background, files);
+    const writer: Writer = new Writer({
+      connection: new Connection(writing),
+      reads,
+      tableOf,
+      background,
+      files,
+      onCommit,
+    });
     const transactions = new Transactions(path, () => connect(file), openTransactions);
     const locks = new FileLocks(path);
     return {

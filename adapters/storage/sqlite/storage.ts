@@ -78,7 +78,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   async open(schema: Schema): Promise<void> {
-    await this.#shared.open(() => openStorage(schema, this.#options, this.#openTransactions));
+    await this.#shared.open(() =>
+      openStorage(schema, this.#options, this.#openTransactions, () => this.#onCommit()),
+    );
   }
 
   async migrate(schema: Schema): Promise<void> {
@@ -96,12 +98,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   begin(access: Access = "shared"): Group {
     const { writer, transactions } = this.#shared.get();
-    const group = transactions.queued(writer.begin(access), access);
-    return {
-      read: (lookups) => group.read(lookups),
-      commit: (writes) => this.#notifyAfter(group.commit(writes)),
-      abort: () => group.abort(),
-    };
+    return transactions.queued(writer.begin(access), access);
   }
 
   host(handle: unknown): Group {
@@ -159,8 +156,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   /** Engines that share the writing connection do not see its commits in `data_version`. */
-  #notifyAfter(committed?: void | Promise<void>): void | Promise<void> {
-    if (committed instanceof Promise) return committed.then(() => this.#notifyAfter());
+  #onCommit(): void {
     if (this.#shared.isShared) this.#telling.request();
   }
 

@@ -12,6 +12,16 @@ import type { Table } from "./tables.ts";
 import { whenUnlocked } from "./when-unlocked.ts";
 import { applySteps, stepsOf } from "./writes.ts";
 
+interface WriterOptions {
+  readonly connection: Connection;
+  readonly reads: Reads;
+  readonly tableOf: TableOf<Table>;
+  readonly background: BackgroundWriter;
+  readonly files: OpenFiles;
+  /** Called after each commit. */
+  readonly onCommit: () => void;
+}
+
 /** The groups that read in one transaction: an exclusive group, or any shared ones. */
 type Readers = symbol | "any";
 
@@ -27,22 +37,18 @@ export class Writer {
   readonly #tableOf: TableOf<Table>;
   readonly #background: BackgroundWriter;
   readonly #files: OpenFiles;
+  readonly #onCommit: () => void;
   /** Undefined if no transaction is open. */
   #readers: Readers | undefined;
   readonly #open = new OpenGroups();
 
-  constructor(
-    connection: Connection,
-    reads: Reads,
-    tableOf: TableOf<Table>,
-    background: BackgroundWriter,
-    files: OpenFiles,
-  ) {
+  constructor({ connection, reads, tableOf, background, files, onCommit }: WriterOptions) {
     this.connection = connection;
     this.#reads = reads;
     this.#tableOf = tableOf;
     this.#background = background;
     this.#files = files;
+    this.#onCommit = onCommit;
   }
 
   begin(access: Access): Group {
@@ -121,12 +127,21 @@ export class Writer {
       this.#open.end(group);
       throw error;
     }
-    if (!(committed instanceof Promise)) {
+    if (committed instanceof Promise) return this.#endLater(group, committed);
+    this.#open.end(group);
+    this.#onCommit();
+    return undefined;
+  }
+
+  async #endLater(group: symbol, committed: Promise<void>): Promise<void> {
+    try {
+      await committed;
+      // Damage may be found while the commit waits for its turn.
+      this.#files.saveLateCommit();
+    } finally {
       this.#open.end(group);
-      return undefined;
     }
-    // Damage may be found while the commit waits for its turn.
-    return committed.then(() => this.#files.saveLateCommit()).finally(() => this.#open.end(group));
+    this.#onCommit();
   }
 
   #commit(writes: readonly Write[], readers: Readers): void | Promise<void> {
