@@ -36,7 +36,8 @@ export class RefCounted<T extends Closable> {
     try {
       await this.#opening;
     } catch (error) {
-      this.#count--;
+      // `close` may have been called meanwhile.
+      if (this.#count > 0) this.#count--;
       throw error;
     }
   }

@@ -21,7 +21,7 @@ export class Transactions {
   readonly #file: string;
   readonly #lock: WriteLock;
   #connection: DatabaseSync | undefined;
-  #closed = false;
+  #isClosed = false;
   readonly #open: OpenTransactions;
 
   constructor(file: string, connect: () => Promise<DatabaseSync>, open: OpenTransactions) {
@@ -53,7 +53,7 @@ export class Transactions {
 
   /** Closes the connection. An open transaction is rolled back. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#disconnect();
   }
 
@@ -88,7 +88,7 @@ export class Transactions {
     if (this.#connection !== undefined) return this.#connection;
     const connection = await this.#connect();
     this.#connection = connection;
-    if (this.#closed) this.#disconnect();
+    if (this.#isClosed) this.#disconnect();
     return connection;
   }
 
@@ -102,6 +102,6 @@ export class Transactions {
   }
 
   #refuseClosed(): void {
-    if (this.#closed) throw unavailableError("The storage was closed.", this.#file);
+    if (this.#isClosed) throw unavailableError("The storage was closed.", this.#file);
   }
 }

@@ -1,4 +1,6 @@
 /** Several engines that share one storage object in a process. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
@@ -7,7 +9,8 @@ import type { StoragePort } from "../../../src/ports/storage.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import { insert, write } from "./postgres-rows.ts";
-import { closing, temporaryFile } from "./sqlite-files.ts";
+import { closing, notes, temporaryDirectory, temporaryFile } from "./sqlite-files.ts";
+import { firstSchema } from "./sqlite-schemas.ts";
 import { world } from "../../support/world.ts";
 
 const storages: readonly (readonly [string, () => Promise<StoragePort>])[] = [
@@ -50,3 +53,16 @@ it.each(storages)(
     expect(await one.messages.get(id)).toMatchObject({ body: "Hi" });
   },
 );
+
+it("a storage stays open for the second engine, although an earlier one gave up while it failed to open", async () => {
+  const directory = join(await temporaryDirectory(), "later");
+  const port = closing(sqlite({ file: join(directory, "test.db") }));
+  const failed = port.open(firstSchema).catch((error: unknown) => error);
+  await port.close();
+  expect(await failed).toMatchObject({ code: "storage_unavailable" });
+  await mkdir(directory);
+  await port.open(firstSchema);
+  await port.open(firstSchema);
+  await port.close();
+  expect(await notes(port)).toEqual([]);
+});
