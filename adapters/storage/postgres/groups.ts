@@ -47,19 +47,17 @@ export class Groups {
         return this.#read(lookups, transaction);
       },
       commit: async (writes) => {
+        if (access === "exclusive") transaction ??= new Transaction(this.#context, access);
         try {
-          await this.#commit(
-            writes,
-            transaction ??
-              (access === "exclusive" ? new Transaction(this.#context, access) : undefined),
-          );
+          await this.#commit(writes, transaction);
         } finally {
           this.#open.end(group);
         }
         this.#onCommit();
       },
       abort: async () => {
-        await transaction?.abort();
+        // Without a transaction the group ends in the same step, so that no read can begin one.
+        if (transaction !== undefined) await transaction.abort();
         this.#open.end(group);
       },
     };

@@ -66,8 +66,9 @@ it.each([
     const where = await database();
     const [port, other] = [await opened(where), await opened(where)];
     const group = port.begin(access);
-    await group.abort();
+    const aborted = group.abort();
     await expect((async () => group.read([late]))()).rejects.toMatchObject(ended);
+    await aborted;
     await write(other, insert("a"));
     const admin = where.pool();
     const open = "SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'";
