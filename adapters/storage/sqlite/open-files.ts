@@ -16,6 +16,11 @@ const fileNames: Readonly<Record<Suffix, string>> = {
   "-shm": "The index of the write-ahead log",
 };
 
+interface FileDamage extends Damage {
+  /** Whether all commits were in the database file when the damage was last seen. */
+  readonly isSaved: boolean;
+}
+
 /**
  * Watches the files of an open database. SQLite keeps writing to a file that was deleted or
  * replaced. When the process ends, such a file is gone, with all commits in it.
@@ -24,12 +29,9 @@ export class OpenFiles {
   readonly path: string;
   readonly #saveLog: () => boolean;
   readonly #identities = new Map<Suffix, string>();
-  /** Whether the write-ahead log was too long when the files were last checked. */
-  isLogLong = false;
+  #isLogLong = false;
   #checkedAt = 0;
-  #damage: Damage | undefined;
-  /** Whether all commits were in the database file when the files were last checked. */
-  #isSaved = false;
+  #damage: FileDamage | undefined;
 
   /**
    * `saveLog` copies the write-ahead log into the database file. It returns whether it copied
@@ -39,6 +41,11 @@ export class OpenFiles {
     this.path = path;
     this.#saveLog = saveLog;
     this.#check();
+  }
+
+  /** Whether the write-ahead log was too long when the files were last checked. */
+  get isLogLong(): boolean {
+    return this.#isLogLong;
   }
 
   /**
@@ -62,7 +69,7 @@ export class OpenFiles {
     if (this.#damage === undefined) return;
     // By now, another process may have created a new log.
     this.#check();
-    if (!this.#isSaved) throw damagedError(this.#damage);
+    if (!this.#damage.isSaved) throw damagedError(this.#damage);
   }
 
   #check(): void {
@@ -75,8 +82,8 @@ export class OpenFiles {
     const { suffix, change } = first;
     // If the log alone is gone, no one else can have a new one yet, and its commits can be saved.
     const isLogDeleted = suffix === "-wal" && change === "deleted" && changed.length === 1;
-    this.#isSaved = isLogDeleted && this.#saveLog();
-    const outcome = this.#isSaved
+    const isSaved = isLogDeleted && this.#saveLog();
+    const outcome = isSaved
       ? "All commits were saved to the database file."
       : "Recent commits may be lost when this process ends.";
     const what =
@@ -85,6 +92,7 @@ export class OpenFiles {
     this.#damage = {
       message: `${this.path}${suffix} ${what}`,
       detail: `${fileNames[suffix]} ${what}`,
+      isSaved,
     };
   }
 
@@ -94,7 +102,7 @@ export class OpenFiles {
     // The process may not look, for example because it gave up its privileges. The files that it
     // has open still work.
     if (stats === "unknown") return undefined;
-    if (suffix === "-wal") this.isLogLong = Number(stats?.size ?? 0) > maxLogBytes;
+    if (suffix === "-wal") this.#isLogLong = Number(stats?.size ?? 0) > maxLogBytes;
     // What distinguishes a file from every other one.
     const identity = stats && `${stats.dev}:${stats.ino}`;
     if (identity === undefined) return known === undefined ? undefined : "deleted";
