@@ -129,7 +129,7 @@ const table: readonly (readonly [ending: string, behavior: Behavior])[] = [
   [
     "0015",
     behavior("delivered, then replies", {
-      // Four words: the loop guard of an agent that answers them counts no shorter texts.
+      // With four words, the loop guard of an agent that answers it acts after three.
       replies: [{ at: 1_500, body: () => "Thanks, I got it!" }],
     }),
   ],
