@@ -217,7 +217,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     const { id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
     for (let i = 0; i < many; i++) {
       await there.clock.advance(5_000);
-      await one.sandbox.inbound({ from: phone, body: "Hello again" });
+      await one.sandbox.inbound({ from: phone, body: `Hello ${i}` });
     }
     await there.clock.advance(5_000);
     there.reset();
