@@ -115,10 +115,7 @@ export function isAddress(text: string): boolean {
 /** The address of a sender at its carrier: a phone number, short code, name or webchat inbox. */
 export const senderAddress = z
   .string()
-  .regex(addressPattern, {
-    abort: true,
-    error: "must be a phone number, short code, name or inbox",
-  })
+  .regex(addressPattern, { error: "must be a phone number, short code, name or inbox" })
   // Carriers report numbers in E.164, so messages to a number in another form would find no sender.
   .refine((address) => !address.startsWith("+") || phonePattern.test(address), {
     error: "must be + and 7 to 15 digits (E.164) if it is a phone number",
