@@ -155,14 +155,13 @@ function storage() {
   const state = { commits: 0, commit: (): void | Promise<void> => {} };
   const begin = (): Group => {
     const group = port.begin();
-    return {
-      ...group,
+    return over(group, {
       commit: async (writes) => {
         state.commits++;
         await state.commit();
         await group.commit(writes);
       },
-    };
+    });
   };
   const counted: StoragePort = over(port, { begin });
   return { port: counted, state };

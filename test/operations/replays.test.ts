@@ -13,14 +13,13 @@ describe.each(storages)("a replay on $name", ({ open }) => {
     const storage = over(port, {
       begin(how) {
         const group = port.begin(how);
-        return {
-          ...group,
+        return over(group, {
           async commit(writes) {
             if (allowed-- > 0) return group.commit(writes);
             await group.abort();
             throw new TidingsError("storage_unavailable", "The disk is away.");
           },
-        };
+        });
       },
     });
     const one = engine(storage);
