@@ -93,10 +93,11 @@ async function decideAfterLateRefusal(
 ): Promise<Decided | undefined> {
   if (!isMessageRefused(refused) && !dependsOn(message, refused)) return undefined;
   const isLast = refused.number === message.attempts;
-  const last = isLast ? refused : await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  if (last === undefined) return undefined;
-  const now = { ...last, answered_at: isLast ? tx.now : last.answered_at };
-  const next = await findNextAttempt(tx, services, message, now, refused);
+  const failed = isLast
+    ? { ...refused, answered_at: tx.now }
+    : await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  if (failed === undefined) return undefined;
+  const next = await findNextAttempt(tx, services, message, failed, refused);
   const after = applyLateRefusal(stateOf(message), { answer, isLast, next }, tx.now);
   return decided(await checkLostAttempts(tx, message, after, refused), next);
 }
