@@ -23,19 +23,23 @@ const windowOf = (rate: number): { readonly max: number; readonly windowMs: numb
 
 export const rateLimited: Invariant = {
   name: "No sender exceeds its rate or its daily cap in any window of time.",
-  check: ({ database, clocksDiffer }) => {
+  check: ({ clock, database, clocksDiffer }) => {
     const [address] = senderAddresses;
     let limits: readonly { readonly max: number; readonly windowMs: number }[] = [];
+    let setAt = -Infinity;
     /** The hand-overs since the limits were set. */
     let times: number[] = [];
     return {
       *commit(engine, writes) {
         // A commit that sets the limits may also hand messages over, before or after.
         const isSet = writtenRows(writes, senders).some((each) => each.address === address);
-        const made = insertedRows(writes, attempts).filter(({ account_id, mode, message_id }) =>
-          readRows(database, messageById, [account_id, mode, message_id]).some(
-            ({ from }) => from === address,
-          ),
+        const made = insertedRows(writes, attempts).filter(
+          ({ account_id, mode, message_id, started_at }) =>
+            // A hand-over that began without limits is not counted if it commits after they were set.
+            (clocksDiffer || started_at >= setAt) &&
+            readRows(database, messageById, [account_id, mode, message_id]).some(
+              ({ from }) => from === address,
+            ),
         );
         const counted = insertedRows(writes, senderHandOvers);
         const about = made.map(({ message_id }) => message_id);
@@ -52,6 +56,7 @@ export const rateLimited: Invariant = {
             : made.map(({ started_at }) => started_at)),
         );
         if (isSet) {
+          if (limits.length === 0) setAt = clock.now();
           limits = limitsOf(database, address);
           times = [];
         }
