@@ -1,7 +1,7 @@
 import { identityByAddress } from "../../../src/contacts/rows.ts";
 import { conversationById, conversations } from "../../../src/conversations/rows.ts";
 import type { Conversation } from "../../../src/conversations/types.ts";
-import { type MessageRow, messagesOfConversation } from "../../../src/messages/rows.ts";
+import { type MessageRow, messages, messagesOfConversation } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/fields.ts";
 import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
@@ -25,13 +25,24 @@ function endedRuns(writes: readonly Write[]): RunRow[] {
 export const agentAnswersOnce: Invariant = {
   name: "An agent answers each message at most once, and not before it has read all that came in.",
   check({ database }) {
-    /** The run that answered a message. */
-    const answeredBy = new Map<string, string>();
+    /** The run that answered a message, and its answer. */
+    const answeredBy = new Map<string, { readonly run: string; readonly answer: string }>();
+    /** A message whose answer never went out may be answered again. */
+    const forgetEnded = (writes: readonly Write[]): void => {
+      const ended = writtenRows(writes, messages).filter(({ status }) =>
+        ["canceled", "expired", "failed"].includes(status),
+      );
+      const ids = new Set<string>(ended.map(({ id }) => id));
+      for (const [message_id, { answer }] of answeredBy) {
+        if (ids.has(answer)) answeredBy.delete(message_id);
+      }
+    };
     /** How many messages a run may still send: one, and one more after each approval. */
     const mayStillSend = new Map<string, number>();
     return {
       *commit(engine, writes) {
         const ended = endedRuns(writes);
+        forgetEnded(writes);
         for (const { id, conversation_id, sequence, body } of agentMessages(writes)) {
           const violation = (text: string): Violation => ({
             about: [id, conversation_id],
@@ -47,13 +58,13 @@ export const agentAnswersOnce: Invariant = {
           mayStillSend.set(run.id, left - 1);
           if (left === 0) yield violation(`${run.id} sent ${id}, though it had sent a message`);
           for (const message_id of run.message_ids) {
-            const other = answeredBy.get(message_id) ?? run.id;
+            const other = answeredBy.get(message_id)?.run ?? run.id;
             if (other !== run.id) {
               yield violation(
                 `${run.id} answered ${message_id} with ${id}, as ${other} did before`,
               );
             }
-            answeredBy.set(message_id, run.id);
+            answeredBy.set(message_id, { run: run.id, answer: id });
           }
           if (run.request !== null || run.resumed) continue;
           const newer = readRows(database, messagesOfConversation, [conversation_id]).find(
