@@ -118,7 +118,7 @@ export const senderAddress = z
   .regex(addressPattern, { error: "must be a phone number, short code, name or inbox" })
   // Carriers report numbers in E.164, so messages to a number in another form would find no sender.
   .refine((address) => !address.startsWith("+") || phonePattern.test(address), {
-    error: "must be + and 7 to 15 digits (E.164) if it is a phone number",
+    error: "must be + and 7 to 15 digits (E.164) if it begins with +",
   });
 
 /** Databases cannot store NUL or lone surrogates in text. */

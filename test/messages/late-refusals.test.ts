@@ -121,7 +121,8 @@ it.each(cases)(
     await clock.advance(10 * pauseMs);
     expect((await message()).status).toBe("sent");
     const { first, second } = calls();
-    const at = (setting.fallsBack ? second[0] : first[1])?.at ?? 0;
+    expect([first.length, second.length]).toEqual(setting.fallsBack ? [1, 1] : [2, 0]);
+    const at = (setting.fallsBack ? second[0] : first[1])?.at ?? expect.fail();
     if (setting.fallsBack) expect(at).toBeLessThan(refusedAt + 5 * pauseMs);
     else expect(at).toBeGreaterThanOrEqual(refusedAt + 5 * pauseMs);
   },

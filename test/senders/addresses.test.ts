@@ -22,7 +22,7 @@ it.each(["+1 555 777 0100", "+1-555-777-0100", "+0155577701", "+155", "+shop"])(
       errors: [
         {
           pointer: "/address",
-          message: "must be + and 7 to 15 digits (E.164) if it is a phone number",
+          message: "must be + and 7 to 15 digits (E.164) if it begins with +",
         },
       ],
     });

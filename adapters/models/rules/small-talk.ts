@@ -6,8 +6,8 @@ interface Courtesy {
   readonly answer: string;
 }
 
-/** The answer to an assent. Beside another courtesy, an assent needs none. */
-const toAssent = "Thank you!";
+/** The answer to what needs none beside another courtesy: "Thanks, got it!" is thanks. */
+const acknowledgment = "Thank you!";
 
 /** Each answer is in the language of what it answers. */
 const courtesies: readonly Courtesy[] = [
@@ -38,9 +38,9 @@ const courtesies: readonly Courtesy[] = [
   {
     pattern:
       /^(?:ok|okay|k|great|perfect|got it|alright|will do|sounds good|see you|bye|thats all)$/,
-    answer: toAssent,
+    answer: acknowledgment,
   },
-  { pattern: /^(?:no thanks|no thank you)$/, answer: "Thank you!" },
+  { pattern: /^(?:no thanks|no thank you)$/, answer: acknowledgment },
   {
     pattern: /^(?:never ?mind|nvm|forget (?:it|that|about it)|(?:i )?changed my mind)$/,
     answer: "All right!",
@@ -72,5 +72,5 @@ export function smallTalk(text: string): string | null {
   if (parts.length === 0) return withoutEmoji === text ? null : "👍";
   const answers = parts.map((part) => courtesies.find(({ pattern }) => pattern.test(part))?.answer);
   if (answers.includes(undefined)) return null;
-  return answers.findLast((answer) => answer !== toAssent) ?? toAssent;
+  return answers.findLast((answer) => answer !== acknowledgment) ?? acknowledgment;
 }

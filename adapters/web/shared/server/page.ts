@@ -85,7 +85,7 @@ class PageHandler implements ApiHandler {
     this.#api = api;
     this.#settings = settings;
     this.#kind = kind;
-    // First: if the server is bundled, this error says so, and there is no version to read either.
+    // Before the version. In a bundled server both are missing, and only this error says why.
     this.#assets = new Assets(kind.subject, kind.folder ?? builtPage(kind.name));
     this.#version = packageVersion();
     this.#document = sharedBody(documentOf(kind.title, this.#assets));
