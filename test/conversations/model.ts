@@ -116,11 +116,13 @@ export function apply(
       }
       if (superseded) return "conflict";
       if (each.handler === "queue") each.waiting_since ??= now;
+      forgetOld(each, now);
       wake(each);
       return "done";
     case "snooze":
       if (superseded) return "conflict";
       if (each.handler === "queue") each.waiting_since ??= now;
+      forgetOld(each, now);
       Object.assign(each, { status: "snoozed", snoozed_until: now + change.ms, closed_at: null });
       return "done";
     case "assign": {
@@ -158,6 +160,14 @@ export function apply(
         if (each.hasAgent) Object.assign(each, { assignee: theAgent, waiting_since: null });
       }
       return "done";
+  }
+}
+
+/** An agent does not answer the messages of a conversation that a person reopens late. */
+function forgetOld(each: ModelConversation, now: number): void {
+  const { handler, closed_at } = each;
+  if (handler === "ai" && closed_at !== null && closed_at <= now - reopenMs) {
+    each.unanswered_since = null;
   }
 }
 
