@@ -201,3 +201,34 @@ test("a list that a shortcut opened leaves the focus where it was", async ({ ski
   expect(await page.evaluate("document.activeElement.className")).toContain("row");
   expect(faults).toEqual([]);
 });
+
+test("a panel takes keys from the moment it is shown", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  const active = (what: string) => page.evaluate(`document.activeElement.${what}`);
+  await page.evaluate(openAndPress(`press("a")`, "Escape"));
+  await page.getByRole("listbox").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "More actions" }).focus();
+  await page.evaluate(openAndPress("document.activeElement.click()", "ArrowDown"));
+  expect(await active("textContent")).toContain("Snooze");
+  await page.keyboard.press("Escape");
+  await page.getByRole("menu").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Filter" }).click();
+  expect(await page.evaluate(focused)).toBe("Label");
+  expect(faults).toEqual([]);
+});
+
+/** A script that opens a panel and presses a key before the page draws a frame. */
+const openAndPress = (open: string, key: string): string => `(async () => {
+  const press = (key) => {
+    const options = { key, bubbles: true, cancelable: true };
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", options));
+  };
+  ${open};
+  for (let i = 0; i < 100 && !document.querySelector(".popover"); i++) await undefined;
+  if (!document.querySelector(".popover")) throw new Error("No panel has opened.");
+  press(${JSON.stringify(key)});
+})()`;

@@ -76,6 +76,8 @@ test("a thread has no gap if a reader scrolled back while the missed messages we
   const older = page.waitForResponse(/\/messages\?.*cursor=/);
   missed.resolve();
   await older;
+  // The reader is still at the top, and need not scroll again.
+  await page.locator(".message", { hasText: "Missed 0" }).waitFor();
   const shown = async (): Promise<string> =>
     (await page.locator(".message").allTextContents()).join(" ");
   const start = page.locator(".thread", { hasText: "The beginning of the conversation" });

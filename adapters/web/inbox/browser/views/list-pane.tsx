@@ -156,8 +156,6 @@ function Filters({ query, active, onChange }: FiltersProps): JSX.Element {
 }
 
 function FilterForm({ query, active, onChange }: FiltersProps): JSX.Element {
-  const first = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => first.current?.focus(), []);
   /** What is typed and not applied. Undefined once it is. */
   const [label, setLabel] = useState<string>();
   const any = { value: "", label: t("filterAny") };
@@ -169,7 +167,7 @@ function FilterForm({ query, active, onChange }: FiltersProps): JSX.Element {
     <>
       <TextField
         label={t("filterLabel")}
-        inputRef={first}
+        autofocus
         maxLength={64}
         value={label ?? query.label ?? ""}
         onInput={({ currentTarget }) => setLabel(currentTarget.value)}

@@ -244,8 +244,14 @@ function useAnchor(
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
     place.current = { ...place.current, isAtEnd, height: box.scrollHeight, top: box.scrollTop };
     if (isAtEnd) setUnseen(0);
-    if (box.scrollTop < nearStart && shown?.error.peek() === undefined) void shown?.loadOlder();
+    loadNearStart();
   };
+  const loadNearStart = (): void => {
+    const isNear = scroller.current !== null && scroller.current.scrollTop < nearStart;
+    if (isNear && shown?.error.peek() === undefined) void shown?.loadOlder();
+  };
+  // What was loaded may not fill the window, or a refresh may have dropped it.
+  useEffect(loadNearStart, [entries, shown?.isLoading.value]);
 
   // The composer and the window change the room.
   useEffect(() => {

@@ -63,35 +63,16 @@ type Given<Attributes> = Omit<
 
 interface TextFieldProps extends Labels, Given<PartialInputHTMLAttributes<HTMLInputElement>> {
   readonly type?: "text" | "search" | "password" | "email" | "tel" | "url" | "datetime-local";
-  readonly inputRef?: Ref<HTMLInputElement>;
 }
 
 /** One line of text. */
 export function TextField(props: TextFieldProps): JSX.Element {
-  const {
-    label,
-    isLabelHidden,
-    hint,
-    problem,
-    isOptional,
-    inputRef,
-    type = "text",
-    ...rest
-  } = props;
+  const { label, isLabelHidden, hint, problem, isOptional, type = "text", ...rest } = props;
   // The types of inputs differ only in the roles that they allow.
   const typed: object = { type };
   return (
     <Field {...labelsOf({ label, isLabelHidden, hint, problem, isOptional })}>
-      {(attributes) => (
-        <input
-          class="input"
-          dir="auto"
-          {...rest}
-          {...attributes}
-          {...typed}
-          ref={inputRef ?? null}
-        />
-      )}
+      {(attributes) => <input class="input" dir="auto" {...rest} {...attributes} {...typed} />}
     </Field>
   );
 }

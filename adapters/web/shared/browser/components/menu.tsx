@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { type ButtonKind, Button, IconButton } from "./button.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { Popover } from "./popover.tsx";
@@ -71,7 +71,6 @@ function MenuItems({ label, items, onDone }: MenuItemsProps): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const entries = (): HTMLElement[] =>
     Array.from(list.current?.querySelectorAll<HTMLElement>("[role^=menuitem]") ?? []);
-  useEffect(() => entries()[0]?.focus(), []);
   const move = (event: KeyboardEvent): void => {
     const all = entries();
     const at = all.findIndex((each) => each === document.activeElement);
@@ -88,7 +87,7 @@ function MenuItems({ label, items, onDone }: MenuItemsProps): JSX.Element {
   };
   return (
     <div role="menu" aria-label={label} ref={list} onKeyDown={move}>
-      {items.map(({ label, icon, shortcut, isChosen, isDanger, onPick }) => (
+      {items.map(({ label, icon, shortcut, isChosen, isDanger, onPick }, index) => (
         <button
           key={label}
           type="button"
@@ -96,6 +95,7 @@ function MenuItems({ label, items, onDone }: MenuItemsProps): JSX.Element {
           aria-checked={isChosen}
           class={isDanger === true ? "menu-item is-danger" : "menu-item"}
           tabIndex={-1}
+          autofocus={index === 0}
           onClick={() => {
             onDone();
             onPick();

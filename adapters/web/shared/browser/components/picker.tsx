@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { text } from "../shared-texts.ts";
 import { Icon } from "./icons.tsx";
 import { Popover } from "./popover.tsx";
@@ -36,8 +36,6 @@ export function Picker(props: PickerProps): JSX.Element {
   const [at, setAt] = useState(0);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  // Someone may type at once.
-  useLayoutEffect(() => input.current?.focus(), []);
 
   const words = typed.trim().toLowerCase();
   const matching = options.filter((each) =>
@@ -73,6 +71,7 @@ export function Picker(props: PickerProps): JSX.Element {
         ref={input}
         class="picker-input"
         role="combobox"
+        autofocus
         aria-label={label}
         aria-expanded="true"
         aria-controls={id}

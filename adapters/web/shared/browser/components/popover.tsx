@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface PopoverProps {
   /** The element that it belongs to. It opens next to it. */
@@ -12,14 +12,16 @@ interface PopoverProps {
 const margin = 8;
 
 /**
- * A panel over the page. It closes by Escape, by a click elsewhere, and when the focus leaves it,
- * and gives the focus back to what had it, which a shortcut may have left anywhere.
+ * A panel over the page. Its element with `autofocus` gets the focus. It closes by Escape, by a
+ * click elsewhere, and when the focus leaves it, and gives the focus back to what had it, which a
+ * shortcut may have left anywhere.
  */
 export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): JSX.Element {
   const panel = useRef<HTMLDivElement>(null);
   const close = useRef(onClose);
   close.current = onClose;
 
+  // A key may come right after the panel is shown, before an effect that waits for the next frame.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     const place = (): void => {
@@ -29,20 +31,6 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
     place();
     const observer = new ResizeObserver(place);
     if (panel.current) observer.observe(panel.current);
-    window.addEventListener("resize", place);
-    return () => {
-      observer.disconnect();
-      window.removeEventListener("resize", place);
-      // It is closed already, and what it has opened must stay.
-      close.current = () => {};
-      const { activeElement } = document;
-      const hasFocus =
-        activeElement === document.body || panel.current?.contains(activeElement) === true;
-      if (hasFocus && opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
-
-  useEffect(() => {
     const onPointerDown = ({ target }: PointerEvent): void => {
       if (!(target instanceof Node)) return;
       const isInside = panel.current?.contains(target) === true;
@@ -55,11 +43,20 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
       event.stopPropagation();
       close.current();
     };
+    window.addEventListener("resize", place);
     document.addEventListener("pointerdown", onPointerDown, true);
     document.addEventListener("keydown", onKeyDown, true);
     return () => {
+      observer.disconnect();
+      window.removeEventListener("resize", place);
       document.removeEventListener("pointerdown", onPointerDown, true);
       document.removeEventListener("keydown", onKeyDown, true);
+      // It is closed already, and what it has opened must stay.
+      close.current = () => {};
+      const { activeElement } = document;
+      const hasFocus =
+        activeElement === document.body || panel.current?.contains(activeElement) === true;
+      if (hasFocus && opener instanceof HTMLElement) opener.focus();
     };
   }, []);
 
