@@ -194,7 +194,7 @@ function useTarget(
   // The thread stays at its end until this moves it, so this comes after the message is drawn.
   useEffect(() => {
     if (marked === undefined) return;
-    const entry = scroller.current?.querySelector<HTMLElement>(`[data-id="${marked.id}"]`);
+    const entry = scroller.current && elementOf(scroller.current, marked.id);
     entry?.scrollIntoView({ block: "center" });
     // The event comes a frame later. Until then, a change of size would scroll back to the end.
     onScroll();
@@ -205,12 +205,17 @@ function useTarget(
   return marked?.id;
 }
 
+const elementOf = (box: HTMLElement, id: string): HTMLElement | null =>
+  box.querySelector(`[data-id="${id}"]`);
+
+const startOf = (box: HTMLElement, id: string): number | undefined => elementOf(box, id)?.offsetTop;
+
 /** Keeps the reader's place: at the end, or where older messages are put before it. */
 function useAnchor(
   scroller: { readonly current: HTMLDivElement | null },
   id: string,
 ): { unseen: number; jump: () => void; onScroll: () => void } {
-  const place = useRef({ isAtEnd: true, height: 0, top: 0, first: "", count: 0 });
+  const place = useRef({ isAtEnd: true, top: 0, first: "", start: 0, count: 0 });
   const [unseen, setUnseen] = useState(0);
   const shown = thread.value;
   const entries = shown?.entries.value ?? [];
@@ -224,16 +229,17 @@ function useAnchor(
     if (before.isAtEnd) {
       box.scrollTop = box.scrollHeight;
     } else if (before.first !== "" && before.first !== first) {
-      // Older messages came before what is in sight.
-      box.scrollTop = before.top + (box.scrollHeight - before.height);
+      // Older messages came before what is in sight, or a refresh has replaced all of it.
+      const start = startOf(box, before.first);
+      if (start !== undefined) box.scrollTop = before.top + start - before.start;
     } else if (entries.length > before.count) {
       setUnseen((count) => count + entries.length - before.count);
     }
     place.current = {
       isAtEnd: before.isAtEnd,
-      height: box.scrollHeight,
       top: box.scrollTop,
       first,
+      start: startOf(box, first) ?? 0,
       count: entries.length,
     };
   }, [entries, outgoing]);
@@ -242,7 +248,7 @@ function useAnchor(
     const box = scroller.current;
     if (box === null) return;
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
-    place.current = { ...place.current, isAtEnd, height: box.scrollHeight, top: box.scrollTop };
+    place.current = { ...place.current, isAtEnd, top: box.scrollTop };
     if (isAtEnd) setUnseen(0);
     loadNearStart();
   };
