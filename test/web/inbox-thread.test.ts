@@ -95,6 +95,45 @@ test("a thread has no gap if a reader scrolled back while the missed messages we
   }
 });
 
+test("what a reader sees moves only as far as they scroll", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  let id = "";
+  for (let i = 0; i < 90; i++) {
+    const body = i % 7 === 0 ? "A long message. ".repeat(40) : `Short ${i}`;
+    id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
+  }
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message", { hasText: "Short 89" }).waitFor();
+  const { steps, wrong } = await page.evaluate<{ steps: number; wrong: number[] }>(scrollBack);
+  expect(steps).toBeGreaterThan(30);
+  expect(wrong).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+/** Scrolls back to the beginning in steps, and returns the steps by which the entries moved wrongly. */
+const scrollBack = `(async () => {
+  const box = document.querySelector(".thread");
+  const { top, height } = box.getBoundingClientRect();
+  const end = (entry) => entry.getBoundingClientRect().bottom;
+  const inSight = () => [...box.querySelectorAll(".entry")].find((each) => end(each) > top + height / 2);
+  const frame = () => new Promise(requestAnimationFrame);
+  const isDone = () => box.scrollTop === 0 && box.innerText.includes("The beginning of the conversation");
+  const wrong = [];
+  let steps = 0;
+  for (let i = 0; i < 20_000 && !isDone(); i++) {
+    const entry = inSight();
+    const before = end(entry);
+    const by = Math.min(100, box.scrollTop);
+    box.scrollTop -= by;
+    await frame();
+    await frame();
+    const moved = end(entry) - before;
+    if (by > 0) steps++;
+    if (Math.abs(moved - by) > 2) wrong.push(moved);
+  }
+  return { steps, wrong };
+})()`;
+
 test("a file that breaks off while it is loaded is told as an outage", async ({ skip }) => {
   const { shop, url, breakOff, page } = await openInbox(chromium, skip);
   const { conversation_id: id } = await shop.sandbox.inbound({

@@ -21,8 +21,11 @@ import { t } from "../texts.ts";
 import { MessageBubble, NoteCard, OutgoingBubble } from "./message.tsx";
 import { nameIn } from "../words.ts";
 
-/** How near to the end a reader must be to follow new messages. */
-const nearEnd = 120;
+/**
+ * How near to the end a reader must be to follow new messages. Less than a turn of the wheel, after
+ * which the thread must stay where it is.
+ */
+const nearEnd = 24;
 /** How near to the beginning older messages are loaded. */
 const nearStart = 600;
 
@@ -194,7 +197,7 @@ function useTarget(
   // The thread stays at its end until this moves it, so this comes after the message is drawn.
   useEffect(() => {
     if (marked === undefined) return;
-    const entry = scroller.current && elementOf(scroller.current, marked.id);
+    const entry = scroller.current?.querySelector<HTMLElement>(`[data-id="${marked.id}"]`);
     entry?.scrollIntoView({ block: "center" });
     // The event comes a frame later. Until then, a change of size would scroll back to the end.
     onScroll();
@@ -205,50 +208,58 @@ function useTarget(
   return marked?.id;
 }
 
-const elementOf = (box: HTMLElement, id: string): HTMLElement | null =>
-  box.querySelector(`[data-id="${id}"]`);
+interface Anchor {
+  readonly entry: HTMLElement;
+  readonly end: number;
+}
 
-const startOf = (box: HTMLElement, id: string): number | undefined => elementOf(box, id)?.offsetTop;
+/**
+ * The first entry that a reader sees, and where it ends: its start moves when a message before it
+ * takes over the day above it.
+ */
+function firstInSight(box: HTMLElement): Anchor | undefined {
+  const { top } = box.getBoundingClientRect();
+  for (const entry of box.querySelectorAll<HTMLElement>(".entry")) {
+    const end = endOf(entry);
+    if (end > top) return { entry, end };
+  }
+  return undefined;
+}
+
+const endOf = (entry: HTMLElement): number => entry.getBoundingClientRect().bottom;
 
 /** Keeps the reader's place: at the end, or where older messages are put before it. */
 function useAnchor(
   scroller: { readonly current: HTMLDivElement | null },
   id: string,
 ): { unseen: number; jump: () => void; onScroll: () => void } {
-  const place = useRef({ isAtEnd: true, top: 0, first: "", start: 0, count: 0 });
+  const place = useRef({ isAtEnd: true, first: "", count: 0 });
   const [unseen, setUnseen] = useState(0);
   const shown = thread.value;
   const entries = shown?.entries.value ?? [];
   const outgoing = keptOf(id).value.outgoing.length;
-  const first = entries[0]?.id ?? "";
+  // Where the reader is before this change of the page.
+  const anchor = scroller.current && firstInSight(scroller.current);
 
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
-    const before = place.current;
-    if (before.isAtEnd) {
-      box.scrollTop = box.scrollHeight;
-    } else if (before.first !== "" && before.first !== first) {
-      // Older messages came before what is in sight, or a refresh has replaced all of it.
-      const start = startOf(box, before.first);
-      if (start !== undefined) box.scrollTop = before.top + start - before.start;
-    } else if (entries.length > before.count) {
+    const { isAtEnd, ...before } = place.current;
+    const [{ id: first } = { id: "" }] = entries;
+    if (isAtEnd) box.scrollTop = box.scrollHeight;
+    else if (anchor?.entry.isConnected) box.scrollTop += endOf(anchor.entry) - anchor.end;
+    // Older messages that were put before it have been asked for.
+    if (!isAtEnd && first === before.first && entries.length > before.count) {
       setUnseen((count) => count + entries.length - before.count);
     }
-    place.current = {
-      isAtEnd: before.isAtEnd,
-      top: box.scrollTop,
-      first,
-      start: startOf(box, first) ?? 0,
-      count: entries.length,
-    };
+    place.current = { isAtEnd, first, count: entries.length };
   }, [entries, outgoing]);
 
   const onScroll = (): void => {
     const box = scroller.current;
     if (box === null) return;
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
-    place.current = { ...place.current, isAtEnd, top: box.scrollTop };
+    place.current.isAtEnd = isAtEnd;
     if (isAtEnd) setUnseen(0);
     loadNearStart();
   };
