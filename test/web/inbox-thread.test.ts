@@ -134,6 +134,27 @@ const scrollBack = `(async () => {
   return { steps, wrong };
 })()`;
 
+test("who replies sees the reply, however far back they have scrolled", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  let id = "";
+  for (let i = 0; i < 40; i++) {
+    const body = `Question ${i}`;
+    id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
+  }
+  await page.goto(`${url}#/all/${id}`);
+  const thread = page.locator(".thread");
+  await thread.getByText("Question 39").waitFor();
+  await page.evaluate("document.querySelector('.thread').scrollTop = 0");
+  await page.locator(".composer-area").fill("An answer");
+  await page.locator(".composer-area").press("Control+Enter");
+  const toEnd =
+    "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)";
+  await thread.getByText("An answer").waitFor();
+  await expect
+    .poll(() => page.evaluate(`${toEnd}(document.querySelector(".thread"))`))
+    .toBeLessThan(2);
+});
+
 test("a file that breaks off while it is loaded is told as an outage", async ({ skip }) => {
   const { shop, url, breakOff, page } = await openInbox(chromium, skip);
   const { conversation_id: id } = await shop.sandbox.inbound({

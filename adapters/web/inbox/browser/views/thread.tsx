@@ -9,6 +9,7 @@ import {
   ErrorState,
   Icon,
   Skeleton,
+  tabId,
   time,
   toast,
 } from "../../../shared/browser/index.ts";
@@ -228,23 +229,25 @@ function firstInSight(box: HTMLElement): Anchor | undefined {
 
 const endOf = (entry: HTMLElement): number => entry.getBoundingClientRect().bottom;
 
-/** Keeps the reader's place: at the end, or where older messages are put before it. */
+/** Keeps what the reader sees in its place, or the end if they are there or send something. */
 function useAnchor(
   scroller: { readonly current: HTMLDivElement | null },
   id: string,
 ): { unseen: number; jump: () => void; onScroll: () => void } {
-  const place = useRef({ isAtEnd: true, first: "", count: 0 });
+  const place = useRef({ isAtEnd: true, first: "", count: 0, sending: 0 });
   const [unseen, setUnseen] = useState(0);
   const shown = thread.value;
   const entries = shown?.entries.value ?? [];
-  const outgoing = keptOf(id).value.outgoing.length;
+  const outgoing = keptOf(id).value.outgoing;
+  const sending = outgoing.filter(({ state, tab }) => state === "sending" && tab === tabId).length;
   // Where the reader is before this change of the page.
   const anchor = scroller.current && firstInSight(scroller.current);
 
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
-    const { isAtEnd, ...before } = place.current;
+    const before = place.current;
+    const isAtEnd = before.isAtEnd || sending > before.sending;
     const [{ id: first } = { id: "" }] = entries;
     if (isAtEnd) box.scrollTop = box.scrollHeight;
     else if (anchor?.entry.isConnected) box.scrollTop += endOf(anchor.entry) - anchor.end;
@@ -252,7 +255,7 @@ function useAnchor(
     if (!isAtEnd && first === before.first && entries.length > before.count) {
       setUnseen((count) => count + entries.length - before.count);
     }
-    place.current = { isAtEnd, first, count: entries.length };
+    place.current = { isAtEnd, first, count: entries.length, sending };
   }, [entries, outgoing]);
 
   const onScroll = (): void => {
