@@ -60,6 +60,26 @@ test("a phone on screen texts, gets messages with their states, and opts out", a
   expect(faults).toEqual([expect.stringContaining("status of 422")]);
 });
 
+test("a phone on screen shows what is sent from it, however far back it is scrolled", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  for (let i = 0; i < 15; i++) {
+    await shop.sandbox.inbound({ from: "+15005550001", body: `Text ${i}` });
+  }
+  await page.goto(url);
+  const phone = page.getByRole("region", { name: "Phone +15005550001" });
+  await phone.getByText("Text 14").waitFor();
+  await page.evaluate("document.querySelector('.handset-screen').scrollTop = 0");
+  await phone.getByText("Text 0").waitFor();
+  await phone.getByRole("textbox").fill("One more");
+  await phone.getByRole("textbox").press("Enter");
+  await phone.getByText("One more").waitFor();
+  const left = `(({ scrollHeight, scrollTop, clientHeight }) =>
+    scrollHeight - scrollTop - clientHeight)(document.querySelector(".handset-screen"))`;
+  await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
+});
+
 test("a message's life has its attempts, its ignored receipts with the reason, and what comes next", async ({
   skip,
 }) => {

@@ -33,6 +33,7 @@ interface HandsetViewProps {
 export function HandsetView({ handset, behavior, onClose }: HandsetViewProps): JSX.Element {
   const { number } = handset;
   const contact = handset.contact.value;
+  const followsEnd = useRef(true);
   return (
     <section class="handset" aria-label={t("phoneOf", { number })}>
       <header class="handset-header">
@@ -50,21 +51,26 @@ export function HandsetView({ handset, behavior, onClose }: HandsetViewProps): J
           <IconButton icon="close" isSmall label={t("phoneClose", { number })} onClick={onClose} />
         )}
       </header>
-      <Screen handset={handset} />
-      <Composer handset={handset} />
+      <Screen handset={handset} followsEnd={followsEnd} />
+      <Composer handset={handset} onSend={() => (followsEnd.current = true)} />
     </section>
   );
 }
 
-/** The phone's messages, which stay scrolled to the newest. */
-function Screen({ handset }: { readonly handset: Handset }): JSX.Element {
+interface ScreenProps {
+  readonly handset: Handset;
+  /** Whether it scrolls to new messages: who scrolled back stays there, until they send something. */
+  readonly followsEnd: { current: boolean };
+}
+
+/** The phone's messages, newest at the end. */
+function Screen({ handset, followsEnd }: ScreenProps): JSX.Element {
   const messages = handset.messages.value;
   const error = handset.error.value;
   const scroller = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
   useLayoutEffect(() => {
     const { current } = scroller;
-    if (current && isAtEnd.current) current.scrollTop = current.scrollHeight;
+    if (current && followsEnd.current) current.scrollTop = current.scrollHeight;
   }, [messages]);
   return (
     <div
@@ -74,7 +80,7 @@ function Screen({ handset }: { readonly handset: Handset }): JSX.Element {
       aria-label={t("phoneMessages")}
       tabIndex={0}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
+        followsEnd.current = scrollHeight - scrollTop - clientHeight < 40;
       }}
     >
       {messages === undefined &&
@@ -136,7 +142,12 @@ function PhoneMessage({ message, before }: PhoneMessageProps): JSX.Element {
 
 type Side = "phone" | "account";
 
-function Composer({ handset }: { readonly handset: Handset }): JSX.Element {
+interface ComposerProps {
+  readonly handset: Handset;
+  readonly onSend: () => void;
+}
+
+function Composer({ handset, onSend }: ComposerProps): JSX.Element {
   const [side, setSide] = useState<Side>("phone");
   const [body, setBody] = useState("");
   const [problem, setProblem] = useState<string>();
@@ -145,6 +156,7 @@ function Composer({ handset }: { readonly handset: Handset }): JSX.Element {
   const run = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
+    onSend();
     try {
       await work();
     } catch (error) {
