@@ -21,11 +21,14 @@ const deployer: Actor = {
 };
 
 const clockSetter: Actor = {
-  does: "The machine's clock is set by up to three seconds.",
+  does: "The machine's clock is set by some seconds, or by minutes or hours, as after a sleep.",
   group: "faults",
   weight: 0.5,
   async act(world) {
-    if (world.clocksDiffer) world.setClock(world.dice.between(-3_000, 3_000));
+    const { dice, clocksDiffer } = world;
+    if (!clocksDiffer) return;
+    const isFar = dice.chance(0.4);
+    world.setClock(isFar ? dice.between(-540_000, 7_200_000) : dice.between(-3_000, 3_000));
   },
 };
 
