@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import {
   type Clock,
   destinations,
@@ -53,10 +53,13 @@ export function settingsOf<Tx extends object | undefined>(
   options: EngineOptions<Tx>,
   defaults: Defaults,
 ): Settings {
-  const schema = optionsSchema(defaults, transportNames(options));
-  const { sentiment, http, agents, logger, ...rest } = parseOptions("", schema, options);
+  const schema = optionsSchema(transportNames(options));
+  const given = parseOptions("", schema, options);
+  const { sentiment, http, agents, logger = defaults.logger } = given;
+  const { clock = defaults.clock, random = defaults.random, language = defaults.language } = given;
   const { historyChunks = standardHistoryChunks } = defaults;
-  return { ...rest, sentiment, http, agents, logger: errorLogger(logger), historyChunks };
+  const ports = { clock, random, language, logger: errorLogger(logger) };
+  return { ...given, ...ports, sentiment, http, agents, historyChunks };
 }
 
 /**
@@ -100,69 +103,6 @@ export function checkTransaction(work: unknown): void {
 }
 
 const transactionArgument = optionsObject({ work: functionOption() });
-
-function optionsSchema(defaults: Defaults, transports: readonly string[]) {
-  const shape = {
-    storage: portOption<StoragePort>(
-      'a storage: sqlite({ file }) of "tidings/sqlite", or postgres({ pool }) of ' +
-        '"tidings/postgres"',
-      "begin",
-      "open",
-    ),
-    transports: listOption("transports", transport)
-      .superRefine(nonEmpty('at least one transport, such as sandbox() of "tidings/sandbox"'))
-      .superRefine(distinct("transports with different names"))
-      .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),
-    routes: listOption("routes", route(transports), 100).default(() => []),
-    clock: portOption<Clock>(
-      "a clock with the methods now, monotonic and sleep",
-      "now",
-      "monotonic",
-      "sleep",
-    ).default(() => defaults.clock),
-    random: portOption<Random>("a source of randomness with a method bytes", "bytes").default(
-      () => defaults.random,
-    ),
-    logger: portOption<Logger>(
-      "a logger with the methods debug, info, warn and error",
-      "debug",
-      "info",
-      "warn",
-      "error",
-    ).default(() => defaults.logger),
-    language: portOption<Language>(
-      'a language, such as english() of "tidings/language"',
-      ...languageMethods,
-    ).default(() => defaults.language),
-    mode: mode.default("sandbox"),
-    limits,
-    sentiment: portOption<SentimentAnalyzer>("an analyzer with a method score", "score").optional(),
-    concurrency: wholeOption(1, 1_000).default(256),
-    laneConcurrency: wholeOption(1, 1_000).default(64),
-    idempotencyHours: wholeOption(1, 720).default(24),
-    reopenHours: wholeOption(1, 8_760).default(24),
-    eventRetentionDays: wholeOption(1, 3_650).default(30),
-    runRetentionDays: wholeOption(1, 3_650).default(30),
-    http: http.optional(),
-    webhooks: group({ deadlineSeconds: wholeOption(1, 60).default(15) }),
-    agents: agents.optional(),
-    webchat: group({
-      origins: listOption("origins", originOption, 100).default(() => []),
-      sessionHours: wholeOption(1, 720).default(24),
-    }),
-    consent,
-    quietHours: optionsObject({ from: timeOfDay, to: timeOfDay }, '{ from, to } as "HH:MM"')
-      .nullable()
-      .default(null),
-    timeZone: option<string>(
-      "a time zone of the IANA database, such as Europe/Berlin",
-      (zone) => typeof zone === "string" && isTimeZone(zone),
-      { isQuoted: true },
-    ).default("UTC"),
-    policies,
-  } satisfies Record<keyof EngineOptions, z.ZodType>;
-  return optionsObject(shape);
-}
 
 /** An object that may be left out. Then all its fields have their defaults. */
 const group = <S extends z.ZodRawShape>(shape: S) =>
@@ -333,3 +273,72 @@ function isDestination(value: unknown): boolean {
     return false;
   }
 }
+
+/** Few engines have routes, and their schema takes long to build. */
+const routesOver = (transports: readonly string[]) => {
+  const item = z.lazy(() => route(transports));
+  return listOption("routes", item, 100).default(() => []);
+};
+
+/** Built once, since it takes longer than the rest of an engine's construction. */
+const shape = {
+  storage: portOption<StoragePort>(
+    'a storage: sqlite({ file }) of "tidings/sqlite", or postgres({ pool }) of ' +
+      '"tidings/postgres"',
+    "begin",
+    "open",
+  ),
+  transports: listOption("transports", transport)
+    .superRefine(nonEmpty('at least one transport, such as sandbox() of "tidings/sandbox"'))
+    .superRefine(distinct("transports with different names"))
+    .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),
+  routes: routesOver([]),
+  clock: portOption<Clock>(
+    "a clock with the methods now, monotonic and sleep",
+    "now",
+    "monotonic",
+    "sleep",
+  ).optional(),
+  random: portOption<Random>("a source of randomness with a method bytes", "bytes").optional(),
+  logger: portOption<Logger>(
+    "a logger with the methods debug, info, warn and error",
+    "debug",
+    "info",
+    "warn",
+    "error",
+  ).optional(),
+  language: portOption<Language>(
+    'a language, such as english() of "tidings/language"',
+    ...languageMethods,
+  ).optional(),
+  mode: mode.default("sandbox"),
+  limits,
+  sentiment: portOption<SentimentAnalyzer>("an analyzer with a method score", "score").optional(),
+  concurrency: wholeOption(1, 1_000).default(256),
+  laneConcurrency: wholeOption(1, 1_000).default(64),
+  idempotencyHours: wholeOption(1, 720).default(24),
+  reopenHours: wholeOption(1, 8_760).default(24),
+  eventRetentionDays: wholeOption(1, 3_650).default(30),
+  runRetentionDays: wholeOption(1, 3_650).default(30),
+  http: http.optional(),
+  webhooks: group({ deadlineSeconds: wholeOption(1, 60).default(15) }),
+  agents: agents.optional(),
+  webchat: group({
+    origins: listOption("origins", originOption, 100).default(() => []),
+    sessionHours: wholeOption(1, 720).default(24),
+  }),
+  consent,
+  quietHours: optionsObject({ from: timeOfDay, to: timeOfDay }, '{ from, to } as "HH:MM"')
+    .nullable()
+    .default(null),
+  timeZone: option<string>(
+    "a time zone of the IANA database, such as Europe/Berlin",
+    (zone) => typeof zone === "string" && isTimeZone(zone),
+    { isQuoted: true },
+  ).default("UTC"),
+  policies,
+} satisfies Record<keyof EngineOptions, z.ZodType>;
+
+/** The schema of the options of an engine with these transports. */
+const optionsSchema = (transports: readonly string[]) =>
+  optionsObject({ ...shape, routes: routesOver(transports) });
