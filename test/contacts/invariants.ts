@@ -11,15 +11,32 @@ import { messageScores } from "../../src/sentiment/rows.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { rowsOf } from "./rows.ts";
+import { rowsOf, rowsOfEach } from "./rows.ts";
+
+/** The tables that are checked. */
+const checked: readonly Collection[] = [
+  contacts,
+  conversations,
+  messages,
+  identities,
+  webchatSessions,
+  mailboxes,
+  mail,
+  contactLabels,
+  attempts,
+  timeline,
+  messageScores,
+  observations,
+  notes,
+  events,
+];
 
 /** Checks one account while nothing is under way. */
 export async function checkContacts(storage: StoragePort, account_id: string): Promise<void> {
-  const of = <R extends object>(collection: Collection<R>): Promise<readonly R[]> =>
-    rowsOf(storage, collection, account_id);
-  const byId = new Map((await of(contacts)).map((row) => [row.id, row]));
-  const threads = new Map((await of(conversations)).map((row) => [row.id, row]));
-  const written = new Map((await of(messages)).map((row) => [row.id, row]));
+  const { of } = await rowsOfEach(storage, checked, account_id);
+  const byId = new Map(of(contacts).map((row) => [row.id, row]));
+  const threads = new Map(of(conversations).map((row) => [row.id, row]));
+  const written = new Map(of(messages).map((row) => [row.id, row]));
   const isSomebody = (id: string, of_: object): void => {
     expect([of_, byId.get(id as never)?.merged_into]).toEqual([of_, null]);
   };
@@ -29,7 +46,7 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     isSomebody(merged_into, { merged: id });
     expect(own, `The merged contact ${id} keeps no personal data.`).toMatchObject(clearedFields);
   }
-  const addresses = await of(identities);
+  const addresses = of(identities);
   for (const { address, contact_id } of addresses) isSomebody(contact_id, { address });
   for (const { id, phone } of byId.values()) {
     const known = addresses.find(({ medium, address }) => medium === "text" && address === phone);
@@ -43,16 +60,10 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
   const visitors = new Set(
     addresses.flatMap(({ medium, address }) => (medium === "webchat" ? [address] : [])),
   );
-  for (const { address } of [
-    ...(await of(webchatSessions)),
-    ...(await of(mailboxes)),
-    ...(await of(mail)),
-  ]) {
+  for (const { address } of [...of(webchatSessions), ...of(mailboxes), ...of(mail)]) {
     expect([address, visitors.has(address)]).toEqual([address, true]);
   }
-  const labelled = (await of(contactLabels)).map(
-    ({ contact_id, label }) => `${contact_id} ${label}`,
-  );
+  const labelled = of(contactLabels).map(({ contact_id, label }) => `${contact_id} ${label}`);
   const labels = [...byId.values()].flatMap(({ id, labels: own }) =>
     own.map((label) => `${id} ${label}`),
   );
@@ -87,14 +98,14 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
       `The messages of conversation ${id} are numbered from 1 without a gap.`,
     ).toEqual(Array.from({ length: message_count }, (_, i) => i + 1));
   }
-  const parts = [...(await of(attempts)), ...(await of(timeline))];
+  const parts = [...of(attempts), ...of(timeline)];
   for (const { message_id } of parts) {
     expect(
       written.has(message_id),
       `Attempts and timeline entries belong to a message: ${message_id} is missing.`,
     ).toBe(true);
   }
-  for (const { message_id, contact_id, state } of await of(messageScores)) {
+  for (const { message_id, contact_id, state } of of(messageScores)) {
     expect(
       written.get(message_id)?.contact_id,
       `The score of message ${message_id} belongs to the contact of the message.`,
@@ -103,17 +114,17 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
       "pending",
     );
   }
-  for (const { id, contact_id } of await of(observations)) {
+  for (const { id, contact_id } of of(observations)) {
     isSomebody(contact_id, { observation: id });
   }
-  for (const { conversation_id } of await of(notes)) {
+  for (const { conversation_id } of of(notes)) {
     expect(
       threads.has(conversation_id),
       `A note belongs to a conversation: ${conversation_id} is missing.`,
     ).toBe(true);
   }
   // The events of a merged contact are found under its survivor.
-  for (const { contact_id } of await of(events)) {
+  for (const { contact_id } of of(events)) {
     if (contact_id !== null) {
       expect(
         byId.has(contact_id),

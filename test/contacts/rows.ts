@@ -5,21 +5,43 @@ import { schema } from "../../src/modules.ts";
 
 /** All rows of a table, or those of one account. */
 export async function rowsOf<R extends object>(
-  { reader }: StoragePort,
-  { primary: index }: Collection<R>,
+  storage: StoragePort,
+  collection: Collection<R>,
   account_id?: string,
 ): Promise<readonly R[]> {
-  const isByAccount = account_id !== undefined && index.columns[0] === "account_id";
-  const prefix = isByAccount ? [account_id] : [];
-  const rows: readonly Row[] = await reader.range({
-    index,
-    prefix,
-    order: "ascending",
-    limit: 100_000,
-  });
-  const own =
-    account_id === undefined ? rows : rows.filter((row) => row["account_id"] === account_id);
-  return own as readonly object[] as readonly R[];
+  const tables = await rowsOfEach(storage, [collection], account_id);
+  return tables.of(collection);
+}
+
+/** The rows of tables at one moment. */
+export interface Tables {
+  of<R extends object>(collection: Collection<R>): readonly R[];
+}
+
+/**
+ * All rows of some tables, or those of one account. One call reads them all, since a database takes
+ * longer for many calls than for many rows.
+ */
+export async function rowsOfEach(
+  { reader }: StoragePort,
+  collections: readonly Collection[],
+  account_id?: string,
+): Promise<Tables> {
+  const found = await reader.get(
+    collections.map(({ primary: index }) => {
+      const isByAccount = account_id !== undefined && index.columns[0] === "account_id";
+      return { index, key: isByAccount ? [account_id] : [], limit: 100_000 };
+    }),
+  );
+  return {
+    of<R extends object>(collection: Collection<R>) {
+      const rows: readonly Row[] | undefined = found[collections.indexOf(collection)];
+      if (rows === undefined) throw new Error(`the rows of ${collection.name} were not read`);
+      const own =
+        account_id === undefined ? rows : rows.filter((row) => row["account_id"] === account_id);
+      return own as readonly object[] as readonly R[];
+    },
+  };
 }
 
 /** The tables whose rows contain any of the words, regardless of case. */
@@ -28,12 +50,12 @@ export async function tablesWith(
   words: readonly string[],
   account_id?: string,
 ): Promise<string[]> {
-  const found: string[] = [];
-  for (const collection of schema.collections) {
-    const text = JSON.stringify(await rowsOf(storage, collection, account_id)).toLowerCase();
-    for (const word of words) {
-      if (text.includes(word.toLowerCase())) found.push(`${collection.name}: ${word}`);
-    }
-  }
-  return found;
+  const { collections } = schema;
+  const tables = await rowsOfEach(storage, collections, account_id);
+  return collections.flatMap((collection) => {
+    const text = JSON.stringify(tables.of(collection)).toLowerCase();
+    return words
+      .filter((word) => text.includes(word.toLowerCase()))
+      .map((word) => `${collection.name}: ${word}`);
+  });
 }
