@@ -1,6 +1,8 @@
 import { runs } from "../support/runs.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { wronglyExcluded } from "./met-faults/table.ts";
+import type { Invariant } from "./invariant.ts";
+import { invariants } from "./invariants/index.ts";
 import { type Result, simulate } from "./simulate.ts";
 
 /** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
@@ -17,11 +19,38 @@ afterAll(() => {
   Error.stackTraceLimit = stackTraceLimit;
 });
 
+/** The answered sends of all histories. */
+let answers = 0;
+
+const traceHasAnswers: Invariant = {
+  name: "The trace has the answer of every send.",
+  check: ({ clients, trace }) => ({
+    async end() {
+      const texts = trace.entries.map(({ text }) => text);
+      return clients.requests.flatMap(({ number, message, refusal }) => {
+        const said = `client: send ${number}: `;
+        if (message === undefined && refusal === null) return [];
+        answers++;
+        const isTold = texts.some((text) =>
+          message === undefined
+            ? text.startsWith(`${said}refused, 4`) && text.endsWith(` ${refusal}`)
+            : text === `${said}done, ${message.id}`,
+        );
+        const description = `the trace has no answer of send ${number}`;
+        return isTold ? [] : [{ about: [message?.id ?? ""], description }];
+      });
+    },
+  }),
+};
+
+const replay = (seed: number): Promise<Result> =>
+  simulate(seed, steps, [...invariants, traceHasAnswers]);
+
 const histories = new Map<number, Promise<Result>>();
 
 /** The history of a seed, which is simulated once for all tests. */
 function historyOf(seed: number): Promise<Result> {
-  const history = histories.get(seed) ?? simulate(seed, steps);
+  const history = histories.get(seed) ?? replay(seed);
   histories.set(seed, history);
   return history;
 }
@@ -36,12 +65,12 @@ test(`all invariants hold in ${seeds} histories of crashes, lost answers and rac
 
 test("one seed always replays the same history", async () => {
   const digests = new Set<string>();
-  for (const seed of [1, 2, 3, 5, 8, 13]) {
+  for (const seed of [1, 2, 3]) {
     const first = await historyOf(seed);
-    expect(await simulate(seed, steps)).toEqual(first);
+    expect(await replay(seed)).toEqual(first);
     digests.add(first.digest);
   }
-  expect(digests.size).toBe(6);
+  expect(digests.size).toBe(3);
 });
 
 test("a violation is reported with the trace that led to it and the command that replays it", async () => {
@@ -64,30 +93,8 @@ test("a violation is reported with the trace that led to it and the command that
 });
 
 test("the trace says what each client was told: the id, or the status and the code", async () => {
-  let answers = 0;
   for (const seed of [4, 5, 6]) {
-    const { failure } = await simulate(seed, steps, [
-      {
-        name: "The trace has the answer of every send.",
-        check: ({ clients, trace }) => ({
-          async end() {
-            const texts = trace.entries.map(({ text }) => text);
-            return clients.requests.flatMap(({ number, message, refusal }) => {
-              const said = `client: send ${number}: `;
-              if (message === undefined && refusal === null) return [];
-              answers++;
-              const isTold = texts.some((text) =>
-                message === undefined
-                  ? text.startsWith(`${said}refused, 4`) && text.endsWith(` ${refusal}`)
-                  : text === `${said}done, ${message.id}`,
-              );
-              const description = `the trace has no answer of send ${number}`;
-              return isTold ? [] : [{ about: [message?.id ?? ""], description }];
-            });
-          },
-        }),
-      },
-    ]);
+    const { failure } = await historyOf(seed);
     expect(failure, failure).toBeUndefined();
   }
   expect(answers, "answered sends in these histories").toBeGreaterThan(0);
