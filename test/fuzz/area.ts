@@ -1,8 +1,11 @@
 import type fc from "fast-check";
 
+/** The areas, in the order in which they are tried. */
+export const areaNames = ["http", "callbacks", "webhooks", "models", "streams"] as const;
+
 /** One kind of input from outside. */
 export interface Area<Case = unknown> {
-  readonly name: string;
+  readonly name: (typeof areaNames)[number];
   /** How many times as many cases it tries as an area of share 1. */
   readonly share: number;
   readonly cases: fc.Arbitrary<Case>;

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { runs } from "../support/runs.ts";
 import { allRoutes } from "../security/examples.ts";
+import { areaNames } from "./area.ts";
 import { checkAnswer } from "./document.ts";
 import { fuzz } from "./fuzz.ts";
 import { mutated } from "./json.ts";
@@ -11,7 +12,7 @@ describe("the engine", () => {
   it("answers as documented, logs no error and ends its work, whatever the outside sends", async () => {
     const { failure, tried } = await fuzz({ seed: 7, cases: runs(7) });
     expect(failure).toBeUndefined();
-    expect([...tried.keys()]).toEqual(["http", "callbacks", "webhooks", "models", "streams"]);
+    expect([...tried.keys()]).toEqual(areaNames);
   });
 });
 
