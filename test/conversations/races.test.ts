@@ -18,7 +18,7 @@ const line = () => carrier({ channels: ["sms", "mms", "webchat"] });
 
 describe.each(storages)("conversations on $name", ({ name, open }) => {
   it("end up as after some sequential order of concurrent changes by two engines", async () => {
-    const numRuns = runs({ memory: 150, SQLite: 60, PostgreSQL: 6 }[name]);
+    const numRuns = runs({ memory: 150, SQLite: 30, PostgreSQL: 6 }[name]);
     const { clock, engine } = world();
     const ground = open();
     const lines = [line(), line()] as const;

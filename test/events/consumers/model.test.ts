@@ -264,7 +264,7 @@ describe.each(places)("consumers on $name, with faults", ({ name, isExact, open 
         for (const { one } of [first, second]) await stopped(one, clock);
         await place.end();
       }),
-      { numRuns: runs(name === "PostgreSQL" ? 10 : 40) },
+      { numRuns: runs(name === "memory" ? 40 : name === "PostgreSQL" ? 10 : 20) },
     );
   });
 });
