@@ -152,7 +152,7 @@ export class Lifecycle {
     if (work !== undefined) await stopTransports(transports, left(), settings);
     await transactionsEnded;
     // Close only a storage that this engine opened, because another engine may use the same one.
-    if (this.#isOpen) await store.close();
+    if (this.#isOpen) await store.close(left());
   }
 }
 

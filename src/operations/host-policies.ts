@@ -25,7 +25,7 @@ import {
   withoutMessage,
 } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
-import type { Origin, Store, Tx } from "../store/index.ts";
+import type { AcceptedCommand, Origin, Store, Tx } from "../store/index.ts";
 
 interface HostPoliciesOptions {
   readonly policies: readonly Policy[];
@@ -44,6 +44,11 @@ interface CommitOptions {
   readonly handle?: unknown;
   /** Who gave the command. By default `caller`. */
   readonly origin?: Origin;
+}
+
+interface PartOptions {
+  readonly origin: Origin;
+  readonly part: AcceptedCommand;
 }
 
 type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
@@ -85,32 +90,44 @@ export class HostPolicies {
     work: Work<T>,
     { handle, origin = "caller" }: CommitOptions = {},
   ): Promise<T> {
-    const { policies, store, transactions } = this.#options;
-    const commit = <U>(alone: (tx: Tx) => Promise<U>): Promise<U> =>
-      handle === undefined
+    const { policies, store } = this.#options;
+    if (policies.length === 0) {
+      const alone = (tx: Tx): Promise<T> => work(tx, noVerdicts);
+      return handle === undefined
         ? store.commit(scope, alone, { origin })
         : store.within(handle, scope, alone);
-    if (policies.length === 0) return commit((tx) => work(tx, noVerdicts));
-    if (handle !== undefined || transactions === 0) {
-      return this.#commitWithVerdicts(work, commit, handle);
     }
+    return handle === undefined
+      ? store.accept((part) => this.#commitInParts(scope, work, { origin, part }))
+      : this.#commitWithin(handle, scope, work);
+  }
+
+  async #commitInParts<T>(scope: Scope, work: Work<T>, options: PartOptions): Promise<T> {
+    const { store, transactions } = this.#options;
+    const commit = (alone: (tx: Tx) => Promise<T>): Promise<T> =>
+      store.commit(scope, alone, options);
+    if (transactions === 0) return this.#commitWithVerdicts(work, commit, undefined);
     try {
       const noneYet = new CollectedVerdicts();
       return await commit((tx) => work(tx, noneYet));
     } catch (error) {
       if (!(error instanceof VerdictsMissing)) throw error;
     }
-    return this.#transactions.run(() => this.#inTransaction(scope, work, origin));
+    return this.#transactions.run(() => this.#inTransaction(scope, work, options));
   }
 
-  async #inTransaction<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
+  #commitWithin<T>(handle: unknown, scope: Scope, work: Work<T>): Promise<T> {
+    const { store } = this.#options;
+    return this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle);
+  }
+
+  async #inTransaction<T>(scope: Scope, work: Work<T>, options: PartOptions): Promise<T> {
     const { store } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
         return await store.transaction(
-          (handle) =>
-            this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle),
-          { origin },
+          (handle) => this.#commitWithin(handle, scope, work),
+          options,
         );
       } catch (error) {
         const isContended = error instanceof TidingsError && error.code === "storage_contended";

@@ -1,5 +1,6 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
+import { type AcceptedCommand, AcceptedCommands } from "./accepted-commands.ts";
 import { HostTransactions } from "./host-transactions.ts";
 import { maxConflicts, maxGroupSize, type Origin } from "./command-queue.ts";
 import { contended, isStorageFailure } from "./errors.ts";
@@ -23,12 +24,17 @@ const maxWaiting = 10_000;
 /** If this many wait, the engine's own work, such as jobs and carriers' reports, fails, too. */
 const maxWaitingInTotal = 20_000;
 
-interface CommitOptions {
+interface CommandOptions {
   /**
    * Who gave the command. By default `caller`. The engine's own work is queued even if callers fill
    * the queue, since nobody would retry it.
    */
   readonly origin?: Origin;
+  /** The command that the transaction belongs to. It was accepted as a whole by `accept`. */
+  readonly part?: AcceptedCommand;
+}
+
+interface CommitOptions extends CommandOptions {
   /** Whether the command locks rows (`ReadOptions.lock`). */
   readonly locks?: boolean;
   /** Whether the command fails with `storage_contended` at the first conflict. */
@@ -57,6 +63,8 @@ export class Store {
   readonly #locking: Pipeline;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
+  /** The commands of several transactions that were accepted and have not ended. */
+  readonly #accepted = new AcceptedCommands();
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
@@ -160,11 +168,11 @@ export class Store {
   /** Like `commit`, in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
-    { origin = "caller", locks = false, failsOnConflict = false }: CommitOptions = {},
+    { origin = "caller", part, locks = false, failsOnConflict = false }: CommitOptions = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // What this throws rejects the promise.
-      this.#checkAccepts(origin);
+      this.#checkAccepts(origin, part);
       const pipeline = locks ? this.#locking : this.#pipeline;
       pipeline.add({
         work,
@@ -181,9 +189,27 @@ export class Store {
     });
   }
 
+  /**
+   * Runs a command that takes several transactions. It is accepted or refused as a whole: a store
+   * that closes waits for it, up to the deadline.
+   * @throws TidingsError `shutting_down`, and the errors of `command`
+   */
+  async accept<T>(command: (part: AcceptedCommand) => Promise<T>): Promise<T> {
+    this.#checkIsOpen();
+    return this.#accepted.run(command);
+  }
+
+  /** @throws TidingsError `shutting_down` */
+  #checkIsOpen(part?: AcceptedCommand): void {
+    if (part?.refusal !== undefined) throw part.refusal;
+    if (part === undefined && this.#closing !== undefined) {
+      throw shuttingDown("accepts no more commands");
+    }
+  }
+
   /** @throws TidingsError if no command is accepted now */
-  #checkAccepts(origin: Origin): void {
-    if (this.#closing !== undefined) throw shuttingDown("accepts no more commands");
+  #checkAccepts(origin: Origin, part: AcceptedCommand | undefined): void {
+    this.#checkIsOpen(part);
     if (origin !== "engine") this.#hosts.refuseInside();
     if (this.#waiting >= (origin === "engine" ? maxWaitingInTotal : maxWaiting)) {
       throw new TidingsError(
@@ -231,10 +257,11 @@ export class Store {
    * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
    * `storage_unavailable`, `shutting_down`; and the errors of `work`
    */
-  transaction<T>(
+  async transaction<T>(
     work: (handle: object) => Promise<T>,
-    { origin = "caller" }: Pick<CommitOptions, "origin"> = {},
+    { origin = "caller", part }: CommandOptions = {},
   ): Promise<T> {
+    this.#checkIsOpen(part);
     return this.#hosts.transaction(work, origin);
   }
 
@@ -314,13 +341,26 @@ export class Store {
 
   /**
    * Rejects new commands, runs the waiting ones, and closes the storage. Later calls wait for that.
+   * What a command of several transactions has not done by the deadline is refused.
    */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close(deadlineMs = 0): Promise<void> {
+    this.#closing ??= this.#close(deadlineMs);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #close(deadlineMs: number): Promise<void> {
+    await withDeadline(
+      this.#options.clock,
+      deadlineMs,
+      async () => {
+        await this.#accepted.idle();
+        await this.#hosts.idle();
+      },
+      () => {
+        this.#accepted.refuseRest(shuttingDown("did not wait for the rest of this command"));
+        this.#hosts.cancel();
+      },
+    );
     await Promise.all([this.#pipeline.idle(), this.#locking.idle()]);
     await this.#options.port.close();
   }

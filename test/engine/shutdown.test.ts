@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { Policy } from "../../src/ports/policy.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { accepted, carrier } from "../support/carrier.ts";
@@ -121,6 +123,67 @@ describe("an engine that stops", () => {
     const { storage, closes } = closing();
     await engine(storage).stop();
     expect(closes()).toBe(0);
+  });
+});
+
+describe.each(storages)("an engine on $name that stops during policies", ({ name, open }) => {
+  const messages = Array.from({ length: 60 }, (_, i) => ({
+    to: `+150055510${String(i).padStart(2, "0")}`,
+    body: "Hello",
+  }));
+  const slow: Policy = {
+    name: "slow",
+    async evaluate() {
+      await setImmediate();
+      return { verdict: "allow" };
+    },
+  };
+  const codeOf = ({ code }: { readonly code: string }): string => code;
+
+  it("commits the commands that were called before", async () => {
+    const { engine, log } = world();
+    const one = engine(open().connect(), { policies: [slow] });
+    await one.messages.send(hello);
+    const sent = messages.map((message) => one.messages.send(message).then(() => "sent", codeOf));
+    await setImmediate();
+    await one.stop();
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(["sent"]));
+    expect(log).toEqual([]);
+  });
+
+  it("lets another engine complete a batch", async () => {
+    const { engine, log } = world();
+    const ground = open();
+    const one = engine(ground.connect(), { policies: [slow] });
+    await one.messages.send(hello);
+    const batch = one.messages.batch({ messages }, { idempotencyKey: "batch" });
+    const ended = batch.then(() => "done", codeOf);
+    for (let turns = 0; turns < 5; turns++) await setImmediate();
+    await one.stop();
+    // On memory, the batch may end before the engine does.
+    expect(name === "memory" ? "shutting_down" : await ended).toBe("shutting_down");
+    const two = engine(ground.connect(), { policies: [slow] });
+    const { data } = await two.messages.batch({ messages }, { idempotencyKey: "batch" });
+    expect(data.filter(({ ok }) => ok)).toHaveLength(messages.length);
+    const { contact_id } = await two.messages.send({ ...hello, to: "+15005551000" });
+    expect((await two.contacts.messages(contact_id)).data).toHaveLength(2);
+    expect(log).toEqual([]);
+  });
+
+  // On memory, policies are evaluated outside of transactions, and have a deadline of their own.
+  it.skipIf(name === "memory")("refuses at its deadline the commands that still wait", async () => {
+    const { clock, engine } = world();
+    const never: Policy = { name: "never", evaluate: () => new Promise(() => {}) };
+    const one = engine(open().connect(), { policies: [never] });
+    await one.senders.list();
+    // On PostgreSQL, each takes a connection. On SQLite, one waits for the other.
+    const two = messages.slice(0, 2);
+    const sent = two.map((message) => one.messages.send(message).then(() => "sent", codeOf));
+    await setImmediate();
+    const stop = one.stop({ deadlineMs: 3_000 });
+    await clock.advance(3_000);
+    await stop;
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(["shutting_down"]));
   });
 });
 
