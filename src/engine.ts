@@ -280,7 +280,9 @@ export class MessagingEngine<
   /**
    * Opens the storage and the transports and starts processing queued work. Repeated calls have no
    * effect. Fails after `stop()`.
-   * @throws TidingsError `conflict` when a new consumer exceeds the limit of 1,000
+   * @throws TidingsError `conflict` when a new consumer exceeds the limit of 1,000; `internal` when
+   *   a transport does not start within 30 seconds, and `shutting_down` when it does not start by
+   *   the deadline of `stop`. Errors that a transport throws are thrown too.
    */
   async start(): Promise<void> {
     await this.#lifecycle.start();
@@ -289,8 +291,8 @@ export class MessagingEngine<
   /**
    * Stops the event streams, the running work, the transports and the storage, in this order. Work
    * that still runs at the deadline is aborted, and the engine waits until it has ended. A
-   * transport that has not stopped by then is abandoned. Repeated calls have no effect. Works
-   * without a start.
+   * transport that has not started or stopped by then is abandoned. Repeated calls have no effect.
+   * Works without a start.
    * @throws TidingsError `invalid_option`, and the engine does not stop
    */
   stop(options: StopOptions = {}): Promise<void> {

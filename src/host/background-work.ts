@@ -27,15 +27,17 @@ export interface Work {
 /** How long the transports may take to stop when the engine fails to start, in milliseconds. */
 const undoMs = 10_000;
 
+/** @throws TidingsError `shutting_down` when `hurry` aborts before the transports have started */
 export async function startWork(
   runtime: EngineRuntime,
   createHandlers: (runtime: EngineRuntime) => JobHandlers,
   consumers: Consumers,
+  hurry: AbortSignal,
 ): Promise<Work> {
   const { store, clock, logger, storage, transports } = runtime;
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
-  await startTransports(transports, runtime);
+  await startTransports(transports, runtime, hurry);
   const register = new EngineRegister({ store, clock, logger, locks: storage.engineLocks });
   try {
     await register.start();

@@ -39,6 +39,8 @@ export class Lifecycle {
   readonly #preparation = new Once(() => this.#prepare());
   readonly #startUp = new Once(() => this.#start());
   #stopping: Promise<void> | undefined;
+  /** Aborts at the deadline of a stop, or when the stop ends. */
+  readonly #hurry = new AbortController();
   /** Whether this engine has opened the storage, even if the rest of the preparation failed. */
   #isOpen = false;
   /** Ends the notifications of the storage, which come from the preparation on. */
@@ -108,13 +110,13 @@ export class Lifecycle {
     const { jobHandlers, consumers } = this.#options;
     const { runtime } = await this.prepared();
     this.#reminder?.stop();
-    this.#work = await startWork(runtime, jobHandlers, consumers);
+    this.#work = await startWork(runtime, jobHandlers, consumers, this.#hurry.signal);
     return this.#work;
   }
 
   async #stopInTime(deadlineMs: number): Promise<void> {
     const stopped = new AbortController();
-    void this.#hurry(deadlineMs, stopped.signal);
+    void this.#hurryAt(deadlineMs, stopped.signal);
     try {
       await this.#stop(deadlineMs);
     } finally {
@@ -122,11 +124,12 @@ export class Lifecycle {
     }
   }
 
-  /** From the deadline on, `stop` waits for no locked row, and for no silent storage. */
-  async #hurry(deadlineMs: number, stopped: AbortSignal): Promise<void> {
+  /** From the deadline on, `stop` waits for no transport, locked row or silent storage. */
+  async #hurryAt(deadlineMs: number, stopped: AbortSignal): Promise<void> {
     const { store, settings } = this.#options;
     const { clock, storage } = settings;
     await clock.sleep(deadlineMs, stopped);
+    this.#hurry.abort("stopped");
     store.hurry();
     while (!stopped.aborted && storage.abandonIfSilent !== undefined) {
       await storage.abandonIfSilent();

@@ -4,9 +4,7 @@ import type { Runtime } from "../operations/index.ts";
 import type { Clock, Logger, Transport } from "../ports/index.ts";
 import { transportSink } from "./record-reports.ts";
 
-/**
- * How long a transport may take to start, in milliseconds. Stopping the engine waits for a start.
- */
+/** How long a transport may take to start, in milliseconds. */
 const startMs = 30_000;
 /**
  * Overdue starts. Each promise resolves when the late start has ended and the transport is
@@ -16,37 +14,37 @@ const overdue = new WeakMap<Transport, Promise<void>>();
 /** How long started transports may take to stop after another failed to start, in milliseconds. */
 const undoMs = 10_000;
 
-/** Starts the transports in order. If one fails, stops the started ones and rethrows its error. */
+/**
+ * Starts the transports in order. If one fails, stops the started ones and rethrows its error. A
+ * stop of the engine waits for this until its deadline. Then `hurry` aborts.
+ */
 export async function startTransports(
   transports: readonly Transport[],
   runtime: Runtime,
+  hurry: AbortSignal,
 ): Promise<void> {
   const started: Transport[] = [];
   try {
     for (const transport of transports) {
-      await start(transport, runtime);
+      await start(transport, runtime, hurry);
       started.push(transport);
     }
   } catch (error) {
-    await stopTransports(started, undoMs, runtime);
+    await stopTransports(started, hurry.aborted ? 0 : undoMs, runtime);
     throw error;
   }
 }
 
-async function start(transport: Transport, runtime: Runtime): Promise<void> {
+async function start(transport: Transport, runtime: Runtime, hurry: AbortSignal): Promise<void> {
   const { clock, logger } = runtime;
   const { name } = transport;
-  const late = new TidingsError(
-    "internal",
-    `The transport ${name} did not start within ${startMs / 1_000} seconds.`,
-  );
-  if (!(await isInTime(clock, overdue.get(transport)))) throw late;
+  if (!(await isInTime(clock, overdue.get(transport), hurry))) throw notStarted(name, hurry);
   const starting = transport.start?.({
     sink: transportSink(name, runtime),
     clock,
     logger,
   });
-  if (starting === undefined || (await isInTime(clock, starting))) return;
+  if (starting === undefined || (await isInTime(clock, starting, hurry))) return;
   // If it starts after all, nothing else would stop it.
   const undone = starting.then(
     () => stop(transport, logger),
@@ -57,19 +55,36 @@ async function start(transport: Transport, runtime: Runtime): Promise<void> {
       ),
   );
   overdue.set(transport, undone);
-  throw late;
+  throw notStarted(name, hurry);
 }
 
-function isInTime(clock: Clock, work: Promise<void> | undefined): Promise<boolean> {
-  return withDeadline(
-    clock,
-    startMs,
-    async () => {
-      await work;
-      return true;
-    },
-    () => false,
-  );
+async function isInTime(
+  clock: Clock,
+  work: Promise<void> | undefined,
+  hurry: AbortSignal,
+): Promise<boolean> {
+  const started = async (): Promise<boolean> => {
+    await work;
+    return true;
+  };
+  try {
+    return await withDeadline(clock, startMs, started, () => false, hurry);
+  } catch (error) {
+    if (hurry.aborted) return false;
+    throw error;
+  }
+}
+
+function notStarted(name: string, { aborted }: AbortSignal): TidingsError {
+  return aborted
+    ? new TidingsError(
+        "shutting_down",
+        `The engine was stopped before the transport ${name} had started.`,
+      )
+    : new TidingsError(
+        "internal",
+        `The transport ${name} did not start within ${startMs / 1_000} seconds.`,
+      );
 }
 
 /**

@@ -26,6 +26,8 @@ function closing(): { readonly storage: StoragePort; readonly closes: () => numb
   };
 }
 
+const codeOf = ({ code }: { readonly code: string }): string => code;
+
 /** Stops an engine within 3 s. Returns a function that tells whether the stop is over. */
 function stopping(engine: MessagingEngine): () => boolean {
   let isOver = false;
@@ -70,6 +72,27 @@ describe("an engine that stops", () => {
     await stop;
     expect(log).toMatchObject([{ level: "warn", facts: { transport: "second" } }]);
     expect(clock.nextWakeAt).toBeUndefined();
+  });
+
+  it("waits for a transport that starts until the deadline, and undoes a later start", async () => {
+    const { clock, engine } = world();
+    const { storage, closes } = closing();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const first = carrier();
+    const second = carrier({ name: "second" });
+    const slow = over(second, { start: () => promise });
+    const one = engine(storage, { transports: [first, slow] });
+    const started = one.start().then(() => "started", codeOf);
+    await clock.settle();
+    const isOver = stopping(one);
+    await clock.advance(2_999);
+    expect([isOver(), closes()]).toEqual([false, 0]);
+    await clock.advance(1);
+    expect([isOver(), closes(), await started]).toEqual([true, 1, "shutting_down"]);
+    expect([first.stops, second.stops]).toEqual([1, 0]);
+    resolve();
+    await clock.settle();
+    expect(second.stops).toBe(1);
   });
 
   it("uses one deadline for calls in progress and transports together", async () => {
@@ -138,8 +161,6 @@ describe.each(storages)("an engine on $name that stops during policies", ({ name
       return { verdict: "allow" };
     },
   };
-  const codeOf = ({ code }: { readonly code: string }): string => code;
-
   it("commits the commands that were called before", async () => {
     const { engine, log } = world();
     const one = engine(open().connect(), { policies: [slow] });
