@@ -10,7 +10,7 @@ import {
 } from "../kernel/index.ts";
 
 /** Called after the commit that created the event. An error is logged and has no other effect. */
-type Handler = (event: EventEnvelope, scope: Scope) => void | Promise<void>;
+type Handler = (event: EventEnvelope, scope: Scope) => unknown;
 
 const subscription = optionsObject({ type: eventTypeOption, handler: functionOption() });
 

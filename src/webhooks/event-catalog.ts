@@ -129,12 +129,10 @@ export const anyEventSchema = z
   .meta({ id: "Event", description: "An event with the data of its type." });
 
 /**
- * Called after the commit that created the event. An error is logged and has no other effect.
+ * Called after the commit that created the event. An error is logged and has no other effect, also
+ * if a promise that the handler returned rejects with it. Every other result is ignored.
  */
-export type EventHandler<T extends EventType> = (
-  event: Event<T>,
-  scope: Scope,
-) => void | Promise<void>;
+export type EventHandler<T extends EventType> = (event: Event<T>, scope: Scope) => unknown;
 
 /**
  * Called until it resolves once for each event. A call that throws, or takes longer than 10

@@ -32,7 +32,7 @@ async function logOf({ events }: Pick<AccountHandle, "events">): Promise<Event[]
 function listen(engine: MessagingEngine): { event: Event; scope: Scope }[] {
   const heard: { event: Event; scope: Scope }[] = [];
   for (const type of eventTypes) {
-    engine.on(type, (event, scope) => void heard.push({ event, scope }));
+    engine.on(type, (event, scope) => heard.push({ event, scope }));
   }
   return heard;
 }
