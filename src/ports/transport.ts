@@ -151,7 +151,7 @@ export interface AmbiguousAnswer {
 export interface Receipt {
   /** What happened to the message. `undelivered` means that the carrier gave up. */
   readonly status: "sent" | "delivered" | "undelivered" | "read";
-  /** When it happened, by the carrier's clock, in milliseconds since the epoch. */
+  /** When it happened, by the carrier's clock: milliseconds since the epoch, not seconds. */
   readonly at: number;
   /** Why the message was not delivered, if the carrier says so. */
   readonly error?: CarrierError | undefined;

@@ -64,7 +64,7 @@ describe("the suite for transports", () => {
       })),
     );
     expect(late.get("pass on an inbound message unchanged")).toMatch(
-      /^callbacks pass on an inbound message unchanged: expected a time within 1 s of \d+ as the time of the message, got 0$/,
+      /^callbacks pass on an inbound message unchanged: expected a time within 1 s of \d+, in milliseconds, as the time of the message, got 0$/,
     );
     const throwing = await failures(() => ({ send: () => Promise.reject(new TypeError("no")) }));
     expect(throwing.get("give two messages different ids")).toBe(
@@ -87,6 +87,17 @@ describe("the suite for transports", () => {
         },
       }),
       "are ambiguous when the carrier's answer was lost",
+    ],
+    [
+      "takes the seconds of a receipt for milliseconds",
+      parsing((result) => ({
+        ...result,
+        receipts: result.receipts.map(({ subject, receipt }) => ({
+          subject,
+          receipt: { ...receipt, at: receipt.at / 1_000 },
+        })),
+      })),
+      "report the status of the right attempt",
     ],
     [
       "reports every answer as accepted",
