@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { describe, suggestion } from "./describe.ts";
 import type { RequestId } from "./ids.ts";
 
 /**
@@ -148,6 +149,14 @@ export class TidingsError extends Error {
 
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    // Transports throw this error too, and may be in JavaScript.
+    if (!Object.hasOwn(catalog, code)) {
+      const given: unknown = code;
+      const advice = suggestion(String(given), Object.keys(catalog));
+      throw new TypeError(
+        `TidingsError: code: expected a code of the engine, got ${describe(given)}${advice}`,
+      );
+    }
     this.code = code;
     ({ status: this.status, title: this.title, retryable: this.retryable } = catalog[code]);
     if (facts.retryable !== undefined) this.retryable = facts.retryable;

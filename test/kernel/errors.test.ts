@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { invalid } from "../../src/kernel/errors.ts";
+import { type ErrorCode, invalid, TidingsError } from "../../src/kernel/errors.ts";
 
 const sentences: Readonly<Record<string, string>> = { phone: "must be a string, got 5" };
 const wrong = (name: string) => ({
@@ -23,4 +23,14 @@ it.each([
 it("calls the whole input the input", () => {
   const error = invalid([{ pointer: "", code: "required", message: "Required." }]);
   expect(error).toMatchObject({ message: "input: Required." });
+});
+
+it.each([
+  ["invalid_signatur", 'got a string. Did you mean "invalid_signature"?'],
+  ["toString", "got a string"],
+  [undefined, "got undefined"],
+])("an error with the code %j names the wrong code", (code, got) => {
+  expect(() => new TidingsError(code as ErrorCode, "No.")).toThrow(
+    `TidingsError: code: expected a code of the engine, ${got}`,
+  );
 });
