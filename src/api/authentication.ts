@@ -98,13 +98,15 @@ async function admitKey(
   const missing = missingScopes(scopes, caller.scopes);
   if (missing.length > 0) {
     headers["WWW-Authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
-    throw new TidingsError(
-      "insufficient_scope",
-      `The API key lacks the scope ${missing.join(" and ")}.`,
-    );
+    throw new TidingsError("insufficient_scope", `The API key lacks ${scopesText(missing)}.`);
   }
   refuseOverLimit(await keyLimiter.admit(caller.key_id, requests_per_second), headers);
   return { scope, caller, mayContinue: () => keyRing.isValid(caller) };
+}
+
+/** Names the scopes that are missing, at least one. */
+function scopesText(missing: readonly KeyScope[]): string {
+  return `the scope${missing.length > 1 ? "s" : ""} ${missing.join(" and ")}`;
 }
 
 /**
@@ -124,7 +126,7 @@ async function admitOperator(
   if (missing.length > 0) {
     throw new TidingsError(
       "insufficient_scope",
-      `You may not do this. Your application does not give you the scope ${missing.join(" and ")}.`,
+      `You may not do this. Your application does not give you ${scopesText(missing)}.`,
     );
   }
   const counted = JSON.stringify(["operator", scope.account_id, scope.mode, operator.id]);

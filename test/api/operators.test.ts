@@ -151,6 +151,16 @@ describe("an operator", () => {
     );
   });
 
+  it("is told all scopes that are missing", async () => {
+    const { api } = await desk();
+    const path = "/v1/conversations/conv_x/messages";
+    const answer = await call(api("kim", []), { method: "POST", path });
+    expect(jsonOf(answer)["detail"]).toBe(
+      "You may not do this. Your application does not give you the scopes conversations:write " +
+        "and messages:write.",
+    );
+  });
+
   it("gets 403 with the missing scope on every route that needs a scope the host did not give", async () => {
     const { api } = await desk();
     const routes = apiRoutes(defaultLimits).filter((route) => "scopes" in route);
