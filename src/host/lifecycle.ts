@@ -54,9 +54,15 @@ export class Lifecycle {
     this.#options = options;
   }
 
-  /** Prepares the engine unless it is prepared. @throws TidingsError after `stop` */
+  /**
+   * Prepares the engine unless it is prepared. A call from inside a transaction may come after
+   * `stop`, which waits for the transaction.
+   * @throws TidingsError after `stop`
+   */
   prepared(): Promise<Prepared> {
-    return this.#stopping === undefined ? this.#preparation.done() : Promise.reject(stopped());
+    const { storage } = this.#options.settings;
+    const isAccepted = this.#stopping === undefined || storage.isInsideTransaction?.() === true;
+    return isAccepted ? this.#preparation.done() : Promise.reject(stopped());
   }
 
   /** Starts the engine unless it is started. @throws TidingsError after `stop` */

@@ -250,6 +250,26 @@ describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
     expect(await host.notes()).toEqual(["in time"]);
   });
 
+  it("may call more commands and read while the engine stops", async () => {
+    const { host, engine, one, clock } = await opened();
+    const hold = held<undefined>();
+    const transaction = one.transaction(async (tx) => {
+      const { id } = await one.messages.send(hello, { tx });
+      await hold.promise;
+      await one.messages.cancel(id, { tx });
+      return one.messages.list();
+    });
+    await clock.settle();
+    const stopped = one.stop();
+    await clock.settle();
+    hold.answer(undefined);
+    expect((await transaction).data).toEqual([]);
+    await stopped;
+    await expect(one.messages.list()).rejects.toMatchObject({ code: "shutting_down" });
+    const { data } = await engine(host.connect()).messages.list();
+    expect(data).toMatchObject([{ status: "canceled" }]);
+  });
+
   it("is aborted at the deadline of stop, and the work that waited for it is done", async () => {
     // The storage's own timeouts play no part, because its time stands still.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

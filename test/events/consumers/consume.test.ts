@@ -136,6 +136,29 @@ describe.each(places)("a consumer on $name", (where) => {
     await noted("1", "2");
   });
 
+  // On memory, a call has no transaction that `stop` could wait for.
+  it.runIf(where.isExact)("can call commands in a call that stop waits for", async () => {
+    const { clock, engine, log, one, place, receive } = await opened(where);
+    const gate = held<undefined>();
+    let calls = 0;
+    one.consume("replies", ["message.received"], async ({ data: { contact } }, { tx }) => {
+      calls++;
+      await gate.promise;
+      await one.messages.send({ to: contact.id, body: "reply" }, { tx });
+    });
+    await one.start();
+    await clock.settle();
+    await receive(anna, "1");
+    await eventually(clock, () => calls === 1, 1);
+    const stopped = one.stop();
+    await clock.settle();
+    gate.answer(undefined);
+    await stopped;
+    const { data } = await engine(place.connect()).messages.list({ direction: "outbound" });
+    expect(data).toHaveLength(1);
+    expect(log).toEqual([]);
+  });
+
   it("whose call a stop without deadline interrupts is called again after the next start", async () => {
     const { place, clock, engine, one, receive, noting } = await opened(where);
     let aborted: AbortSignal | undefined;
