@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { signal } from "@preact/signals";
 import {
   EmptyState,
@@ -48,14 +48,15 @@ export function Inbox(): JSX.Element {
     }),
     [view, ...placeFilters.map((each) => query[each])],
   );
-  useEffect(() => void list.show(shown), [shown]);
+  // Before a frame is drawn, which would have the rows and the messages of the place before.
+  useLayoutEffect(() => void list.show(shown), [shown]);
   useEffect(() => {
     loadUnfinished();
     void loadPeople();
     return follow();
   }, []);
   const loaded = useLoaded(open);
-  useEffect(() => {
+  useLayoutEffect(() => {
     openThread(loaded);
     const match = shown.words === undefined ? undefined : matches.peek().get(loaded ?? "");
     // Whoever opens what a search has found wants to see the message.

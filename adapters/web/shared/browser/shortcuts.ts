@@ -1,6 +1,6 @@
 /** Keyboard shortcuts of the page. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { recall, remember } from "./local.ts";
 
 /** One shortcut. */
@@ -32,7 +32,8 @@ export function useShortcuts(own: readonly Shortcut[]): void {
   const latest = useRef(own);
   latest.current = own;
   const keys = own.map(({ key }) => key).join(" ");
-  useEffect(() => {
+  // A key may come right after its button is shown, before an effect that waits for the next frame.
+  useLayoutEffect(() => {
     const added = latest.current.map((shortcut, index) => ({
       ...shortcut,
       run: (event: KeyboardEvent) => latest.current[index]?.run(event),

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
   ApiError,
   Button,
@@ -49,7 +49,7 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
   };
   const [body, isPlaced] = placeProblems(children, error);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
   const isReady = canConfirm && (word === undefined || typed.trim() === word);

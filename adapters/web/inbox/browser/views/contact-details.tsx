@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
   api,
@@ -32,7 +32,7 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
   const isEdited = edit !== null && may("contacts:write");
   const wasEdited = useRef(isEdited);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The form and its button are gone, and the focus with them.
     const isLost = document.activeElement === document.body;
     if (wasEdited.current && !isEdited && isLost) button.current?.focus();
@@ -146,10 +146,10 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
       setBusy(false);
     }
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isNew) form.current?.querySelector("input")?.focus();
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
   const problem = (field: string): string | undefined =>

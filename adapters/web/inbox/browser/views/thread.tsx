@@ -196,7 +196,7 @@ function useTarget(
     });
   }, [wanted, shown]);
   // The thread stays at its end until this moves it, so this comes after the message is drawn.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (marked === undefined) return;
     const entry = scroller.current?.querySelector<HTMLElement>(`[data-id="${marked.id}"]`);
     entry?.scrollIntoView({ block: "center" });

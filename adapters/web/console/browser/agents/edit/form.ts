@@ -1,5 +1,5 @@
 /** A form whose content survives a reload of the page until it is saved. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { current, newKey, recall, remember } from "../../../../shared/browser/index.ts";
 import { Problems } from "./problems.ts";
 
@@ -40,7 +40,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
   const isChanged = content !== JSON.stringify(saved);
   const key = useMemo(newKey, [content]);
   const problems = useMemo(() => new Problems(error), [error]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (error === undefined) return;
     // The field that is to be mended first.
     document

@@ -1,6 +1,6 @@
 /** The steps of a playbook as a list. One of them is open. */
 import type { JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PlaybookStep } from "../../../../../../src/index.ts";
 import { Icon, Menu, type MenuItem, Select, TextField } from "../../../../shared/browser/index.ts";
 import { stepIcons, stepName, textOf } from "../step-graph.tsx";
@@ -24,7 +24,7 @@ export function StepList(props: StepListProps): JSX.Element {
   const { steps, shown, context, open, onOpen, onChange } = props;
   /** The form begins at its top, and scrolls only to a step that is opened later. */
   const follows = useRef(false);
-  useEffect(() => void (follows.current = true), []);
+  useLayoutEffect(() => void (follows.current = true), []);
   const add = (type: StepType): void => {
     const at = open === undefined ? steps.length : open + 1;
     onChange(steps.toSpliced(at, 0, newStep(type, steps)));
