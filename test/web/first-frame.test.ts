@@ -145,3 +145,25 @@ test("who saves a form of the console types at once into what is wrong", async (
   await page.getByRole("button", { name: "Save as version 2" }).focus();
   expect(await onceShown(page, save, ".step-body [aria-invalid=true]", isWrong)).toBe("true");
 });
+
+test("the banner of an outage says from its first frame when the page tries again", async ({
+  skip,
+}) => {
+  const { url, stop, page } = await openInbox(chromium, skip);
+  await page.goto(url);
+  await page.getByText("No open conversations").waitFor();
+  // The page has been open for an hour.
+  await page.evaluate(`(() => {
+    const { now } = Date;
+    Date.now = () => now() + 3_600_000;
+    window.said = [];
+    new MutationObserver(() => {
+      const wait = document.querySelector(".banner-wait")?.textContent;
+      if (wait) window.said.push(wait);
+    }).observe(document, { characterData: true, childList: true, subtree: true });
+  })()`);
+  stop();
+  await page.locator(".banner-wait", { hasText: "Trying again in" }).waitFor();
+  const said = await page.evaluate<string[]>("window.said");
+  expect(said.filter((each) => !/^Trying again in \d+s$/.test(each))).toEqual([]);
+});

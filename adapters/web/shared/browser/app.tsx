@@ -65,10 +65,10 @@ function Shell({ page: Page, nameOf }: ShellProps): JSX.Element {
 /** Says that the server does not answer, and when the page tries again. */
 function Banner(): JSX.Element | null {
   const until = offlineUntil.value;
-  const [now, setNow] = useState(Date.now());
+  const [, redraw] = useState(0);
   useEffect(() => {
     if (until === null) return;
-    const timer = setInterval(() => setNow(Date.now()), 1000);
+    const timer = setInterval(() => redraw((times) => times + 1), 1000);
     return () => clearInterval(timer);
   }, [until]);
   if (until === null) {
@@ -80,7 +80,7 @@ function Banner(): JSX.Element | null {
       </div>
     );
   }
-  const wait = Math.max(0, until - now);
+  const wait = Math.max(0, until - Date.now());
   return (
     <div class="banner" role="status">
       <Icon name="alert" />
