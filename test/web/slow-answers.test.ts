@@ -238,3 +238,42 @@ test("messages and changes reach the server in the order in which a person made 
   await page.getByText("Conversation closed").first().waitFor();
   await expect.poll(async () => (await shop.conversations.get(id)).status).toBe("closed");
 });
+
+test("what speaks against a reply stays said while the person types on", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer");
+  const warning = composer.locator(".notice", { hasText: "has opted out" });
+  await warning.waitFor();
+  // No answer comes to what is asked about the texts that follow.
+  await page.route("**/messages/preview", () => {});
+  for (const text of ["One", "One more"]) {
+    const asked = page.waitForRequest("**/messages/preview");
+    await composer.locator("textarea").fill(text);
+    await asked;
+  }
+  expect(await warning.count()).toBe(1);
+  expect(await composer.getByRole("button", { name: /^Send/ }).isDisabled()).toBe(true);
+});
+
+test("a filter keeps what a person types right after a pause", async ({ skip }) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.clock.install();
+  await page.goto(`${url}#/messages`);
+  await page.getByText("No messages yet").waitFor();
+  const to = page.getByRole("searchbox", { name: "To" });
+  await page.clock.pauseAt(Date.now() + 3_600_000);
+  await to.fill("+1415");
+  // The pause is over before the next frame, and so is what the page does after one.
+  await page.clock.runFor(360);
+  await to.fill("+14155550100");
+  await page.clock.runFor(10);
+  expect(await to.inputValue()).toBe("+14155550100");
+  await page.clock.runFor(1000);
+  await expect.poll(() => page.url()).toContain(encodeURIComponent("+14155550100"));
+});

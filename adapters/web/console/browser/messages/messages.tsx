@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { Message } from "../../../../../src/index.ts";
 import {
   api,
@@ -198,7 +198,8 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
     go(linkTo(["messages"], { ...filters, [name]: value }), true);
   /** What is typed and not applied. Undefined once it is. */
   const [typed, setTyped] = useState<string>();
-  useEffect(() => {
+  // An effect that waits for the next frame could apply an older text meanwhile, and lose the rest.
+  useLayoutEffect(() => {
     if (typed === undefined) return;
     const timer = setTimeout(() => {
       const { query } = place.peek();

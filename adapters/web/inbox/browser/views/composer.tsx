@@ -176,7 +176,9 @@ function usePreview(row: Conversation, reply: Draft, isNote: boolean): MessagePr
         .post<MessagePreview>("v1/messages/preview", input, { signal: stop.signal })
         .then(setPreview)
         // Sending says what is wrong.
-        .catch(() => setPreview(undefined));
+        .catch(() => {
+          if (!stop.signal.aborted) setPreview(undefined);
+        });
     }, previewDelayMs);
     return () => {
       clearTimeout(timer);
