@@ -68,6 +68,36 @@ test("what is typed on a phone while a text is on its way stays, and a lost answ
   expect(data.map(({ body }) => body)).toEqual(["Two", "One"]);
 });
 
+test("a text from a phone stays on its screen while what was asked for before is answered", async ({
+  skip,
+}) => {
+  const { shop, page, handset } = await openPhone(skip);
+  const write = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
+  await write("One");
+  await handset.locator(".text", { hasText: "One" }).waitFor();
+  // The answers stop at what the server had before the text.
+  const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answered = Promise.withResolvers<void>();
+  let times = 0;
+  await page.route(/v1\/messages\?/, async (route) => {
+    const response = await route.fetch();
+    asked[times]?.resolve();
+    times++;
+    if (times > 1) return;
+    await answered.promise;
+    await route.fulfill({ response });
+  });
+  await write("Two");
+  await asked[0]?.promise;
+  await handset.getByRole("textbox").fill("Three");
+  await handset.getByRole("textbox").press("Enter");
+  const own = handset.locator(".text", { hasText: "Three" });
+  await own.waitFor();
+  answered.resolve();
+  await asked[1]?.promise;
+  expect(await own.count()).toBe(1);
+});
+
 test("a text that was refused is sent once the reason is gone, without a change", async ({
   skip,
 }) => {

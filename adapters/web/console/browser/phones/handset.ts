@@ -37,6 +37,7 @@ export class Handset {
   }
 
   private async load(): Promise<void> {
+    const shown = this.messages.peek();
     try {
       const { data } = await api.get<Page<Contact>>("v1/contacts", {
         phone: this.number,
@@ -51,6 +52,8 @@ export class Handset {
           contact_id: contact.id,
           limit: maxMessages,
         });
+        // A message that was put meanwhile may be missing in the page, and has asked for another.
+        if (this.messages.peek() !== shown) return;
         this.messages.value = page.data
           .filter(({ from, to }) => from === this.number || to === this.number)
           .toReversed();
