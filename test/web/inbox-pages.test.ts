@@ -283,3 +283,50 @@ test("a session that ends while a person writes keeps the text for that person, 
   await page.getByRole("button", { name: "Try again" }).click();
   await page.locator(".message.is-out[data-status=delivered]", { hasText: "until six." }).waitFor();
 });
+
+test("an answer to the session that has ended does not end the one that followed", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  let isSignedIn = true;
+  const { url } = await servePage(
+    inboxHandler(engine, { authorize: (request) => (isSignedIn ? authorize(request) : null) }),
+  );
+  const { page } = await newTab(await chromium(skip));
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("button", { name: "More actions" }).waitFor();
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<void>();
+  await page.route(
+    "**/assign",
+    async (route) => {
+      asked.resolve();
+      await released.promise;
+      await route.fulfill({ status: 401, json: { status: 401 } });
+      late.resolve();
+    },
+    { times: 1 },
+  );
+  await page.keyboard.press("a");
+  await page.keyboard.press("Enter");
+  await asked.promise;
+  isSignedIn = false;
+  await page.locator(".composer-area").fill("Hi");
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  await dialog.waitFor();
+  isSignedIn = true;
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await dialog.waitFor({ state: "detached" });
+  released.resolve();
+  await late.promise;
+  // What a person has done is done, also if the session ended meanwhile.
+  await expect
+    .poll(async () => (await shop.conversations.get(id)).assignee)
+    .toEqual({ type: "human", id: "kim" });
+  expect(await dialog.count()).toBe(0);
+});

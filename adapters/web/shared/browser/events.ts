@@ -4,7 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import type { Event, EventType, Typing } from "../../../../src/index.ts";
-import { onReconnect } from "./connection.ts";
+import { onReconnect, session } from "./connection.ts";
 import { addressOf, errorOf, noteUnreached, pageHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { eventParser } from "./sse.ts";
@@ -153,6 +153,7 @@ class SharedStream {
     };
     try {
       notSilent();
+      const asked = session.peek();
       const response = await fetch(
         addressOf("v1/events/stream", {
           types: this.listener.types?.join(","),
@@ -164,7 +165,7 @@ class SharedStream {
           signal: AbortSignal.any([this.stopped, silence.signal]),
         },
       );
-      if (!response.ok || response.body === null) throw await errorOf(response);
+      if (!response.ok || response.body === null) throw await errorOf(response, asked);
       onOpen();
       this.setState("live");
       // Events before the first one that this tab has seen are unknown to it.

@@ -2,7 +2,14 @@
 import { signal } from "@preact/signals";
 import type { Problem } from "../../../../src/index.ts";
 import { noteServerTime } from "./clock.ts";
-import { announceReconnect, current, offlineUntil, type Session, session } from "./connection.ts";
+import {
+  announceReconnect,
+  current,
+  offlineUntil,
+  type Session,
+  session,
+  type SessionState,
+} from "./connection.ts";
 import { setLanguage } from "./language.ts";
 import { ApiError, OfflineError } from "./problem.ts";
 import { text } from "./shared-texts.ts";
@@ -117,6 +124,7 @@ export async function request(
   if (method !== "GET") headers.set("Idempotency-Key", currentKey(key));
   if (body !== undefined) headers.set("Content-Type", "application/json");
   for (let repetition = 0; ; repetition += 1) {
+    const asked = session.peek();
     const response = await reach(address, {
       method,
       headers,
@@ -127,7 +135,9 @@ export async function request(
     noteServerTime(response.headers.get("Date"));
     record(method, address, body, response.status);
     if (response.ok) return { status: response.status, body: await readJson(response) };
-    const error = await errorOf(response);
+    const error = await errorOf(response, asked);
+    const isSignedInSince = session.peek() !== asked && session.peek().status === "ready";
+    if (response.status === 401 && isSignedInSince && repetition < maxRepetitions) continue;
     const wait = error.retryAfterMs ?? Infinity;
     if (response.status !== 429 || repetition >= maxRepetitions || wait > maxPatienceMs) {
       if (method !== "GET" && isRefusal(response.status)) renew(key);
@@ -140,8 +150,9 @@ export async function request(
 /** Loads a file through the mount. Rejects as `api` does. */
 export async function loadFile(path: string, signal: AbortSignal): Promise<Blob> {
   const init = { headers: pageHeaders, credentials: "same-origin", signal } as const;
+  const asked = session.peek();
   const response = await reach(addressOf(path), init);
-  if (!response.ok) throw await errorOf(response);
+  if (!response.ok) throw await errorOf(response, asked);
   return complete(response.blob());
 }
 
@@ -182,8 +193,11 @@ async function readJson(response: Response): Promise<unknown> {
   return body === "" ? undefined : (JSON.parse(body) as unknown);
 }
 
-/** Turns a response into an error. A 401 also shows the sign-in page. */
-export async function errorOf(response: Response): Promise<ApiError> {
+/**
+ * Turns a response into an error. A 401 also shows the sign-in page, unless the session has changed
+ * since the request was made, when it was `asked`.
+ */
+export async function errorOf(response: Response, asked: SessionState): Promise<ApiError> {
   const { status } = response;
   const body = await response.text().catch(() => "");
   let problem: Partial<Problem> = {};
@@ -192,7 +206,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   } catch {
     // A proxy answered.
   }
-  if (status === 401) signedOut(problem);
+  if (status === 401 && session.peek() === asked) signedOut(problem);
   if (isGateway(response)) noteUnreached();
   const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
   return new ApiError(
