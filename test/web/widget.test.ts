@@ -188,6 +188,32 @@ test("unread messages are counted until the panel shows them, and then marked as
   ]);
 });
 
+test("a visitor at the top stays there when a page of newer messages replaces what was shown", async ({
+  skip,
+}) => {
+  const site = await widgetSite(await chromium(skip));
+  const tab = await site.openTab();
+  await tab.write("Hello");
+  await tab.panel.getByText("Sent").waitFor();
+  const before = Array.from({ length: 25 }, (_, i) => `Before ${i}`);
+  for (const body of before) await site.say(body);
+  await tab.shows(["> Hello", ...before]);
+  const list = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list")`;
+  await tab.page.evaluate(`new Promise((resolve) => {
+    ${list}.addEventListener("scroll", resolve, { once: true });
+    ${list}.scrollTop = 0;
+  })`);
+  // The visitor leaves the page, and comes back to it.
+  await tab.page.evaluate(`dispatchEvent(new PageTransitionEvent("pagehide"))`);
+  const missed = Array.from({ length: 31 }, (_, i) => `Missed ${i} ${"and more ".repeat(40)}.`);
+  for (const body of missed) await site.say(body);
+  await tab.page.evaluate(
+    `dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`,
+  );
+  await tab.shows(missed.slice(1));
+  expect(await tab.page.evaluate(`${list}.scrollTop`)).toBe(0);
+});
+
 test("texts of strangers stay text, and axe finds nothing in either scheme", async ({ skip }) => {
   const site = await widgetSite(await chromium(skip));
   const tab = await site.openTab();

@@ -50,7 +50,9 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
     if (list === null) return;
     const { messages, pending } = this.props.state;
     const [first] = before.state.messages;
-    const hasOlder = first !== undefined && messages[0]?.id !== first.id;
+    // Without the first one, a page of the newest messages has replaced all that was shown.
+    const isKept = first !== undefined && messages.some(({ id }) => id === first.id);
+    const hasOlder = isKept && messages[0]?.id !== first.id;
     const wrote = pending.length > before.state.pending.length;
     const arrived = messages.at(-1)?.id !== before.state.messages.at(-1)?.id;
     if (this.#isAtEnd || wrote) this.#toEnd();
