@@ -56,8 +56,8 @@ test("a search shows the words that it found, and leads to their message", async
   await page.keyboard.press("/");
   await page.keyboard.type("REFU get");
   const row = page.locator(".row", { hasText: "refund" });
-  await row.waitFor();
-  expect(await row.locator("mark").allTextContents()).toEqual(["get", "refu"]);
+  // On a slow machine the search begins with the first of the words.
+  await expect.poll(() => row.locator("mark").allTextContents()).toEqual(["get", "refu"]);
   expect(await row.locator(".row-preview").textContent()).toMatch(
     /^….{0,24}get a refund for it\?$/,
   );
