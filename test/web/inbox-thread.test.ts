@@ -10,6 +10,12 @@ test("a thread has no gap after an outage in which more came than a page has", a
   const { shop, url, stop, restart, page } = await openInbox(chromium, skip);
   const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
   const { conversation_id } = await receive("First");
+  // On a slow machine, what waits for the next frame comes late.
+  await page.addInitScript(`{
+    const { setTimeout: later } = window;
+    window.requestAnimationFrame = (draw) => later(draw, 1000);
+    window.setTimeout = (run, ms) => later(run, ms > 0 && ms < 100 ? 1000 : ms);
+  }`);
   await page.goto(`${url}#/all/${conversation_id}`);
   await page.locator(".message", { hasText: "First" }).waitFor();
   await receive("Before");

@@ -270,8 +270,9 @@ function useAnchor(
     const isNear = scroller.current !== null && scroller.current.scrollTop < nearStart;
     if (isNear && shown?.error.peek() === undefined) void shown?.loadOlder();
   };
-  // What was loaded may not fill the window, or a refresh may have dropped it.
-  useEffect(loadNearStart, [entries, shown?.isLoading.value]);
+  // What was loaded may not fill the window, or a refresh may have dropped it. An effect that waits
+  // for the next frame could run in between, while new messages are known and not yet drawn.
+  useLayoutEffect(loadNearStart, [entries, shown?.isLoading.value]);
 
   // The composer and the window change the room.
   useEffect(() => {
