@@ -273,7 +273,10 @@ test("a session that ends while a person writes keeps the text for that person, 
   expect(await composer.inputValue()).toBe("We are open until six.");
 
   person = null;
+  // Lee signs in only once the server has refused it.
+  const refused = page.waitForResponse(/\/messages$/);
   await composer.press("Control+Enter");
+  await refused;
   await signIn(lee);
   await page.locator(".rail-operator", { hasText: lee.name }).waitFor();
   expect(await page.getByText("We are open until six.").count()).toBe(0);
