@@ -209,6 +209,39 @@ test("two people see at once what the other does to a conversation, and keep wha
   expect([...faults, ...other.faults]).toEqual([]);
 });
 
+test("the open conversation joins no view that it does not belong to, and leaves none while it is open", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const write = async (from: string, body: string): Promise<string> =>
+    (await shop.sandbox.inbound({ from, body })).conversation_id;
+  const [ann, bob] = ["+14155550100", "+14155550101"];
+  const hers = await write(ann, "I am Ann");
+  const his = await write(bob, "I am Bob");
+  await shop.conversations.assign(hers, { type: "human", id: "kim" });
+  await page.goto(`${server.url}#/all/${his}`);
+  const row = (hasText: string) => page.locator(".row", { hasText });
+  await row("I am Bob").waitFor();
+  await page.evaluate(`location.hash = "#/mine/${his}"`);
+  await page.locator(".list-title", { hasText: "Mine" }).waitFor();
+  await row("I am Bob").waitFor({ state: "detached" });
+  await write(bob, "Still here");
+  await page.locator(".message", { hasText: "Still here" }).waitFor();
+  // What comes later is placed later.
+  await write(ann, "Still here, too");
+  await row("Still here, too").waitFor();
+  expect(await page.locator(".row").count()).toBe(1);
+
+  await page.evaluate(`location.hash = "#/mine/${hers}"`);
+  await page.locator(".message", { hasText: "I am Ann" }).waitFor();
+  await shop.conversations.assign(hers, { type: "human", id: "lee" });
+  await page.locator(".conversation-sub", { hasText: "Lee" }).waitFor();
+  await write(bob, "Mine?");
+  await shop.conversations.assign(his, { type: "human", id: "kim" });
+  await row("Mine?").waitFor();
+  expect(await row("Still here, too").count()).toBe(1);
+});
+
 test("an answer that comes late does not bring back what events have changed since", async ({
   skip,
 }) => {

@@ -141,8 +141,10 @@ class ConversationList {
       if (isFirst || unlisted.length > maxFetched) {
         // Events may have placed rows since the request began.
         for (let i = 0; i < this.rows.length; i++) changed.add(this.rows.at(i) ?? "");
+        const kept = this.kept();
         this.clear();
         this.take(page, sequence);
+        if (kept !== undefined && !this.isBeyond(kept) && this.rows.place(kept)) this.publish();
       } else {
         for (const each of page.data) {
           putResponse(each, sequence);
@@ -247,6 +249,13 @@ class ConversationList {
     this.placeSoon();
   }
 
+  /** The open conversation, if it is in the list. The list of another view need not have it. */
+  private kept(): Conversation | undefined {
+    const { keeps } = this;
+    const isListed = keeps !== undefined && this.rows.has(keeps);
+    return isListed && this.query.words === undefined ? conversationNow(keeps) : undefined;
+  }
+
   /** Holds the order back while someone points at the list. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;
@@ -300,10 +309,13 @@ class ConversationList {
   /** A conversation, if it belongs into the list. */
   private shown(id: string): Conversation | undefined {
     const row = conversationNow(id);
-    if (row === undefined || !(isShown(this.query, row) || id === this.keeps)) return undefined;
-    // What follows the last row belongs to a page that was not read yet.
-    const isBeyond = !this.isComplete.peek() && this.rows.isAfterAll(row);
-    return isBeyond && !this.rows.has(id) ? undefined : row;
+    const belongs = row !== undefined && (isShown(this.query, row) || id === this.kept()?.id);
+    return belongs && (!this.isBeyond(row) || this.rows.has(id)) ? row : undefined;
+  }
+
+  /** What follows the last row belongs to a page that was not read yet. */
+  private isBeyond(row: Conversation): boolean {
+    return !this.isComplete.peek() && this.rows.isAfterAll(row);
   }
 }
 
