@@ -109,7 +109,7 @@ test("what a reader sees moves only as far as they scroll", async ({ skip }) => 
     id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
   }
   await page.goto(`${url}#/all/${id}`);
-  await page.locator(".message", { hasText: "Short 89" }).waitFor();
+  await page.locator(".message-text", { hasText: "Short 89" }).waitFor();
   const { steps, wrong } = await page.evaluate<{ steps: number; wrong: number[] }>(scrollBack);
   expect(steps).toBeGreaterThan(30);
   expect(wrong).toEqual([]);
@@ -148,14 +148,14 @@ test("who replies sees the reply, however far back they have scrolled", async ({
     id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
   }
   await page.goto(`${url}#/all/${id}`);
-  const thread = page.locator(".thread");
-  await thread.getByText("Question 39").waitFor();
+  const text = (hasText: string) => page.locator(".message-text", { hasText });
+  await text("Question 39").waitFor();
   await page.evaluate("document.querySelector('.thread').scrollTop = 0");
   await page.locator(".composer-area").fill("An answer");
   await page.locator(".composer-area").press("Control+Enter");
   const toEnd =
     "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)";
-  await thread.getByText("An answer").waitFor();
+  await text("An answer").waitFor();
   await expect
     .poll(() => page.evaluate(`${toEnd}(document.querySelector(".thread"))`))
     .toBeLessThan(2);
