@@ -287,6 +287,44 @@ test("a session that ends while a person writes keeps the text for that person, 
   await page.locator(".message.is-out[data-status=delivered]", { hasText: "until six." }).waitFor();
 });
 
+test("what a person does is not done in the name of another, who signed in meanwhile in another tab", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const lee = { id: "lee", name: "Lee Park" };
+  let isLee = false;
+  const { url } = await servePage(
+    inboxHandler(engine, {
+      authorize: async (request) => {
+        const access = await authorize(request);
+        return isLee && access !== null ? { ...access, operator: lee } : access;
+      },
+    }),
+  );
+  const { page } = await newTab(await chromium(skip));
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer-area");
+  const previewed = page.waitForResponse(/\/preview$/);
+  await composer.fill("It is ready.");
+  await previewed;
+  isLee = true;
+  await composer.press("Control+Enter");
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  await dialog.waitFor();
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".rail-operator", { hasText: lee.name }).waitFor();
+  await page.locator(".message", { hasText: "Hello?" }).waitFor();
+  expect(await page.getByText("It is ready.").count()).toBe(0);
+  expect((await shop.conversations.messages(id)).data).toHaveLength(1);
+  isLee = false;
+  await page.reload();
+  await page.locator(".message[data-status=failed]", { hasText: "It is ready." }).waitFor();
+});
+
 test("an answer to the session that has ended does not end the one that followed", async ({
   skip,
 }) => {

@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals";
 import type { Event, EventType, Typing } from "../../../../src/index.ts";
 import { onReconnect, session } from "./connection.ts";
-import { addressOf, errorOf, noteUnreached, pageHeaders } from "./http.ts";
+import { addressOf, errorOf, noteUnreached, personHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { eventParser } from "./sse.ts";
 
@@ -142,7 +142,7 @@ class SharedStream {
   }
 
   private async read(onOpen: () => void): Promise<void> {
-    const headers = new Headers({ ...pageHeaders, Accept: "text/event-stream" });
+    const headers = new Headers({ ...personHeaders(), Accept: "text/event-stream" });
     const resumes = this.lastId !== undefined;
     if (this.lastId !== undefined) headers.set("Last-Event-ID", this.lastId);
     const silence = new AbortController();

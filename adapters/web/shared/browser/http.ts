@@ -120,7 +120,7 @@ export async function request(
   { key = newKey(), signal: given, query }: RequestOptions & { readonly query?: Query } = {},
 ): Promise<Received> {
   const address = addressOf(path, query);
-  const headers = new Headers(pageHeaders);
+  const headers = new Headers(path === "session" ? pageHeaders : personHeaders());
   if (method !== "GET") headers.set("Idempotency-Key", currentKey(key));
   if (body !== undefined) headers.set("Content-Type", "application/json");
   for (let repetition = 0; ; repetition += 1) {
@@ -149,7 +149,7 @@ export async function request(
 
 /** Loads a file through the mount. Rejects as `api` does. */
 export async function loadFile(path: string, signal: AbortSignal): Promise<Blob> {
-  const init = { headers: pageHeaders, credentials: "same-origin", signal } as const;
+  const init = { headers: personHeaders(), credentials: "same-origin", signal } as const;
   const asked = session.peek();
   const response = await reach(addressOf(path), init);
   if (!response.ok) throw await errorOf(response, asked);
@@ -157,7 +157,13 @@ export async function loadFile(path: string, signal: AbortSignal): Promise<Blob>
 }
 
 /** What every request of a page carries, so that other sites cannot make it. */
-export const pageHeaders = { "Tidings-Page": "1", Accept: "application/json" };
+const pageHeaders = { "Tidings-Page": "1", Accept: "application/json" };
+
+/** The headers of every request but those of the session. They name the person of this page. */
+export function personHeaders(): Readonly<Record<string, string>> {
+  const known = current.peek();
+  return known === undefined ? pageHeaders : { ...pageHeaders, "Tidings-Person": personOf(known) };
+}
 
 async function reach(address: URL, init: RequestInit): Promise<Response> {
   try {
@@ -282,7 +288,7 @@ export async function loadSession(): Promise<void> {
 }
 
 const personOf = ({ account_id, mode, operator }: Session): string =>
-  JSON.stringify([account_id, mode, operator.id]);
+  encodeURIComponent(JSON.stringify([account_id, mode, operator.id]));
 
 /** Opens a session with the token that the server printed. */
 export async function signIn(token: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** The response headers of pages, and the checks of request headers. */
 import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
-import type { PageSettings } from "./options.ts";
+import type { CheckedAccess, PageSettings } from "./options.ts";
 
 /** Headers of every response under a page's mount point, besides those of the API. */
 const everywhere = {
@@ -74,6 +74,25 @@ export function refuseForeign({ method, headers }: ApiRequest): void {
         "pass on the headers `Host`, `Origin` and `Sec-Fetch-Site`.",
     );
   }
+}
+
+/**
+ * Refuses what a page asks for one person, in one account, while the application has signed in
+ * another: in another tab, the browser has got another cookie.
+ * @throws TidingsError `not_signed_in`
+ */
+export function refuseOtherPerson(
+  { headers }: ApiRequest,
+  { account_id, mode, operator }: Pick<CheckedAccess, "account_id" | "mode" | "operator">,
+): void {
+  const shown = headerOf(headers, "tidings-person");
+  const person = encodeURIComponent(JSON.stringify([account_id, mode, operator.id]));
+  if (shown === undefined || shown === person) return;
+  throw new TidingsError(
+    "not_signed_in",
+    "Your application has signed in another person, or shows another account. Try again to load " +
+      "the page for them.",
+  );
 }
 
 /** Whether the page that sent the request has the host and port that the request went to. */

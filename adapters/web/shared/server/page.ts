@@ -15,7 +15,7 @@ import {
 } from "../../../../src/api/index.ts";
 import { TidingsError, withDeadline } from "../../../../src/kernel/index.ts";
 import { Assets, builtPage, packageVersion } from "./assets.ts";
-import { dataHeaders, pageHeaders, refuseForeign } from "./headers.ts";
+import { dataHeaders, pageHeaders, refuseForeign, refuseOtherPerson } from "./headers.ts";
 import { documentOf, refusalDocument } from "./html.ts";
 import { LocalAccess, refuseRemote } from "./local-access.ts";
 import { MediaFetcher } from "./media.ts";
@@ -221,6 +221,7 @@ class PageHandler implements ApiHandler {
         ? (this.#local?.accessOf(request) ?? null)
         : await this.#askHost(authorize, request);
     if (given === null) return null;
+    refuseOtherPerson(request, given);
     const { account_id, mode, operator, may } = given;
     return { scope: { account_id, mode }, operator, may, renew: () => this.#ask(request) };
   }
