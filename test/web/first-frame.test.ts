@@ -53,7 +53,7 @@ test("no frame shows the conversations or the messages of another place", async 
   };
   const ann = await write("Ann", "+14155550100");
   const bob = await write("Bob", "+14155550101");
-  await page.addInitScript(watchFrames(`document.querySelector(".list .empty") !== null`));
+  await page.addInitScript(watchFrames(`document.querySelector(".list .state") !== null`));
   await page.goto(`${url}#/all/${ann}`);
   await page.locator(".row", { hasText: "Bob" }).waitFor();
   await page.locator(".message", { hasText: "I am Ann" }).waitFor();

@@ -116,6 +116,13 @@ test("what a reader sees moves only as far as they scroll", async ({ skip }) => 
   expect(faults).toEqual([]);
 });
 
+/** A script that scrolls an element to its top, and waits until the page knows. */
+const scrollToTop = (selector: string): string => `new Promise((resolve) => {
+  const box = document.querySelector(${JSON.stringify(selector)});
+  box.addEventListener("scroll", () => requestAnimationFrame(resolve), { once: true });
+  box.scrollTop = 0;
+})`;
+
 /** Scrolls back to the beginning in steps, and returns the steps by which the entries moved wrongly. */
 const scrollBack = `(async () => {
   const box = document.querySelector(".thread");
@@ -130,7 +137,10 @@ const scrollBack = `(async () => {
     const entry = inSight();
     const before = end(entry);
     const by = Math.min(100, box.scrollTop);
+    // The page knows of the scroll once it has the event.
+    const scrolled = new Promise((resolve) => box.addEventListener("scroll", resolve, { once: true }));
     box.scrollTop -= by;
+    if (by > 0) await scrolled;
     await frame();
     await frame();
     const moved = end(entry) - before;
@@ -150,7 +160,7 @@ test("who replies sees the reply, however far back they have scrolled", async ({
   await page.goto(`${url}#/all/${id}`);
   const text = (hasText: string) => page.locator(".message-text", { hasText });
   await text("Question 39").waitFor();
-  await page.evaluate("document.querySelector('.thread').scrollTop = 0");
+  await page.evaluate(scrollToTop(".thread"));
   await page.locator(".composer-area").fill("An answer");
   await page.locator(".composer-area").press("Control+Enter");
   const toEnd =

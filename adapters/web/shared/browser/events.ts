@@ -153,7 +153,7 @@ class SharedStream {
     };
     try {
       notSilent();
-      const asked = session.peek();
+      const before = session.peek();
       const response = await fetch(
         addressOf("v1/events/stream", {
           types: this.listener.types?.join(","),
@@ -165,7 +165,7 @@ class SharedStream {
           signal: AbortSignal.any([this.stopped, silence.signal]),
         },
       );
-      if (!response.ok || response.body === null) throw await errorOf(response, asked);
+      if (!response.ok || response.body === null) throw await errorOf(response, before);
       onOpen();
       this.setState("live");
       // Events before the first one that this tab has seen are unknown to it.

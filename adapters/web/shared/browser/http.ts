@@ -124,7 +124,7 @@ export async function request(
   if (method !== "GET") headers.set("Idempotency-Key", currentKey(key));
   if (body !== undefined) headers.set("Content-Type", "application/json");
   for (let repetition = 0; ; repetition += 1) {
-    const asked = session.peek();
+    const before = session.peek();
     const response = await reach(address, {
       method,
       headers,
@@ -135,8 +135,9 @@ export async function request(
     noteServerTime(response.headers.get("Date"));
     record(method, address, body, response.status);
     if (response.ok) return { status: response.status, body: await readJson(response) };
-    const error = await errorOf(response, asked);
-    const isSignedInSince = session.peek() !== asked && session.peek().status === "ready";
+    const error = await errorOf(response, before);
+    const isSignedInSince = session.peek() !== before && session.peek().status === "ready";
+    // The session had ended, and the person has signed in since.
     if (response.status === 401 && isSignedInSince && repetition < maxRepetitions) continue;
     const wait = error.retryAfterMs ?? Infinity;
     if (response.status !== 429 || repetition >= maxRepetitions || wait > maxPatienceMs) {
@@ -150,16 +151,16 @@ export async function request(
 /** Loads a file through the mount. Rejects as `api` does. */
 export async function loadFile(path: string, signal: AbortSignal): Promise<Blob> {
   const init = { headers: personHeaders(), credentials: "same-origin", signal } as const;
-  const asked = session.peek();
+  const before = session.peek();
   const response = await reach(addressOf(path), init);
-  if (!response.ok) throw await errorOf(response, asked);
+  if (!response.ok) throw await errorOf(response, before);
   return complete(response.blob());
 }
 
 /** What every request of a page carries, so that other sites cannot make it. */
 const pageHeaders = { "Tidings-Page": "1", Accept: "application/json" };
 
-/** The headers of every request but those of the session. They name the person of this page. */
+/** The headers of every request but that for the session. They name the person of this page. */
 export function personHeaders(): Readonly<Record<string, string>> {
   const known = current.peek();
   return known === undefined ? pageHeaders : { ...pageHeaders, "Tidings-Person": personOf(known) };
@@ -200,10 +201,10 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 /**
- * Turns a response into an error. A 401 also shows the sign-in page, unless the session has changed
- * since the request was made, when it was `asked`.
+ * Turns a response into an error. A 401 also shows the sign-in page, unless the session is no longer
+ * the one `before` the request.
  */
-export async function errorOf(response: Response, asked: SessionState): Promise<ApiError> {
+export async function errorOf(response: Response, before: SessionState): Promise<ApiError> {
   const { status } = response;
   const body = await response.text().catch(() => "");
   let problem: Partial<Problem> = {};
@@ -212,7 +213,7 @@ export async function errorOf(response: Response, asked: SessionState): Promise<
   } catch {
     // A proxy answered.
   }
-  if (status === 401 && session.peek() === asked) signedOut(problem);
+  if (status === 401 && session.peek() === before) signedOut(problem);
   if (isGateway(response)) noteUnreached();
   const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
   return new ApiError(

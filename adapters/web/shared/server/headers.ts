@@ -1,7 +1,7 @@
 /** The response headers of pages, and the checks of request headers. */
-import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
+import { type ApiRequest, headerOf, type OperatorAccess } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
-import type { CheckedAccess, PageSettings } from "./options.ts";
+import type { PageSettings } from "./options.ts";
 
 /** Headers of every response under a page's mount point, besides those of the API. */
 const everywhere = {
@@ -77,21 +77,20 @@ export function refuseForeign({ method, headers }: ApiRequest): void {
 }
 
 /**
- * Refuses what a page asks for one person, in one account, while the application has signed in
- * another: in another tab, the browser has got another cookie.
+ * Refuses a request of a page that shows another person or account than the application has signed
+ * in. All tabs share the cookie, so a sign-in in another tab does this. `personOf` of the page
+ * makes the header.
  * @throws TidingsError `not_signed_in`
  */
-export function refuseOtherPerson(
-  { headers }: ApiRequest,
-  { account_id, mode, operator }: Pick<CheckedAccess, "account_id" | "mode" | "operator">,
-): void {
+export function refuseOtherPerson({ headers }: ApiRequest, access: OperatorAccess): void {
+  const { scope, operator } = access;
   const shown = headerOf(headers, "tidings-person");
-  const person = encodeURIComponent(JSON.stringify([account_id, mode, operator.id]));
+  const person = encodeURIComponent(JSON.stringify([scope.account_id, scope.mode, operator.id]));
   if (shown === undefined || shown === person) return;
   throw new TidingsError(
     "not_signed_in",
-    "Your application has signed in another person, or shows another account. Try again to load " +
-      "the page for them.",
+    "Your application has signed in another person, or shows another account. Try again: the " +
+      "page then loads for that person or account.",
   );
 }
 

@@ -199,7 +199,10 @@ class PageHandler implements ApiHandler {
    */
   async #access(request: ApiRequest): Promise<OperatorAccess> {
     const access = await this.#ask(request);
-    if (access !== null) return access;
+    if (access !== null) {
+      refuseOtherPerson(request, access);
+      return access;
+    }
     if (this.#local === undefined) {
       throw new TidingsError(
         "not_signed_in",
@@ -221,7 +224,6 @@ class PageHandler implements ApiHandler {
         ? (this.#local?.accessOf(request) ?? null)
         : await this.#askHost(authorize, request);
     if (given === null) return null;
-    refuseOtherPerson(request, given);
     const { account_id, mode, operator, may } = given;
     return { scope: { account_id, mode }, operator, may, renew: () => this.#ask(request) };
   }

@@ -30,11 +30,15 @@ const nearEnd = 24;
 /** How near to the beginning older messages are loaded. */
 const nearStart = 600;
 
+/** The thread, once it is open. Until then, that of another conversation may be. */
+const threadOf = (id: string): Thread | undefined =>
+  thread.value?.id === id ? thread.value : undefined;
+
 /** The messages and notes, oldest first. It stays at the end while a reader is there. */
 export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const { unseen, jump, onScroll } = useAnchor(scroller, row.id);
-  const shown = thread.value;
+  const shown = threadOf(row.id);
   const entries = shown?.entries.value ?? [];
   const outgoing = keptOf(row.id).value.outgoing;
   const isLoading = shown?.isLoading.value ?? true;
@@ -236,12 +240,13 @@ function useAnchor(
 ): { unseen: number; jump: () => void; onScroll: () => void } {
   const place = useRef({ isAtEnd: true, first: "", count: 0, sending: 0 });
   const [unseen, setUnseen] = useState(0);
-  const shown = thread.value;
+  const shown = threadOf(id);
   const entries = shown?.entries.value ?? [];
   const outgoing = keptOf(id).value.outgoing;
   const sending = outgoing.filter(({ state, tab }) => state === "sending" && tab === tabId).length;
-  // Where the reader is before this change of the page.
-  const anchor = scroller.current && firstInSight(scroller.current);
+  // Where the reader is before this change of the page. At the end, nobody needs it.
+  const anchor =
+    scroller.current === null || place.current.isAtEnd ? undefined : firstInSight(scroller.current);
 
   useLayoutEffect(() => {
     const box = scroller.current;
@@ -249,8 +254,11 @@ function useAnchor(
     const before = place.current;
     const isAtEnd = before.isAtEnd || sending > before.sending;
     const [{ id: first } = { id: "" }] = entries;
-    if (isAtEnd) box.scrollTop = box.scrollHeight;
-    else if (anchor?.entry.isConnected) box.scrollTop += endOf(anchor.entry) - anchor.end;
+    if (isAtEnd) {
+      box.scrollTop = box.scrollHeight;
+    } else if (first !== before.first && anchor?.entry.isConnected) {
+      box.scrollTop += endOf(anchor.entry) - anchor.end;
+    }
     // Older messages that were put before it have been asked for.
     if (!isAtEnd && first === before.first && entries.length > before.count) {
       setUnseen((count) => count + entries.length - before.count);
@@ -267,7 +275,9 @@ function useAnchor(
     loadNearStart();
   };
   const loadNearStart = (): void => {
-    const isNear = scroller.current !== null && scroller.current.scrollTop < nearStart;
+    const box = scroller.current;
+    // A thread that is not displayed has no height, and would seem to be at its beginning.
+    const isNear = box !== null && box.clientHeight > 0 && box.scrollTop < nearStart;
     if (isNear && shown?.error.peek() === undefined) void shown?.loadOlder();
   };
   // What was loaded may not fill the window, or a refresh may have dropped it. An effect that waits

@@ -15,7 +15,6 @@ import {
   playbookDraftOf,
   stepBody,
 } from "./playbook-draft.ts";
-import type { Problems } from "./problems.ts";
 import { defaultOf, hintOf } from "./schema.ts";
 import { SlotSection } from "./slot-section.tsx";
 import { StepList } from "./step-list.tsx";
@@ -180,20 +179,17 @@ function Trigger({ form: { values, set, problems } }: SectionProps): JSX.Element
 
 interface StepsProps extends SectionProps, Pick<PlaybookFormProps, "actions" | "playbooks"> {}
 
-/** The step that a person has opened, and the problems that were shown then. */
-interface Chosen {
-  readonly place: number | undefined;
-  readonly problems: Problems;
-}
-
 function Steps({ form, actions, playbooks }: StepsProps): JSX.Element {
   const { values, set, problems } = form;
   const faulty = problems.placesIn("/steps");
+  const [open, setOpen] = useState<number | undefined>(0);
+  const [seen, setSeen] = useState(problems);
   // The first faulty step opens in the drawing that shows the problems, so that it can be focused.
-  const [chosen, setChosen] = useState<Chosen>({ place: 0, problems });
-  const [first = chosen.place] = faulty;
-  const open = chosen.problems === problems ? chosen.place : first;
-  const setOpen = (place: number | undefined): void => setChosen({ place, problems });
+  if (problems !== seen) {
+    const [first] = faulty;
+    setSeen(problems);
+    if (first !== undefined) setOpen(first);
+  }
   // An unfinished step has all fields that the graph reads.
   const shown = values.steps.map((step) => stepBody(step) as unknown as PlaybookStep);
   const context = {
