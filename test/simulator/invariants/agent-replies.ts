@@ -146,6 +146,10 @@ export const agentAnswersOrHandsOff: Invariant = {
             agents.set(conversation_id, agent);
           }
           if (change.kind === "message" && isAnswer(change.message)) forget(conversation_id);
+          // What came before an opt-out stays unanswered, also if an opt-in follows in this commit.
+          if (change.kind === "message" && change.message.keyword === "opt_out") {
+            forget(conversation_id);
+          }
           if (
             change.kind === "message" &&
             change.message.direction === "inbound" &&
