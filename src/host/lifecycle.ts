@@ -55,13 +55,12 @@ export class Lifecycle {
   }
 
   /**
-   * Prepares the engine unless it is prepared. A call from inside a transaction may come after
-   * `stop`, which waits for the transaction.
+   * Prepares the engine unless it is prepared. A call from inside a function that `stop` waits for
+   * may come after it.
    * @throws TidingsError after `stop`
    */
   prepared(): Promise<Prepared> {
-    const { storage } = this.#options.settings;
-    const isAccepted = this.#stopping === undefined || storage.isInsideTransaction?.() === true;
+    const isAccepted = this.#stopping === undefined || this.#options.store.awaited.isInside();
     return isAccepted ? this.#preparation.done() : Promise.reject(stopped());
   }
 

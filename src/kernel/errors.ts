@@ -150,9 +150,9 @@ export class TidingsError extends Error {
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     // Transports throw this error too, and may be in JavaScript.
-    if (!Object.hasOwn(catalog, code)) {
-      const given: unknown = code;
-      const advice = suggestion(String(given), Object.keys(catalog));
+    const given: unknown = code;
+    if (typeof given !== "string" || !Object.hasOwn(catalog, given)) {
+      const advice = typeof given === "string" ? suggestion(given, Object.keys(catalog)) : "";
       throw new TypeError(
         `TidingsError: code: expected a code of the engine, got ${describe(given)}${advice}`,
       );

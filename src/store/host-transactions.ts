@@ -9,6 +9,7 @@ import {
   type StoragePort,
   type Write,
 } from "../ports/index.ts";
+import type { AwaitedWork } from "./awaited-work.ts";
 import { CommandQueue, maxConflicts, type Origin } from "./command-queue.ts";
 import { Committer, type CommitterOptions } from "./committer.ts";
 import { contendedInside } from "./errors.ts";
@@ -21,6 +22,7 @@ interface HostTransactionsOptions extends Pick<
 > {
   readonly port: StoragePort;
   readonly logger: Logger;
+  readonly awaited: AwaitedWork;
   /** Called with the committed writes of a transaction that the engine opened. */
   readonly onCommit: (writes: readonly Write[]) => void;
 }
@@ -199,7 +201,7 @@ export class HostTransactions {
     this.#queues.set(handle, queue);
     let value: T;
     try {
-      const working = Promise.resolve(work(handle));
+      const working = this.#options.awaited.run(() => work(handle));
       value = await (origin === "engine" ? working : this.#unlessCanceled(working));
       // Its statements would commit without that command.
       if (queue.hasCalls) throw notAwaited();

@@ -1,6 +1,7 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { type AcceptedCommand, AcceptedCommands } from "./accepted-commands.ts";
+import { AwaitedWork } from "./awaited-work.ts";
 import { HostTransactions } from "./host-transactions.ts";
 import { maxConflicts, maxGroupSize, type Origin } from "./command-queue.ts";
 import { contended, isStorageFailure } from "./errors.ts";
@@ -63,8 +64,8 @@ export class Store {
   readonly #locking: Pipeline;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
-  /** The commands of several transactions that were accepted and have not ended. */
   readonly #accepted = new AcceptedCommands();
+  readonly awaited = new AwaitedWork();
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
@@ -98,6 +99,7 @@ export class Store {
       ...common,
       port,
       logger,
+      awaited: this.awaited,
       onCommit: (writes) => {
         recent?.forget(writes);
         this.#publish(writes);

@@ -129,8 +129,8 @@ export const anyEventSchema = z
   .meta({ id: "Event", description: "An event with the data of its type." });
 
 /**
- * Called after the commit that created the event. An error is logged and has no other effect, also
- * if a promise that the handler returned rejects with it. Every other result is ignored.
+ * Called after the commit that created the event. An error that it throws, or with which its
+ * promise rejects, is logged and has no other effect. Its result is ignored.
  */
 export type EventHandler<T extends EventType> = (event: Event<T>, scope: Scope) => unknown;
 

@@ -5,6 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
+import { held } from "../support/carrier.ts";
 import { stopped } from "../support/world.ts";
 import { agency } from "./world.ts";
 
@@ -95,5 +96,41 @@ describe("a call that was under way when its engine stopped", () => {
   test.each(risks)("hands off if it failed and a rule says so: $risk", async ({ risk }) => {
     const { run } = await takenOver({ risk, idempotent: false, handsOff: true });
     expect(run.status).toBe("handed_off");
+  });
+
+  test("can still call the engine while the stop waits for it", async () => {
+    const gate = held<undefined>();
+    let isCalled = false;
+    const rename = action({
+      name: "pay",
+      description: "Pays.",
+      input: z.strictObject({ what: z.string() }),
+      risk: "write",
+      idempotent: false,
+      async execute(_, { contact }) {
+        isCalled = true;
+        await gate.promise;
+        await made.engine.contacts.update(contact.id, { name: "Ann" });
+        return { renamed: true };
+      },
+    });
+    const ground = new SharedStorage(memory());
+    const made = await agency(ground.connect(), {
+      model: clerk,
+      actions: [rename],
+      agent: { handoff: { rules: [] } },
+    });
+    const { engine, agent, world, say, pass } = made;
+    await say("Pay me");
+    await pass(5_000);
+    expect(isCalled).toBe(true);
+    const stopping = stopped(engine, world.clock, 5_000);
+    gate.answer(undefined);
+    await stopping;
+    const two = world.engine(ground.connect());
+    const { data } = await two.agents.runs(agent.id);
+    const { steps } = await two.agents.run(agent.id, data[0]?.id ?? "");
+    const step = steps.findLast(({ type }) => type === "action");
+    expect(step).toMatchObject({ name: "pay", output: { renamed: true }, error: null });
   });
 });

@@ -136,8 +136,7 @@ describe.each(places)("a consumer on $name", (where) => {
     await noted("1", "2");
   });
 
-  // On memory, a call has no transaction that `stop` could wait for.
-  it.runIf(where.isExact)("can call commands in a call that stop waits for", async () => {
+  it("can call commands in a call that stop waits for", async () => {
     const { clock, engine, log, one, place, receive } = await opened(where);
     const gate = held<undefined>();
     let calls = 0;
