@@ -107,7 +107,7 @@ describe("the check of imports", () => {
       "import { a } from '../testing/index.ts'",
       "adapters of kind http may not import adapters of kind testing",
     ],
-    ["src/messages/send.ts", "import { a } from 'node:fs'", "no node built-in but node:crypto"],
+    ["src/messages/send.ts", "import { a } from 'node:fs'", "no node built-in but"],
     ["src/messages/send.ts", "import { a } from 'express'", "express is not a dependency"],
     ["src/messages/send.ts", "import { a } from './gone.ts'", "no such file"],
     [

@@ -77,7 +77,8 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   testing: ["adapters/entry", "agents", "api", "queue", "store"],
 };
 
-const builtinsOfSrc = new Set(["node:crypto"]);
+/** They compute, or tell who called. None does I/O, so everything can be replayed. */
+const builtinsOfSrc = new Set(["node:crypto", "node:async_hooks"]);
 
 /** What the pages' browser halves are built from. The build bundles it. */
 const bundled = new Set(["preact", "@preact/signals", "uplot"]);
@@ -137,7 +138,7 @@ function refusalOutside(
   if (path.startsWith("examples/")) return undefined;
   if (from.startsWith("node:")) {
     return path.startsWith("src/") && !builtinsOfSrc.has(from)
-      ? "src may import no node built-in but node:crypto"
+      ? `src may import no node built-in but ${[...builtinsOfSrc].join(" and ")}`
       : undefined;
   }
   const name = from.split("/", from.startsWith("@") ? 2 : 1).join("/");
