@@ -280,7 +280,10 @@ const routesOver = (transports: readonly string[]) => {
   return listOption("routes", item, 100).default(() => []);
 };
 
-/** Built once, since it takes longer than the rest of an engine's construction. */
+/**
+ * All options but the routes. Built once, since it takes longer than the rest of an engine's
+ * construction.
+ */
 const shape = {
   storage: portOption<StoragePort>(
     'a storage: sqlite({ file }) of "tidings/sqlite", or postgres({ pool }) of ' +
@@ -292,7 +295,6 @@ const shape = {
     .superRefine(nonEmpty('at least one transport, such as sandbox() of "tidings/sandbox"'))
     .superRefine(distinct("transports with different names"))
     .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),
-  routes: routesOver([]),
   clock: portOption<Clock>(
     "a clock with the methods now, monotonic and sleep",
     "now",
@@ -337,7 +339,7 @@ const shape = {
     { isQuoted: true },
   ).default("UTC"),
   policies,
-} satisfies Record<keyof EngineOptions, z.ZodType>;
+} satisfies Record<Exclude<keyof EngineOptions, "routes">, z.ZodType>;
 
 /** The schema of the options of an engine with these transports. */
 const optionsSchema = (transports: readonly string[]) =>

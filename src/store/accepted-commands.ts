@@ -7,8 +7,7 @@ export interface AcceptedCommand {
 }
 
 /**
- * Commands that take several transactions. A store that closes lets them finish, as it does with
- * commands of one transaction.
+ * Commands that take several transactions. A store that closes waits for them, up to its deadline.
  */
 export class AcceptedCommands {
   readonly #running = new Map<AcceptedCommand, Promise<unknown>>();
