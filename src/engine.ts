@@ -91,6 +91,8 @@ export class MessagingEngine<
     const chosen = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = chosen;
     const drawId = idSource(clock, random);
+    const deadline = new AbortController();
+    const stopDeadline = deadline.signal;
     const store = new Store({
       port: storage,
       schema,
@@ -98,6 +100,7 @@ export class MessagingEngine<
       clock,
       random,
       logger,
+      stopDeadline,
     });
     const transports = [...chosen.transports, webchatTransport(store)];
     const settings = { ...chosen, transports };
@@ -109,10 +112,12 @@ export class MessagingEngine<
       clock,
       logger,
       transactions: store.hasTransactions ? storage.capabilities.transactions : 0,
+      stopDeadline,
     });
     const keyRing = new KeyRing({ store, clock, logger });
     const prepared = (): Promise<Prepared> => this.#lifecycle.prepared();
-    const consumers = new Consumers({ store, clock, logger, prepared });
+    const run: Lifecycle["run"] = (call) => this.#lifecycle.run(call);
+    const consumers = new Consumers({ store, clock, logger, run });
     store.onCommit((writes) => {
       keyRing.onWrites(writes);
       streams.onWrites(writes);
@@ -123,7 +128,7 @@ export class MessagingEngine<
     this.#store = store;
     this.#bus = bus;
     this.#consumers = consumers;
-    const parts = { settings, store, drawId, hostPolicies, keyRing, streams, consumers };
+    const parts = { settings, store, drawId, hostPolicies, keyRing, streams, consumers, deadline };
     this.#lifecycle = new Lifecycle({ ...parts, hookHandlers, jobHandlers });
 
     const backend = apiBackend({
@@ -134,11 +139,12 @@ export class MessagingEngine<
       streams,
       origins: settings.webchat.origins,
       prepared,
+      run,
     });
     this.#service = backend;
     const { streamSources } = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
-    this.#runner = new OperationRunner({ store, drawId, limits, prepared, streamSources });
+    this.#runner = new OperationRunner({ store, drawId, limits, prepared, run, streamSources });
     const scope: Scope = { account_id: defaultAccountId, mode };
     const runner = this.#runner.in(scope);
     const own = accountHandle(scope, runner);
@@ -247,9 +253,9 @@ export class MessagingEngine<
    */
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
     checkTransaction(work);
-    await this.#lifecycle.prepared();
     // The cast is safe: the storage's type declares the type of its handle.
-    return this.#store.transaction((handle) => work(handle as NonNullable<Tx>));
+    const run = (handle: object): Promise<T> => work(handle as NonNullable<Tx>);
+    return this.#lifecycle.run(() => this.#store.transaction(run));
   }
 
   /**
@@ -289,10 +295,11 @@ export class MessagingEngine<
   }
 
   /**
-   * Stops the event streams, the running work, the transports and the storage, in this order. Work
-   * that still runs at the deadline is aborted, and the engine waits until it has ended. A
-   * transport that has not started or stopped by then is abandoned. Repeated calls have no effect.
-   * Works without a start.
+   * Stops the event streams, the running jobs, the transports and the storage, in this order, and
+   * waits for the calls that were made before. Jobs that still run at the deadline are aborted, and
+   * the engine waits until they have ended. Calls that have not ended by then fail, and transports
+   * that have not started or stopped are abandoned. Repeated calls have no effect. Works without a
+   * start.
    * @throws TidingsError `invalid_option`, and the engine does not stop
    */
   stop(options: StopOptions = {}): Promise<void> {

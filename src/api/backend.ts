@@ -25,6 +25,10 @@ import { publicError } from "./http.ts";
 import type { LiveStreams } from "./live-streams.ts";
 import { Callbacks } from "./callbacks.ts";
 
+interface Executing {
+  readonly executor: Pick<Executor, "execute" | "run" | "runRows" | "query" | "signal" | "open">;
+}
+
 /** The parts of the engine that the HTTP API uses. */
 export interface ApiBackend extends Service {
   readonly drawId: GenerateId;
@@ -40,9 +44,12 @@ export interface ApiBackend extends Service {
    * Resolves when the storage is open.
    * @throws TidingsError `storage_unavailable`, `shutting_down`
    */
-  readonly prepared: () => Promise<{
-    readonly executor: Pick<Executor, "execute" | "run" | "runRows" | "query" | "signal" | "open">;
-  }>;
+  readonly prepared: () => Promise<Executing>;
+  /**
+   * Runs the call of a client when the storage is open. A stop waits for it, up to its deadline.
+   * @throws TidingsError `storage_unavailable`, `shutting_down`; and the errors of `call`
+   */
+  readonly run: <T>(call: (executing: Executing) => Promise<T>) => Promise<T>;
   /** Usable when the storage is open. */
   readonly keyRing: Pick<KeyRing, "authenticate" | "isValid">;
   readonly keyLimiter: RateLimiter;
@@ -81,14 +88,21 @@ export interface BackendOptions {
   /** The origins whose pages may call the visitor routes. */
   readonly origins: readonly string[];
   /** Resolves when the storage is open. */
-  readonly prepared: () => Promise<{ readonly runtime: Runtime; readonly executor: Executor }>;
+  readonly prepared: () => Promise<Prepared>;
+  /** Runs the call of a client when the storage is open. A stop waits for it. */
+  readonly run: <T>(call: (prepared: Prepared) => Promise<T>) => Promise<T>;
+}
+
+interface Prepared {
+  readonly runtime: Runtime;
+  readonly executor: Executor;
 }
 
 /** Connects the HTTP API to the engine. */
 export function apiBackend(engine: BackendOptions): ApiBackend {
   const { store, logger, drawId, storage, clock, random, limits, keyRing, streams } = engine;
   const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
-  const options = { ...engine, prepared };
+  const run: BackendOptions["run"] = (call) => engine.run(call).catch(retryElsewhere);
   const healthCheck = new HealthCheck(engine);
   const accounts = new KnownAccounts(store);
   const keyLimiter = rateLimiter(clock, storage);
@@ -101,6 +115,7 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
     logger,
     origins: engine.origins,
     prepared,
+    run,
     keyRing,
     keyLimiter: {
       admit: (key, limit) => store.whileOpen(() => keyLimiter.admit(key, limit)),
@@ -108,7 +123,7 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
     // The count is per process. Sessions are short-lived and would leave their counts in the
     // storage.
     visitorLimiter: rateLimiter(clock, {}),
-    callbacks: new Callbacks(options),
+    callbacks: new Callbacks({ ...engine, run }),
     checkAccount: (id) => accounts.check(id),
     async authenticateVisitor(session_id, token) {
       const { runtime } = await prepared();

@@ -39,8 +39,8 @@ export interface CallbackOptions {
   readonly transports: readonly Transport[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Resolves when the storage is open. */
-  readonly prepared: () => Promise<{ readonly runtime: Runtime }>;
+  /** Runs the call of a carrier when the storage is open. A stop waits for it. */
+  readonly run: <T>(call: (prepared: { readonly runtime: Runtime }) => Promise<T>) => Promise<T>;
 }
 
 /**
@@ -74,11 +74,18 @@ export class Callbacks {
     name: string,
     request: Omit<CallbackRequest, "received_at">,
   ): Promise<CallbackResult["response"]> {
-    const { clock, prepared } = this.#options;
     const receiver = this.#receivers.get(name);
     if (receiver === undefined) throw notFound("transport");
-    const { parse, places } = receiver;
-    const { runtime } = await prepared();
+    return this.#options.run(({ runtime }) => this.#record(name, receiver, request, runtime));
+  }
+
+  async #record(
+    name: string,
+    { parse, places }: Receiver,
+    request: Omit<CallbackRequest, "received_at">,
+    runtime: Runtime,
+  ): Promise<CallbackResult["response"]> {
+    const { clock } = this.#options;
     try {
       return await places.run(async () => {
         const result = await withDeadline(

@@ -185,7 +185,7 @@ export class RequestHandler implements ApiHandler {
     operation: Command<unknown, unknown> | Procedure<unknown, unknown>,
   ): Promise<ApiResponse> {
     const { request, headers, route, params, caller } = exchange;
-    const { limits, prepared } = this.#backend;
+    const { limits, run } = this.#backend;
     const query = queryOf(exchange);
     const { [idempotencyField]: field, ...body } = await readJson(
       request,
@@ -199,10 +199,11 @@ export class RequestHandler implements ApiHandler {
     const input = commandInput(inputSchema(operation, limits), body, params, query);
     const context = contextOf(exchange, key === null ? null : storedKeyOf(caller, key));
 
-    const { executor } = await prepared();
-    const outcome = await (operation.kind === "command"
-      ? executor.execute(operation, input, context)
-      : executor.run(operation, input, context));
+    const outcome = await run(({ executor }) =>
+      operation.kind === "command"
+        ? executor.execute(operation, input, context)
+        : executor.run(operation, input, context),
+    );
     if (outcome.replayed) headers["Idempotent-Replayed"] = "true";
     if (outcome.status === 204) return { status: 204, headers, body: null };
     headers["Content-Type"] = json;
@@ -215,13 +216,12 @@ export class RequestHandler implements ApiHandler {
     operation: SignalOperation<unknown>,
   ): Promise<ApiResponse> {
     const { request, headers, route, params } = exchange;
-    const { limits, prepared } = this.#backend;
+    const { limits, run } = this.#backend;
     const body = await readJson(request, maxBodyBytes(route, limits), limits.jsonDepth);
     await refuseIfEnded(exchange);
     const input = commandInput(inputSchema(operation, limits), body, params, queryOf(exchange));
 
-    const { executor } = await prepared();
-    await executor.signal(operation, input, contextOf(exchange));
+    await run(({ executor }) => executor.signal(operation, input, contextOf(exchange)));
     return { status: operation.status, headers, body: null };
   }
 
@@ -252,15 +252,14 @@ export class RequestHandler implements ApiHandler {
     operation: Query<unknown, unknown>,
   ): Promise<ApiResponse> {
     const { headers, params } = exchange;
-    const { limits, prepared } = this.#backend;
+    const { limits, run } = this.#backend;
     const input = queryInput(inputSchema(operation, limits), queryOf(exchange), params);
 
-    const { executor } = await prepared();
-    const value = await executor
-      .query(operation, input, contextOf(exchange))
-      .catch((error: unknown) => {
+    const value = await run(({ executor }) =>
+      executor.query(operation, input, contextOf(exchange)).catch((error: unknown) => {
         throw withPlaces(error, inQuery);
-      });
+      }),
+    );
     headers["Content-Type"] = json;
     return { status: 200, headers, body: JSON.stringify(value) };
   }

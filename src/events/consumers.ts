@@ -56,8 +56,8 @@ interface ConsumersOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Resolves when the storage is open. */
-  readonly prepared: () => Promise<unknown>;
+  /** Runs a call of the host application when the storage is open. A stop waits for it. */
+  readonly run: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 /** The settings of a consumer, from the host application. */
@@ -102,7 +102,7 @@ export class Consumers implements LocalConsumers {
     }
     return {
       name,
-      parked: () => this.#parked(name),
+      parked: () => this.#options.run(() => this.#parked(name)),
       resume: (eventId) =>
         this.#change((store) =>
           store.commitUnscoped((tx) => resumeConsumerEvent(tx, name, eventId)),
@@ -163,12 +163,10 @@ export class Consumers implements LocalConsumers {
   }
 
   async #change(work: (store: Store) => Promise<void>): Promise<void> {
-    await this.#options.prepared();
-    await work(this.#options.store);
+    await this.#options.run(() => work(this.#options.store));
   }
 
   async #parked(name: string): Promise<readonly ParkedEvent[]> {
-    await this.#options.prepared();
     const reads = this.#options.store.unscopedReads;
     const rows = await reads.range({
       index: parkedEvents,

@@ -7,7 +7,7 @@ import {
   type Runnable,
 } from "../queue/index.ts";
 import type { Consumers } from "../events/index.ts";
-import { startTransports, stopTransports } from "../messages/index.ts";
+import { startTransports, undoStart } from "../messages/index.ts";
 import { WebhookWaker } from "../webhooks/index.ts";
 import { reapJob } from "../privacy/index.ts";
 import { analyzerName } from "../ports/index.ts";
@@ -18,36 +18,37 @@ export interface Work {
   /** Checks for new work, because another process may have committed some. */
   wake(): void;
   /**
-   * Starts no more jobs. Aborts those that still run at the deadline, and waits until they have
-   * ended.
+   * Starts no more jobs, and waits until the running ones have ended. They are aborted at the
+   * deadline of the stop.
    */
-  stop(deadlineMs: number): Promise<void>;
+  stop(): Promise<void>;
 }
 
-/** How long the transports may take to stop when the engine fails to start, in milliseconds. */
-const undoMs = 10_000;
-
-/** @throws TidingsError `shutting_down` when `hurry` aborts before the transports have started */
+/**
+ * Starts the background work.
+ * @throws TidingsError `shutting_down` when `stopDeadline` aborts before the transports have started
+ */
 export async function startWork(
   runtime: EngineRuntime,
   createHandlers: (runtime: EngineRuntime) => JobHandlers,
   consumers: Consumers,
-  hurry: AbortSignal,
+  stopDeadline: AbortSignal,
 ): Promise<Work> {
   const { store, clock, logger, storage, transports } = runtime;
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
-  await startTransports(transports, runtime, hurry);
+  await startTransports(transports, runtime, stopDeadline);
   const register = new EngineRegister({ store, clock, logger, locks: storage.engineLocks });
   try {
     await register.start();
   } catch (error) {
-    await stopTransports(transports, undoMs, runtime);
+    await undoStart(transports, runtime, stopDeadline);
     throw error;
   }
   const dispatcher = new Dispatcher({
     ...runtime,
     handlers: createHandlers(runtime),
+    abort: stopDeadline,
     leasedBy: () => register.leasedBy,
     ...runnableJobs(runtime, consumers),
     consumerConcurrency: store.hasTransactions
@@ -62,9 +63,9 @@ export async function startWork(
       webhookWaker.wake();
       dispatcher.wake();
     },
-    async stop(deadlineMs) {
+    async stop() {
       await webhookWaker.stop();
-      const isIdle = await dispatcher.stop(deadlineMs);
+      const isIdle = await dispatcher.stop();
       await register.stop({ isIdle });
     },
   };

@@ -2,7 +2,7 @@ import { createSecretKey } from "node:crypto";
 import { type KeyRing, prepareStorage } from "../accounts/index.ts";
 import type { LiveStreams } from "../api/index.ts";
 import type { Consumers } from "../events/index.ts";
-import { type GenerateId, stopped } from "../kernel/index.ts";
+import { endsBefore, type GenerateId, stopped, TidingsError } from "../kernel/index.ts";
 import { stopTransports } from "../messages/index.ts";
 import { Executor, type HookHandler, type HostPolicies } from "../operations/index.ts";
 import type { JobHandlers } from "../queue/index.ts";
@@ -12,6 +12,7 @@ import { startWork, type Work } from "./background-work.ts";
 import { type EngineRuntime, engineRuntime } from "./engine-runtime.ts";
 import type { Prepared } from "./operation-runner.ts";
 import type { Settings } from "./options.ts";
+import { RunningCalls } from "./running-calls.ts";
 import { StartReminder } from "./start-reminder.ts";
 
 interface LifecycleOptions {
@@ -24,6 +25,8 @@ interface LifecycleOptions {
   readonly consumers: Consumers;
   readonly hookHandlers: readonly HookHandler[];
   readonly jobHandlers: (runtime: EngineRuntime) => JobHandlers;
+  /** Aborted at the deadline of a stop, or when the stop ends. */
+  readonly deadline: AbortController;
 }
 
 /** After the deadline of a stop, how often to check whether the storage responds. */
@@ -39,8 +42,7 @@ export class Lifecycle {
   readonly #preparation = new Once(() => this.#prepare());
   readonly #startUp = new Once(() => this.#start());
   #stopping: Promise<void> | undefined;
-  /** Aborts at the deadline of a stop, or when the stop ends. */
-  readonly #hurry = new AbortController();
+  readonly #calls = new RunningCalls();
   /** Whether this engine has opened the storage, even if the rest of the preparation failed. */
   #isOpen = false;
   /** Ends the notifications of the storage, which come from the preparation on. */
@@ -62,6 +64,14 @@ export class Lifecycle {
   prepared(): Promise<Prepared> {
     const isAccepted = this.#stopping === undefined || this.#options.store.awaited.isInside();
     return isAccepted ? this.#preparation.done() : Promise.reject(stopped());
+  }
+
+  /**
+   * Runs a call of the host application or of a client. A stop waits for it, up to its deadline.
+   * @throws TidingsError after `stop`; and the errors of `call`
+   */
+  run<T>(call: (prepared: Prepared) => Promise<T>): Promise<T> {
+    return this.#calls.run(async () => call(await this.prepared()));
   }
 
   /** Starts the engine unless it is started. @throws TidingsError after `stop` */
@@ -112,56 +122,57 @@ export class Lifecycle {
   }
 
   async #start(): Promise<Work> {
-    const { jobHandlers, consumers } = this.#options;
+    const { jobHandlers, consumers, deadline } = this.#options;
     const { runtime } = await this.prepared();
     this.#reminder?.stop();
-    this.#work = await startWork(runtime, jobHandlers, consumers, this.#hurry.signal);
+    this.#work = await startWork(runtime, jobHandlers, consumers, deadline.signal);
     return this.#work;
   }
 
   async #stopInTime(deadlineMs: number): Promise<void> {
     const stopped = new AbortController();
-    void this.#hurryAt(deadlineMs, stopped.signal);
+    void this.#abortAt(deadlineMs, stopped.signal);
     try {
-      await this.#stop(deadlineMs);
+      await this.#stop();
     } finally {
       stopped.abort("stopped");
     }
   }
 
-  /** From the deadline on, `stop` waits for no transport, locked row or silent storage. */
-  async #hurryAt(deadlineMs: number, stopped: AbortSignal): Promise<void> {
-    const { store, settings } = this.#options;
+  /** From the deadline on, `stop` waits for nothing but work that was aborted, and its commits. */
+  async #abortAt(deadlineMs: number, stopped: AbortSignal): Promise<void> {
+    const { deadline, settings } = this.#options;
     const { clock, storage } = settings;
     await clock.sleep(deadlineMs, stopped);
-    this.#hurry.abort("stopped");
-    store.hurry();
+    deadline.abort(waitedTooLong());
     while (!stopped.aborted && storage.abandonIfSilent !== undefined) {
       await storage.abandonIfSilent();
       await clock.sleep(checkMs, stopped);
     }
   }
 
-  async #stop(deadlineMs: number): Promise<void> {
-    const { settings, store, streams, consumers } = this.#options;
-    const { clock, transports } = settings;
-    const end = clock.monotonic() + deadlineMs;
-    const left = (): number => Math.max(end - clock.monotonic(), 0);
+  async #stop(): Promise<void> {
+    const { settings, store, streams, consumers, deadline } = this.#options;
     streams.close();
     // A failed start leaves nothing to stop.
     const work = await this.#startUp.ended();
     await this.#preparation.ended();
     this.#reminder?.stop();
     this.#unwatch?.();
-    // Consumers and jobs may wait for these transactions, so stop them at the same time.
-    const transactionsEnded = store.endTransactions(left());
     await consumers.stop();
-    await work?.stop(left());
-    if (work !== undefined) await stopTransports(transports, left(), settings);
-    await transactionsEnded;
+    await work?.stop();
+    if (work !== undefined) await stopTransports(settings.transports, deadline.signal, settings);
+    await endsBefore(deadline.signal, this.#calls.ended());
     // Close only a storage that this engine opened, because another engine may use the same one.
-    if (this.#isOpen) await store.close(left());
+    if (this.#isOpen) await store.close();
   }
+}
+
+function waitedTooLong(): TidingsError {
+  return new TidingsError(
+    "shutting_down",
+    "The engine is shutting down and no longer waits for this.",
+  );
 }
 
 /** Work that is done once. If it fails, nothing of it is left, and the next call does it again. */

@@ -71,6 +71,8 @@ interface RunnerOptions extends Pick<ApiBackend, "streamSources"> {
   readonly drawId: GenerateId;
   readonly limits: Limits;
   readonly prepared: () => Promise<Prepared>;
+  /** Runs a call of the host application when the storage is open. A stop waits for it. */
+  readonly run: <T>(call: (prepared: Prepared) => Promise<T>) => Promise<T>;
 }
 
 /** Parses the inputs of handles and runs their operations with the host application as caller. */
@@ -103,12 +105,11 @@ export class OperationRunner {
         const called = context(options);
         const leave = options?.tx === undefined ? undefined : store.join(options.tx);
         try {
-          const executor = await this.#executorFor(scope, options?.tx);
-          const outcome = await (
+          const outcome = await this.#run(scope, options?.tx, (executor) =>
             operation.kind === "command"
               ? executor.execute(operation, parsed, called)
-              : executor.run(operation, parsed, called)
-          ).catch(throwInInput);
+              : executor.run(operation, parsed, called),
+          );
           return outcome.value;
         } catch (error) {
           // The command ran in a group, so the stack does not lead to its caller. Only retryable
@@ -122,19 +123,19 @@ export class OperationRunner {
       rows: (procedure, rows) => this.#rows(procedure, rows, context(undefined)),
       read: async (query, input) => {
         const parsed = parse(inputSchema(query, limits), input);
-        const executor = await this.#executorFor(scope);
-        return executor.query(query, parsed, context(undefined)).catch(throwInInput);
+        const called = context(undefined);
+        return this.#run(scope, undefined, (executor) => executor.query(query, parsed, called));
       },
       signal: async (operation, input) => {
         const parsed = parse(inputSchema(operation, limits), input);
-        const executor = await this.#executorFor(scope);
-        await executor.signal(operation, parsed, context(undefined)).catch(throwInInput);
+        const called = context(undefined);
+        await this.#run(scope, undefined, (executor) => executor.signal(operation, parsed, called));
       },
       open: async (stream, input, options = {}) => {
         const parsed = parse(inputSchema(stream, limits), input);
         checkStreamOptions(options);
         const { signal = new AbortController().signal } = options;
-        const executor = await this.#executorFor(scope);
+        const executor = await this.#executorFor(scope, await this.#options.prepared());
         const sources = streamSources({ scope, caller, over: signal });
         const called = context(undefined);
         const opening = executor.open(stream, parsed, called, sources, signal);
@@ -143,9 +144,23 @@ export class OperationRunner {
     };
   }
 
+  #run<T>(
+    scope: Scope,
+    tx: object | undefined,
+    call: (executor: Executor) => Promise<T>,
+  ): Promise<T> {
+    return this.#options.run(async (prepared) => {
+      const executor = await this.#executorFor(scope, prepared, tx);
+      return call(executor).catch(throwInInput);
+    });
+  }
+
   /** @throws TidingsError `not_found` when there is no such account */
-  async #executorFor({ account_id }: Scope, tx?: object): Promise<Executor> {
-    const { executor } = await this.#options.prepared();
+  async #executorFor(
+    { account_id }: Scope,
+    { executor }: Prepared,
+    tx?: object,
+  ): Promise<Executor> {
     await this.#accounts.check(account_id, tx);
     return executor;
   }
@@ -156,7 +171,7 @@ export class OperationRunner {
     context: Context,
   ): AsyncGenerator<Report, Total> {
     parseOptions(`${procedure.name}: `, rowsArgument, { rows });
-    const executor = await this.#executorFor(context.scope);
+    const executor = await this.#executorFor(context.scope, await this.#options.prepared());
     return yield* executor.runRows(procedure, rows, context);
   }
 }

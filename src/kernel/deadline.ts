@@ -5,7 +5,7 @@ interface Clock {
 /**
  * Returns the result of `work`, or the result of `late` if the work takes longer than `ms`
  * milliseconds. The signal passed to `work` aborts at the deadline or when `outer` aborts. Work
- * that ignores the signal is not awaited. Rejects when `outer` aborts.
+ * that ignores the signal is not awaited. Rejects with the reason of `outer` when that aborts.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -28,7 +28,7 @@ export async function withDeadline<T>(
     .catch(reject);
   // `AbortSignal.any` would do the same, and double the cost of this function.
   const abort = (): void => {
-    reject(new Error("aborted"));
+    reject(outer?.reason);
     deadline.abort(outer?.reason);
   };
   if (outer?.aborted === true) abort();
@@ -39,6 +39,27 @@ export async function withDeadline<T>(
     outer?.removeEventListener("abort", abort);
     // An abort without a reason creates an exception with a stack, which is expensive.
     done.abort("done");
+  }
+}
+
+/**
+ * Waits for `work`, but not after `signal` aborts. Returns whether it has ended.
+ * Rejects if `work` rejects before that.
+ */
+export async function endsBefore(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
+  let hasEnded = false;
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const giveUp = (): void => resolve();
+  if (signal.aborted) giveUp();
+  else signal.addEventListener("abort", giveUp);
+  try {
+    const ended = work.then(() => {
+      hasEnded = true;
+    });
+    await Promise.race([ended, late]);
+    return hasEnded;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
   }
 }
 

@@ -1,5 +1,5 @@
 export { boundedCache } from "./cache.ts";
-export { SharedDeadline, withDeadline } from "./deadline.ts";
+export { endsBefore, SharedDeadline, withDeadline } from "./deadline.ts";
 export { ProblemLimit } from "./problem-limit.ts";
 export {
   alternatives,

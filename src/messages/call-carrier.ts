@@ -19,7 +19,10 @@ export interface Called {
   readonly unfinishedCall?: Promise<unknown> | undefined;
 }
 
-/** Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. */
+/**
+ * Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. A call
+ * that was not made, because `abort` came first, counts as refused: a later attempt repeats nothing.
+ */
 export async function callCarrier(
   runtime: Runtime,
   { message, attempt }: Reported,
@@ -28,12 +31,9 @@ export async function callCarrier(
   const { clock, logger, transports } = runtime;
   const transport = transportFor(transports, attempt);
   if (transport === undefined) {
-    const error = {
-      code: "carrier_unavailable",
-      message: `No transport ${attempt.transport} is set up here for ${attempt.mode}.`,
-    } as const;
-    return { answer: { outcome: "rejected", error, permanent: false } };
+    return unavailable(`No transport ${attempt.transport} is set up here for ${attempt.mode}.`);
   }
+  if (abort.aborted) return unavailable("The engine stopped before it called the carrier.");
   const { id: attempt_id, number, started_at } = attempt;
   let sending: Promise<unknown> | undefined;
   try {
@@ -81,6 +81,11 @@ function reportCredentials(
   const noted = refusedCredentials.note(transport);
   if (noted === undefined) return;
   logger.warn({ transport, calls: noted.count }, "a carrier refused the transport's credentials");
+}
+
+function unavailable(message: string): Called {
+  const error = { code: "carrier_unavailable", message } as const;
+  return { answer: { outcome: "rejected", error, permanent: false } };
 }
 
 function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {

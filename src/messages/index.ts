@@ -47,7 +47,7 @@ export {
 } from "./timeline-types.ts";
 export type { ConversationMatch, SearchConversations } from "./search-types.ts";
 export { recordCallback } from "./record-reports.ts";
-export { startTransports, stopTransports } from "./start-transports.ts";
+export { startTransports, stopTransports, undoStart } from "./start-transports.ts";
 export {
   type BatchFailure,
   type BatchMessages,

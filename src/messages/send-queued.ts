@@ -26,7 +26,7 @@ const maxInARow = 50;
 export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
-    sendFrom(runtime, claim, run, await handOverNext(runtime, claim, run, run.stopping.aborted));
+    sendFrom(runtime, claim, run, await handOverNext(runtime, claim, run));
   const firstStep: FirstStep<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, endsRun: false };
     const handed = await handOverMessage(tx, claim, options);
@@ -44,7 +44,7 @@ async function sendFrom(
   first: HandedOver | undefined,
 ): Promise<void> {
   let handed = first;
-  for (let i = 1; handed !== undefined && !run.abort.aborted; i++) {
+  for (let i = 1; handed !== undefined; i++) {
     const called = await callCarrier(runtime, handed, run.abort);
     // The call may still go on. The engine that takes the job next records the lost answer.
     if (called === "aborted") return;
@@ -53,19 +53,19 @@ async function sendFrom(
     }
     if (handed.isLast) run.freeSlot();
     if (!(await record(runtime, claim, run, handed, called.answer))) return;
-    handed = await handOverNext(runtime, claim, run, i >= maxInARow || run.stopping.aborted);
+    handed = await handOverNext(runtime, claim, run, i >= maxInARow);
   }
 }
 
 /**
  * Hands over the next message. Returns undefined if none is handed over now; the job is then
- * released.
+ * released. That is so if the run has sent enough, or the engine stops.
  */
 async function handOverNext(
   runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
-  endsRun: boolean,
+  hasSentEnough = false,
 ): Promise<HandedOver | undefined> {
   const { services, hostPolicies } = runtime;
   let tried: HandedOver | undefined;
@@ -74,6 +74,8 @@ async function handOverNext(
       claim,
       async (tx, hostVerdicts) => {
         prefetchHandOver(tx, claim.key);
+        // The engine may have begun to stop while policies were evaluated.
+        const endsRun = hasSentEnough || run.stopping.aborted;
         return (tried = await handOverMessage(tx, claim, { services, hostVerdicts, endsRun }));
       },
       background,

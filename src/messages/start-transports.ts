@@ -1,5 +1,5 @@
 /** Starts and stops the transports of an engine. */
-import { TidingsError, withDeadline } from "../kernel/index.ts";
+import { endsBefore, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { Clock, Logger, Transport } from "../ports/index.ts";
 import { transportSink } from "./record-reports.ts";
@@ -16,35 +16,40 @@ const undoMs = 10_000;
 
 /**
  * Starts the transports in order. If one fails, stops the started ones and rethrows its error. A
- * stop of the engine waits for this until its deadline. Then `hurry` aborts.
+ * stop of the engine waits for this until its deadline.
  */
 export async function startTransports(
   transports: readonly Transport[],
   runtime: Runtime,
-  hurry: AbortSignal,
+  stopDeadline: AbortSignal,
 ): Promise<void> {
   const started: Transport[] = [];
   try {
     for (const transport of transports) {
-      await start(transport, runtime, hurry);
+      await start(transport, runtime, stopDeadline);
       started.push(transport);
     }
   } catch (error) {
-    await stopTransports(started, hurry.aborted ? 0 : undoMs, runtime);
+    await undoStart(started, runtime, stopDeadline);
     throw error;
   }
 }
 
-async function start(transport: Transport, runtime: Runtime, hurry: AbortSignal): Promise<void> {
+async function start(
+  transport: Transport,
+  runtime: Runtime,
+  stopDeadline: AbortSignal,
+): Promise<void> {
   const { clock, logger } = runtime;
   const { name } = transport;
-  if (!(await isInTime(clock, overdue.get(transport), hurry))) throw notStarted(name, hurry);
+  const isFree = await isInTime(clock, overdue.get(transport), stopDeadline);
+  if (!isFree) throw notStarted(name, stopDeadline);
   const starting = transport.start?.({
     sink: transportSink(name, runtime),
     clock,
     logger,
   });
-  if (starting === undefined || (await isInTime(clock, starting, hurry))) return;
+  if (starting === undefined || (await isInTime(clock, starting, stopDeadline))) return;
   // If it starts after all, nothing else would stop it.
   const undone = starting.then(
     () => stop(transport, logger),
@@ -55,22 +60,22 @@ async function start(transport: Transport, runtime: Runtime, hurry: AbortSignal)
       ),
   );
   overdue.set(transport, undone);
-  throw notStarted(name, hurry);
+  throw notStarted(name, stopDeadline);
 }
 
 async function isInTime(
   clock: Clock,
   work: Promise<void> | undefined,
-  hurry: AbortSignal,
+  stopDeadline: AbortSignal,
 ): Promise<boolean> {
   const started = async (): Promise<boolean> => {
     await work;
     return true;
   };
   try {
-    return await withDeadline(clock, startMs, started, () => false, hurry);
+    return await withDeadline(clock, startMs, started, () => false, stopDeadline);
   } catch (error) {
-    if (hurry.aborted) return false;
+    if (stopDeadline.aborted) return false;
     throw error;
   }
 }
@@ -87,22 +92,34 @@ function notStarted(name: string, { aborted }: AbortSignal): TidingsError {
       );
 }
 
+/** Stops transports after the engine has failed to start. */
+export async function undoStart(
+  transports: readonly Transport[],
+  runtime: Pick<Runtime, "clock" | "logger">,
+  stopDeadline: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const until = AbortSignal.any([stopDeadline, over.signal]);
+  void runtime.clock.sleep(undoMs, until).then(() => over.abort());
+  await stopTransports(transports, over.signal, runtime);
+  over.abort();
+}
+
 /**
  * Stops transports in reverse order. One that throws or hangs does not delay the others past the
  * deadline.
  */
 export async function stopTransports(
   transports: readonly Transport[],
-  deadlineMs: number,
+  deadline: AbortSignal,
   { clock, logger }: Pick<Runtime, "clock" | "logger">,
 ): Promise<void> {
-  const end = clock.monotonic() + deadlineMs;
   for (const transport of transports.toReversed()) {
-    // Yields to the event loop at least once, even after the deadline.
-    const left = Math.max(end - clock.monotonic(), 0);
-    const late = (): void =>
-      logger.warn({ transport: transport.name }, "a transport did not stop in time");
-    await withDeadline(clock, left, () => stop(transport, logger), late);
+    const stopping = stop(transport, logger);
+    // After the deadline, one that needs no time still stops in time.
+    if (deadline.aborted) await clock.sleep(0);
+    if (await endsBefore(deadline, stopping)) continue;
+    logger.warn({ transport: transport.name }, "a transport did not stop in time");
   }
 }
 

@@ -25,7 +25,7 @@ import {
   withoutMessage,
 } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
-import type { AcceptedCommand, Origin, Store, Tx } from "../store/index.ts";
+import type { Origin, Store, Tx } from "../store/index.ts";
 
 interface HostPoliciesOptions {
   readonly policies: readonly Policy[];
@@ -37,6 +37,8 @@ interface HostPoliciesOptions {
    * runs of the command.
    */
   readonly transactions: number;
+  /** Aborts at the deadline of a stop. Commands that still wait for verdicts then fail. */
+  readonly stopDeadline: AbortSignal;
 }
 
 interface CommitOptions {
@@ -44,11 +46,6 @@ interface CommitOptions {
   readonly handle?: unknown;
   /** Who gave the command. By default `caller`. */
   readonly origin?: Origin;
-}
-
-interface PartOptions {
-  readonly origin: Origin;
-  readonly part: AcceptedCommand;
 }
 
 type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
@@ -83,7 +80,8 @@ export class HostPolicies {
 
   /**
    * Runs a command in a scope. Resolves when it is committed.
-   * @throws TidingsError the retryable `internal` if a policy fails
+   * @throws TidingsError the retryable `internal` if a policy fails; `shutting_down` if the verdicts
+   *   are not there at the deadline of a stop
    */
   async commit<T>(
     scope: Scope,
@@ -98,14 +96,14 @@ export class HostPolicies {
         : store.within(handle, scope, alone);
     }
     return handle === undefined
-      ? store.accept((part) => this.#commitInParts(scope, work, { origin, part }))
+      ? this.#commitInParts(scope, work, origin)
       : this.#commitWithin(handle, scope, work);
   }
 
-  async #commitInParts<T>(scope: Scope, work: Work<T>, options: PartOptions): Promise<T> {
+  async #commitInParts<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
     const { store, transactions } = this.#options;
     const commit = (alone: (tx: Tx) => Promise<T>): Promise<T> =>
-      store.commit(scope, alone, options);
+      store.commit(scope, alone, { origin });
     if (transactions === 0) return this.#commitWithVerdicts(work, commit, undefined);
     try {
       const noneYet = new CollectedVerdicts();
@@ -113,7 +111,7 @@ export class HostPolicies {
     } catch (error) {
       if (!(error instanceof VerdictsMissing)) throw error;
     }
-    return this.#transactions.run(() => this.#inTransaction(scope, work, options));
+    return this.#transactions.run(() => this.#inTransaction(scope, work, origin));
   }
 
   #commitWithin<T>(handle: unknown, scope: Scope, work: Work<T>): Promise<T> {
@@ -121,14 +119,13 @@ export class HostPolicies {
     return this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle);
   }
 
-  async #inTransaction<T>(scope: Scope, work: Work<T>, options: PartOptions): Promise<T> {
+  async #inTransaction<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
     const { store } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
-        return await store.transaction(
-          (handle) => this.#commitWithin(handle, scope, work),
-          options,
-        );
+        return await store.transaction((handle) => this.#commitWithin(handle, scope, work), {
+          origin,
+        });
       } catch (error) {
         const isContended = error instanceof TidingsError && error.code === "storage_contended";
         if (!isContended || tries >= maxTries) throw error;
@@ -161,14 +158,16 @@ export class HostPolicies {
 
   /** Evaluates every policy in order: after one denies, another may give a more specific reason. */
   async #evaluate(facts: PolicyFacts, handle: unknown): Promise<readonly NamedVerdict[]> {
+    const { policies, stopDeadline } = this.#options;
     const verdicts: NamedVerdict[] = [];
-    for (const policy of this.#options.policies) {
+    for (const policy of policies) {
       try {
         // The types of the engine make the policies accept the handles of its storage.
         const evaluated = policy.evaluate(facts, handle as object | undefined);
         const verdict = isThenable(evaluated) ? await this.#withDeadline(evaluated) : evaluated;
         verdicts.push({ policy: policy.name, ...checkVerdict(verdict, facts.now) });
       } catch (error) {
+        stopDeadline.throwIfAborted();
         this.#logFailure(policy, facts, error);
         throw new PolicyFailure(policy.name, error);
       }
@@ -188,7 +187,8 @@ export class HostPolicies {
     const late = (): never => {
       throw new UnusableVerdict(`The policy took longer than ${maxPolicyMs} ms.`);
     };
-    return withDeadline(this.#options.clock, maxPolicyMs, async () => evaluating, late);
+    const { clock, stopDeadline } = this.#options;
+    return withDeadline(clock, maxPolicyMs, async () => evaluating, late, stopDeadline);
   }
 }
 

@@ -3,7 +3,7 @@ import type { ProblemLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import { background, isStorageFailure, type Store } from "../store/index.ts";
 import { checkUnansweredCommit, retry } from "./retry.ts";
-import type { Claim } from "./job.ts";
+import type { Claim, JobRun } from "./job.ts";
 import { finish, nameOf, pauseAfter, renew, storedName } from "./rows.ts";
 import { leaseMs } from "./take-job.ts";
 
@@ -21,24 +21,26 @@ interface Options {
 const maxOutagePauseMs = 5_000;
 
 /**
- * Schedules a failed job again after a pause. Never rejects. In an outage every job can fail, so
+ * Schedules a failed job again after a pause, or at once if its failure is that it was aborted
+ * (`abort`). Never rejects. In an outage every job can fail, so
  * failures of the storage are logged once a minute. `outages` counts them.
  */
 export async function reschedule(
   { store, clock, logger, outages }: Options & { readonly outages: ProblemLimit },
   claim: Claim,
   error: unknown,
-  stopping: AbortSignal,
+  { abort, stopping }: Pick<JobRun, "abort" | "stopping">,
 ): Promise<void> {
   const job = nameOf(storedName(claim));
+  const failed = !abort.aborted || error !== abort.reason;
   const isOutage = isStorageFailure(error);
   const noted = isOutage ? outages.note() : { count: 1 };
-  if (noted !== undefined) {
+  if (failed && noted !== undefined) {
     logger.error({ err: error, job, failures: noted.count }, "a job failed; retrying");
   }
-  const pause = pauseAfter(claim.failures);
+  const pause = failed ? pauseAfter(claim.failures) : 0;
   const againAt = clock.now() + (isOutage ? Math.min(pause, maxOutagePauseMs) : pause);
-  const again = { againAt, failed: true };
+  const again = { againAt, failed };
   try {
     // Mostly, the storage was away for a moment. Without this, the job would wait for its lease.
     await retry(clock, stopping, () =>

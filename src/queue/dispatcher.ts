@@ -1,4 +1,4 @@
-import { withDeadline } from "../kernel/index.ts";
+import { endsBefore } from "../kernel/index.ts";
 import { type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { type JobRow, jobs } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
@@ -17,6 +17,8 @@ interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Aborts the running jobs, at the deadline of a stop. */
+  readonly abort: AbortSignal;
 }
 
 /**
@@ -111,35 +113,25 @@ export class Dispatcher {
   }
 
   /**
-   * Takes no more jobs and waits up to `deadlineMs` for the running ones. Then it aborts them and
-   * waits until their handlers have ended. Returns whether none was aborted: an aborted job is due
-   * again when its lease ends.
+   * Takes no more jobs and waits until the running ones have ended. Returns whether none was
+   * aborted: an aborted job is due again when its lease ends.
    */
-  async stop(deadlineMs: number): Promise<boolean> {
+  async stop(): Promise<boolean> {
     this.#stopping.abort();
     this.#unsubscribe();
     this.#removeStarter();
     this.#wake.raise();
     await this.#loop;
-    const ended = this.#atOnce
-      .drained()
-      .then(() => this.#running.ended())
-      .then(() => true);
-    const inTime = await withDeadline(
-      this.#options.clock,
-      deadlineMs,
-      () => ended,
-      () => {
-        this.#options.logger.warn(
-          { jobs: this.#atOnce.uncommitted + this.#running.size },
-          "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
-        );
-        return false;
-      },
-    );
-    this.#running.abort();
-    await ended;
-    return inTime;
+    const ended = this.#atOnce.drained().then(() => this.#running.ended());
+    const isInTime = await endsBefore(this.#options.abort, ended);
+    if (!isInTime) {
+      this.#options.logger.warn(
+        { jobs: this.#atOnce.uncommitted + this.#running.size },
+        "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
+      );
+      await ended;
+    }
+    return isInTime;
   }
 
   async #run(): Promise<void> {

@@ -14,6 +14,8 @@ interface RunningJobsOptions {
   readonly logger: Logger;
   readonly handlers: JobHandlers;
   readonly slots: Slots;
+  /** Aborts the jobs. */
+  readonly abort: AbortSignal;
   /** Aborts when the engine begins to stop. */
   readonly stopping: AbortSignal;
   /** Called when another job may start. */
@@ -28,7 +30,6 @@ export class RunningJobs {
   readonly #checking = new Set<Promise<void>>();
   /** Running jobs that were found due again. */
   readonly #dueAgain = new Set<string>();
-  readonly #abort = new AbortController();
   readonly #outages: ProblemLimit;
 
   constructor(options: RunningJobsOptions) {
@@ -72,10 +73,10 @@ export class RunningJobs {
    * job keeps its slot meanwhile.
    */
   startIfStored(job: TakenJob, lane: Lane): void {
-    const { signal } = this.#abort;
-    const check = isLeaseStored(this.#options, job.claim, signal).then((isStored) => {
+    const { abort } = this.#options;
+    const check = isLeaseStored(this.#options, job.claim, abort).then((isStored) => {
       this.#checking.delete(check);
-      if (isStored && !signal.aborted) this.start(job, lane);
+      if (isStored && !abort.aborted) this.start(job, lane);
       else this.releaseSlot(lane);
     });
     this.#checking.add(check);
@@ -86,11 +87,6 @@ export class RunningJobs {
     if (this.#options.slots.release(lane)) this.#options.wake();
   }
 
-  /** Aborts all jobs. */
-  abort(): void {
-    this.#abort.abort();
-  }
-
   /** Resolves when all jobs have ended. No more may start meanwhile. */
   async ended(): Promise<void> {
     await Promise.all(this.#checking);
@@ -99,17 +95,17 @@ export class RunningJobs {
 
   /** Calls the job's handler. If it throws, schedules the job again after a pause. */
   async #handle(job: TakenJob, slot: Slot): Promise<void> {
-    const { handlers, stopping } = this.#options;
+    const { handlers, abort, stopping } = this.#options;
     try {
       await runJob(handlers, job, {
-        abort: this.#abort.signal,
+        abort,
         stopping,
         moveToSlowLane: () => slot.moveToSlowLane(),
         freeSlot: () => slot.freeEarly(),
       });
     } catch (error) {
       const outages = this.#outages;
-      await reschedule({ ...this.#options, outages }, job.claim, error, stopping);
+      await reschedule({ ...this.#options, outages }, job.claim, error, { abort, stopping });
     }
   }
 }

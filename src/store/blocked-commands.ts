@@ -18,6 +18,11 @@ const pauseMs = 100;
  */
 const smallGroupSize = 12;
 
+export interface BlockedCommandsOptions extends Omit<CommitterOptions, "requeue" | "blocked"> {
+  /** When this has aborted, a command fails that is still blocked after it has tried again. */
+  readonly stopDeadline: AbortSignal;
+}
+
 interface BlockedCommand {
   readonly member: Member;
   /** When it began to wait, by the monotonic clock. */
@@ -62,14 +67,14 @@ export class BlockedCommands implements Blocked {
   #lockedRows = new RowSet();
   /** Those of the current try that are still blocked. */
   readonly #stillBlocked = new Set<Member>();
-  /** How long a command may wait. */
-  #maxMs = maxBlockedMs;
+  readonly #stopDeadline: AbortSignal;
   /** Why the storage failed in the current try, if it did. */
   #failure: TidingsError | undefined;
 
-  constructor(options: Omit<CommitterOptions, "requeue" | "blocked">) {
-    const { clock, port, onFailure } = options;
+  constructor(options: BlockedCommandsOptions) {
+    const { clock, port, stopDeadline, onFailure } = options;
     this.#clock = clock;
+    this.#stopDeadline = stopDeadline;
     this.#yieldToEventLoop = () => port.yieldToEventLoop();
     this.#queue = new CommandQueue(port.capabilities);
     this.#committer = new Committer({
@@ -106,11 +111,6 @@ export class BlockedCommands implements Blocked {
     }
     if (met !== undefined) split(runs);
     this.#trying ??= this.#tryUntilNoneWaits();
-  }
-
-  /** From now on, lets a command fail that is still blocked when it has tried again. */
-  hurry(): void {
-    this.#maxMs = 0;
   }
 
   /** Resolves when no command waits. */
@@ -204,12 +204,13 @@ export class BlockedCommands implements Blocked {
   /** Rejects a command that has waited for its row for too long, and those behind it that have. */
   #rejectLongBlocked(first: BlockedCommand): void {
     const now = this.#clock.monotonic();
+    const maxMs = this.#stopDeadline.aborted ? 0 : maxBlockedMs;
     const rows = new RowSet();
     for (const command of [first, ...this.#sort().behind]) {
       const { member, since, run } = command;
       if (command !== first && !rows.overlaps(run)) continue;
       rows.add(run);
-      if (now - since < this.#maxMs) continue;
+      if (now - since < maxMs) continue;
       member.reject(locked(first.conflict));
       this.#commands.delete(member);
     }

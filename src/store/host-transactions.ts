@@ -1,4 +1,4 @@
-import { getOrInsert, TidingsError } from "../kernel/index.ts";
+import { endsBefore, getOrInsert, TidingsError } from "../kernel/index.ts";
 import {
   type Collection,
   type Group,
@@ -23,6 +23,8 @@ interface HostTransactionsOptions extends Pick<
   readonly port: StoragePort;
   readonly logger: Logger;
   readonly awaited: AwaitedWork;
+  /** When this aborts, the application's open and future transactions are rolled back. */
+  readonly stopDeadline: AbortSignal;
   /** Called with the committed writes of a transaction that the engine opened. */
   readonly onCommit: (writes: readonly Write[]) => void;
 }
@@ -37,10 +39,8 @@ export class HostTransactions {
   readonly #options: HostTransactionsOptions;
   /** A handle is one connection, so its commands run one after the other. */
   readonly #queues = new WeakMap<object, HandleQueue>();
-  readonly #open = new Set<Promise<unknown>>();
-  /** A function for each open transaction of the application that rolls it back. */
-  readonly #cancels = new Set<() => void>();
-  #isCanceled = false;
+  /** The number of transactions that are open or wait. */
+  #open = 0;
 
   constructor(options: HostTransactionsOptions) {
     this.#options = options;
@@ -67,8 +67,8 @@ export class HostTransactions {
 
   /**
    * Opens a transaction, passes its handle to `work`, commits, and publishes the writes of its
-   * commands. A transaction of the engine itself (`origin`) is never canceled: it ends with
-   * its job.
+   * commands. A transaction of the engine itself (`origin`) has no deadline: it ends with its
+   * job.
    * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
    * `storage_unavailable`, `shutting_down`; and the errors of `work`
    */
@@ -82,24 +82,23 @@ export class HostTransactions {
       );
     }
     if (origin !== "engine") this.refuseInside();
-    if (this.#open.size >= maxTransactions) {
+    if (this.#open >= maxTransactions) {
       throw new TidingsError(
         "overloaded",
         "Too many transactions are waiting for the storage. Retry later.",
       );
     }
     const writes: Write[] = [];
-    // The cast is safe: a storage that has transactions passes a handle.
-    const running = port.transaction((handle) => this.#run(handle as object, work, writes, origin));
-    const published = running.then(async (value) => {
+    this.#open++;
+    try {
+      // The cast is safe: a storage that has transactions passes a handle.
+      const run = (handle: unknown): Promise<T> =>
+        this.#run(handle as object, work, writes, origin);
+      const value = await port.transaction(run);
       if (writes.length > 0) onCommit(await this.#withStoredLogs(writes));
       return value;
-    });
-    this.#open.add(published);
-    try {
-      return await published;
     } finally {
-      this.#open.delete(published);
+      this.#open--;
     }
   }
 
@@ -117,17 +116,6 @@ export class HostTransactions {
         "transaction's handle to the command: { tx }. If the operation does not accept tx, call " +
         "it before or after the transaction.",
     );
-  }
-
-  /** Resolves when no transaction is open. */
-  async idle(): Promise<void> {
-    while (this.#open.size > 0) await Promise.allSettled(this.#open);
-  }
-
-  /** Rolls back the application's open and future transactions, without waiting for their work. */
-  cancel(): void {
-    this.#isCanceled = true;
-    for (const cancel of this.#cancels) cancel();
   }
 
   /**
@@ -179,30 +167,21 @@ export class HostTransactions {
     });
   }
 
-  /** Resolves as `working` does, unless `cancel` is called before. */
-  #unlessCanceled<T>(working: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const cancel = (): void => reject(notEndedInTime());
-      const ended = (): void => void this.#cancels.delete(cancel);
-      this.#cancels.add(cancel);
-      working.then(resolve, reject);
-      working.then(ended, ended);
-    });
-  }
-
   async #run<T>(
     handle: object,
     work: (handle: object) => Promise<T>,
     writes: Write[],
     origin: Origin,
   ): Promise<T> {
-    if (this.#isCanceled && origin !== "engine") throw notEndedInTime();
+    const { awaited, stopDeadline } = this.#options;
+    if (stopDeadline.aborted && origin !== "engine") throw notEndedInTime();
     const queue = new HandleQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
     let value: T;
     try {
-      const working = this.#options.awaited.run(() => work(handle));
-      value = await (origin === "engine" ? working : this.#unlessCanceled(working));
+      const working = awaited.run(() => work(handle));
+      if (origin !== "engine" && !(await endsBefore(stopDeadline, working))) throw notEndedInTime();
+      value = await working;
       // Its statements would commit without that command.
       if (queue.hasCalls) throw notAwaited();
     } finally {

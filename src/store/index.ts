@@ -12,7 +12,6 @@ export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } f
 export type { Origin } from "./command-queue.ts";
 export { isStorageFailure } from "./errors.ts";
 export { reread } from "./reread.ts";
-export type { AcceptedCommand } from "./accepted-commands.ts";
 export { background, Store } from "./store.ts";
 export { backdated, isIn, rowsInScope, unscoped } from "./scoped-tx.ts";
 export type {

@@ -1,8 +1,8 @@
 import type { TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
-import { BlockedCommands } from "./blocked-commands.ts";
+import { BlockedCommands, type BlockedCommandsOptions } from "./blocked-commands.ts";
 import { CommandQueue, type Member } from "./command-queue.ts";
-import { Committer, type CommitterOptions } from "./committer.ts";
+import { Committer } from "./committer.ts";
 
 /**
  * When the storage fails, commands that have waited for this long fail too, in milliseconds. If the
@@ -23,7 +23,7 @@ export class Pipeline {
   /** Why the storage failed, if it did while the current group ran. */
   #failure: TidingsError | undefined;
 
-  constructor(options: Omit<CommitterOptions, "requeue" | "blocked">) {
+  constructor(options: BlockedCommandsOptions) {
     const { port, clock, onFailure } = options;
     this.#clock = clock;
     this.#queue = new CommandQueue(port.capabilities);
@@ -52,11 +52,6 @@ export class Pipeline {
   add(member: Member): void {
     this.#queue.add(member);
     this.#startDraining();
-  }
-
-  /** From now on, no command waits for long for a row that another transaction has locked. */
-  hurry(): void {
-    this.#blocked?.hurry();
   }
 
   /** Resolves when no command waits or commits. */

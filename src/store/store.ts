@@ -1,6 +1,5 @@
-import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
+import { type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
-import { type AcceptedCommand, AcceptedCommands } from "./accepted-commands.ts";
 import { AwaitedWork } from "./awaited-work.ts";
 import { HostTransactions } from "./host-transactions.ts";
 import { maxConflicts, maxGroupSize, type Origin } from "./command-queue.ts";
@@ -18,6 +17,12 @@ interface StoreOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /**
+   * Aborts at the deadline of a stop. Open transactions of the host application are then rolled
+   * back, and no command waits for long for a row that another transaction has locked. By default
+   * never.
+   */
+  readonly stopDeadline?: AbortSignal;
 }
 
 /** If this many commands wait, callers' commands fail with `overloaded`. */
@@ -31,8 +36,6 @@ interface CommandOptions {
    * the queue, since nobody would retry it.
    */
   readonly origin?: Origin;
-  /** The command that the transaction belongs to. It was accepted as a whole by `accept`. */
-  readonly part?: AcceptedCommand;
 }
 
 interface CommitOptions extends CommandOptions {
@@ -64,7 +67,6 @@ export class Store {
   readonly #locking: Pipeline;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
-  readonly #accepted = new AcceptedCommands();
   readonly awaited = new AwaitedWork();
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
@@ -80,6 +82,7 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
+    const { stopDeadline = new AbortController().signal } = options;
     const { reader } = port;
     this.#reads = unscopedReads({
       get: (lookups) => this.whileOpen(() => reader.get(lookups)),
@@ -100,6 +103,7 @@ export class Store {
       port,
       logger,
       awaited: this.awaited,
+      stopDeadline,
       onCommit: (writes) => {
         recent?.forget(writes);
         this.#publish(writes);
@@ -110,6 +114,7 @@ export class Store {
       port,
       recent,
       starter: () => this.#starter,
+      stopDeadline,
       contended,
       onCommit: (writes: readonly Write[]) => {
         this.#lastCommit = { at: clock.now() };
@@ -170,11 +175,11 @@ export class Store {
   /** Like `commit`, in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
-    { origin = "caller", part, locks = false, failsOnConflict = false }: CommitOptions = {},
+    { origin = "caller", locks = false, failsOnConflict = false }: CommitOptions = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // What this throws rejects the promise.
-      this.#checkAccepts(origin, part);
+      this.#checkAccepts(origin);
       const pipeline = locks ? this.#locking : this.#pipeline;
       pipeline.add({
         work,
@@ -191,27 +196,14 @@ export class Store {
     });
   }
 
-  /**
-   * Runs a command that takes several transactions. It is accepted or refused as a whole: a store
-   * that closes waits for it, up to the deadline.
-   * @throws TidingsError `shutting_down`, and the errors of `command`
-   */
-  async accept<T>(command: (part: AcceptedCommand) => Promise<T>): Promise<T> {
-    this.#checkIsOpen();
-    return this.#accepted.run(command);
-  }
-
   /** @throws TidingsError `shutting_down` */
-  #checkIsOpen(part?: AcceptedCommand): void {
-    if (part?.refusal !== undefined) throw part.refusal;
-    if (part === undefined && this.#closing !== undefined) {
-      throw shuttingDown("accepts no more commands");
-    }
+  #checkIsOpen(): void {
+    if (this.#closing !== undefined) throw shuttingDown("accepts no more commands");
   }
 
   /** @throws TidingsError if no command is accepted now */
-  #checkAccepts(origin: Origin, part: AcceptedCommand | undefined): void {
-    this.#checkIsOpen(part);
+  #checkAccepts(origin: Origin): void {
+    this.#checkIsOpen();
     if (origin !== "engine") this.#hosts.refuseInside();
     if (this.#waiting >= (origin === "engine" ? maxWaitingInTotal : maxWaiting)) {
       throw new TidingsError(
@@ -261,36 +253,15 @@ export class Store {
    */
   async transaction<T>(
     work: (handle: object) => Promise<T>,
-    { origin = "caller", part }: CommandOptions = {},
+    { origin = "caller" }: CommandOptions = {},
   ): Promise<T> {
-    this.#checkIsOpen(part);
+    this.#checkIsOpen();
     return this.#hosts.transaction(work, origin);
   }
 
   /** Whether the storage supports `transaction`. */
   get hasTransactions(): boolean {
     return this.#options.port.transaction !== undefined;
-  }
-
-  /**
-   * Resolves when no transaction is open. At the deadline, it rolls back those of the host
-   * application that are still open.
-   */
-  async endTransactions(deadlineMs: number): Promise<void> {
-    await withDeadline(
-      this.#options.clock,
-      deadlineMs,
-      () => this.#hosts.idle(),
-      () => this.#hosts.cancel(),
-    );
-  }
-
-  /**
-   * Called when the engine should have stopped by now. No command waits for long for a row that
-   * another transaction has locked.
-   */
-  hurry(): void {
-    this.#pipeline.hurry();
   }
 
   /** Reads committed rows of one scope. */
@@ -343,26 +314,13 @@ export class Store {
 
   /**
    * Rejects new commands, runs the waiting ones, and closes the storage. Later calls wait for that.
-   * What a command of several transactions has not done by the deadline is refused.
    */
-  close(deadlineMs = 0): Promise<void> {
-    this.#closing ??= this.#close(deadlineMs);
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  async #close(deadlineMs: number): Promise<void> {
-    await withDeadline(
-      this.#options.clock,
-      deadlineMs,
-      async () => {
-        await this.#accepted.idle();
-        await this.#hosts.idle();
-      },
-      () => {
-        this.#accepted.refuseRest(shuttingDown("did not wait for the rest of this command"));
-        this.#hosts.cancel();
-      },
-    );
+  async #close(): Promise<void> {
     await Promise.all([this.#pipeline.idle(), this.#locking.idle()]);
     await this.#options.port.close();
   }

@@ -383,6 +383,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     logger: { debug() {}, info() {}, warn() {}, error: (fact) => void errors.push(fact) },
     origins: [],
     prepared: () => Promise.resolve({ executor }),
+    run: (call) => call({ executor }),
     keyRing: {
       async authenticate(secret) {
         const key = known.get(secret);

@@ -1,14 +1,11 @@
-import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { MessagingEngine } from "../../src/engine.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { Policy } from "../../src/ports/policy.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { accepted, carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { stopping, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
@@ -27,15 +24,6 @@ function closing(): { readonly storage: StoragePort; readonly closes: () => numb
 }
 
 const codeOf = ({ code }: { readonly code: string }): string => code;
-
-/** Stops an engine within 3 s. Returns a function that tells whether the stop is over. */
-function stopping(engine: MessagingEngine): () => boolean {
-  let isOver = false;
-  void engine.stop({ deadlineMs: 3_000 }).then(() => {
-    isOver = true;
-  });
-  return () => isOver;
-}
 
 describe("an engine that stops", () => {
   it("closes the storage and stops the other transports if one transport throws", async () => {
@@ -57,7 +45,13 @@ describe("an engine that stops", () => {
   it("waits for a transport until the deadline, then continues without it", async () => {
     const { clock, engine, log } = world();
     const { storage, closes } = closing();
-    const first = carrier();
+    const line = carrier();
+    const first = over(line, {
+      async stop() {
+        for (let turns = 0; turns < 10; turns++) await Promise.resolve();
+        await line.stop?.();
+      },
+    });
     const second = over(carrier({ name: "second" }), { stop: () => new Promise<void>(() => {}) });
     const one = engine(storage, { transports: [first, second] });
     await one.start();
@@ -68,7 +62,7 @@ describe("an engine that stops", () => {
     await clock.advance(2_999);
     expect([isOver, closes()]).toEqual([false, 0]);
     await clock.advance(1);
-    expect([isOver, closes(), first.stops]).toEqual([true, 1, 1]);
+    expect([isOver, closes(), line.stops]).toEqual([true, 1, 1]);
     await stop;
     expect(log).toMatchObject([{ level: "warn", facts: { transport: "second" } }]);
     expect(clock.nextWakeAt).toBeUndefined();
@@ -93,6 +87,48 @@ describe("an engine that stops", () => {
     resolve();
     await clock.settle();
     expect(second.stops).toBe(1);
+  });
+
+  it("waits no longer than its deadline for a failed start to stop the transports", async () => {
+    const { clock, engine, log } = world();
+    const first = carrier();
+    const second = over(carrier({ name: "second" }), { stop: () => new Promise<void>(() => {}) });
+    const third = over(carrier({ name: "third" }), {
+      start: () => Promise.reject(new Error("no route to the carrier")),
+    });
+    const one = engine(memory(), { transports: [first, second, third] });
+    const started = one.start().catch((error: unknown) => error);
+    await clock.settle();
+    const isOver = stopping(one);
+    await clock.advance(2_999);
+    expect(isOver()).toBe(false);
+    await clock.advance(1);
+    expect([isOver(), first.stops]).toEqual([true, 1]);
+    expect(await started).toMatchObject({ message: "no route to the carrier" });
+    expect(log).toMatchObject([{ level: "warn", facts: { transport: "second" } }]);
+    expect(clock.nextWakeAt).toBeUndefined();
+  });
+
+  it("waits no longer than its deadline for a start that is overdue", async () => {
+    const { clock, engine } = world();
+    const line = carrier({ name: "second" });
+    let starts = 0;
+    const slow = over(line, {
+      start: () => {
+        starts++;
+        return new Promise<void>(() => {});
+      },
+    });
+    const one = engine(memory(), { transports: [slow] });
+    const failed = one.start().catch(codeOf);
+    await clock.advance(30_000);
+    expect(await failed).toBe("internal");
+    const again = one.start().catch(codeOf);
+    await clock.settle();
+    const isOver = stopping(one);
+    await clock.advance(3_000);
+    expect([isOver(), starts]).toEqual([true, 1]);
+    expect(await again).toBe("shutting_down");
   });
 
   it("uses one deadline for calls in progress and transports together", async () => {
@@ -146,65 +182,6 @@ describe("an engine that stops", () => {
     const { storage, closes } = closing();
     await engine(storage).stop();
     expect(closes()).toBe(0);
-  });
-});
-
-describe.each(storages)("an engine on $name that stops during policies", ({ name, open }) => {
-  const messages = Array.from({ length: 60 }, (_, i) => ({
-    to: `+150055510${String(i).padStart(2, "0")}`,
-    body: "Hello",
-  }));
-  const slow: Policy = {
-    name: "slow",
-    async evaluate() {
-      await setImmediate();
-      return { verdict: "allow" };
-    },
-  };
-  it("commits the commands that were called before", async () => {
-    const { engine, log } = world();
-    const one = engine(open().connect(), { policies: [slow] });
-    await one.messages.send(hello);
-    const sent = messages.map((message) => one.messages.send(message).then(() => "sent", codeOf));
-    await setImmediate();
-    await one.stop();
-    expect(new Set(await Promise.all(sent))).toEqual(new Set(["sent"]));
-    expect(log).toEqual([]);
-  });
-
-  it("lets another engine complete a batch", async () => {
-    const { engine, log } = world();
-    const ground = open();
-    const one = engine(ground.connect(), { policies: [slow] });
-    await one.messages.send(hello);
-    const batch = one.messages.batch({ messages }, { idempotencyKey: "batch" });
-    const ended = batch.then(() => "done", codeOf);
-    for (let turns = 0; turns < 5; turns++) await setImmediate();
-    await one.stop();
-    // On memory, the batch may end before the engine does.
-    if (name !== "memory") expect(await ended).toBe("shutting_down");
-    const two = engine(ground.connect(), { policies: [slow] });
-    const { data } = await two.messages.batch({ messages }, { idempotencyKey: "batch" });
-    expect(data.filter(({ ok }) => ok)).toHaveLength(messages.length);
-    const { contact_id } = await two.messages.send({ ...hello, to: "+15005551000" });
-    expect((await two.contacts.messages(contact_id)).data).toHaveLength(2);
-    expect(log).toEqual([]);
-  });
-
-  // On memory, policies are evaluated outside of transactions, and have a deadline of their own.
-  it.skipIf(name === "memory")("refuses at its deadline the commands that still wait", async () => {
-    const { clock, engine } = world();
-    const never: Policy = { name: "never", evaluate: () => new Promise(() => {}) };
-    const one = engine(open().connect(), { policies: [never] });
-    await one.senders.list();
-    // On PostgreSQL, each takes a connection. On SQLite, one waits for the other.
-    const two = messages.slice(0, 2);
-    const sent = two.map((message) => one.messages.send(message).then(() => "sent", codeOf));
-    await setImmediate();
-    const stop = one.stop({ deadlineMs: 3_000 });
-    await clock.advance(3_000);
-    await stop;
-    expect(new Set(await Promise.all(sent))).toEqual(new Set(["shutting_down"]));
   });
 });
 

@@ -302,7 +302,8 @@ describe.each(storages)("a message that is due at once, on $name", ({ open }) =>
     expect((await other.messages.get(id)).status).toBe("queued");
   });
 
-  it("is sent if it began before the engine stopped", async () => {
+  /** Stops an engine while the commit of its message is held, which ends after `heldMs`. */
+  async function stopDuringCommit(heldMs: number) {
     const { clock, engine } = world();
     const line = carrier();
     const ground = open();
@@ -316,14 +317,28 @@ describe.each(storages)("a message that is due at once, on $name", ({ open }) =>
     const sending = one.messages.send({ to: to(1), body: "Hi" });
     await clock.settle();
     const stopping = one.stop({ deadlineMs: 5_000 });
-    await clock.settle();
+    await clock.advance(heldMs);
     resolve();
     await clock.settle();
     const { id } = await sending;
     await stopping;
+    const other = engine(ground.connect(), { transports: [line] });
+    return { clock, line, id, other };
+  }
+
+  it("is sent if it began before the engine stopped", async () => {
+    const { line, id, other } = await stopDuringCommit(0);
     expect(line.calls).toHaveLength(1);
-    const two = engine(ground.connect(), { transports: [line] });
-    expect((await two.messages.get(id)).status).toBe("sent");
+    expect((await other.messages.get(id)).status).toBe("sent");
+  });
+
+  it("is sent by another engine if the deadline of the stop came before the call", async () => {
+    const { clock, line, id, other } = await stopDuringCommit(5_000);
+    expect(line.calls).toEqual([]);
+    await other.start();
+    await clock.advance(60_000);
+    expect((await other.messages.get(id)).status).toBe("sent");
+    expect(line.calls).toHaveLength(1);
   });
 });
 

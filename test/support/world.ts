@@ -64,3 +64,12 @@ export async function stopped(
   await clock.advanceUntil(() => over).catch(() => {});
   await stop;
 }
+
+/** Stops an engine within 3 s. Returns a function that tells whether the stop is over. */
+export function stopping(engine: MessagingEngine): () => boolean {
+  let isOver = false;
+  void engine.stop({ deadlineMs: 3_000 }).then(() => {
+    isOver = true;
+  });
+  return () => isOver;
+}

@@ -284,6 +284,14 @@ describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
     });
     const outcome = stuck.catch((error: unknown) => error);
     await begun.promise;
+    // On SQLite, it waits for the other one.
+    let isNextCalled = false;
+    const next = one
+      .transaction(async () => {
+        isNextCalled = true;
+        await new Promise(() => {});
+      })
+      .catch((error: unknown) => error);
     const sends = ["a", "b", "c"].map((body) => one.messages.send({ ...hello, body }));
     await clock.settle();
     const began = clock.now();
@@ -293,6 +301,8 @@ describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
     await stopped;
     expect(stoppedAt - began).toBe(1_000);
     expect(await outcome).toMatchObject({ code: "shutting_down" });
+    expect(await next).toMatchObject({ code: "shutting_down" });
+    expect(isNextCalled).toBe(name !== "SQLite");
     await Promise.all(sends);
     const { data } = await engine(host.connect()).messages.list();
     const bodies = data.map(({ body }) => String(body));

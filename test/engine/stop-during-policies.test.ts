@@ -1,0 +1,123 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { Policy } from "../../src/ports/policy.ts";
+import { carrier } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { stopping, world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+const codeOf = ({ code }: { readonly code: string }): string => code;
+
+describe.each(storages)("an engine on $name that stops during policies", ({ open }) => {
+  const messages = Array.from({ length: 60 }, (_, i) => ({
+    to: `+150055510${String(i).padStart(2, "0")}`,
+    body: "Hello",
+  }));
+  const slow: Policy = {
+    name: "slow",
+    async evaluate() {
+      await setImmediate();
+      return { verdict: "allow" };
+    },
+  };
+  it("commits the commands that were called before", async () => {
+    const { engine, log } = world();
+    const one = engine(open().connect(), { policies: [slow] });
+    await one.messages.send(hello);
+    const sent = messages.map((message) => one.messages.send(message).then(() => "sent", codeOf));
+    await setImmediate();
+    await one.stop();
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(["sent"]));
+    expect(log).toEqual([]);
+  });
+
+  it("commits the first commands of all, and runs a batch to its end", async () => {
+    const { engine, log } = world();
+    const one = engine(open().connect(), { policies: [slow] });
+    const sent = one.messages.send(hello);
+    const batch = one.messages.batch({ messages });
+    const read = one.senders.list();
+    await one.stop();
+    expect((await sent).status).toBe("queued");
+    expect((await batch).data.filter(({ ok }) => ok)).toHaveLength(messages.length);
+    expect((await read).data).not.toEqual([]);
+    expect(log).toEqual([]);
+  });
+
+  it("lets another engine complete a batch that it ends at its deadline", async () => {
+    const { clock, engine, log } = world();
+    const ground = open();
+    let evaluations = 0;
+    const hangs: Policy = {
+      name: "hangs",
+      evaluate: async () =>
+        ++evaluations > 30 ? new Promise(() => {}) : { verdict: "allow" as const },
+    };
+    const one = engine(ground.connect(), { policies: [hangs] });
+    const batch = one.messages.batch({ messages }, { idempotencyKey: "batch" });
+    const ended = batch.then(() => "done", codeOf);
+    while (evaluations <= 30) await setImmediate();
+    const isOver = stopping(one);
+    await clock.advance(2_999);
+    expect(isOver()).toBe(false);
+    await clock.advance(1);
+    await clock.advanceUntil(isOver);
+    expect(await ended).toBe("shutting_down");
+    const two = engine(ground.connect(), { policies: [slow] });
+    const { data } = await two.messages.batch({ messages }, { idempotencyKey: "batch" });
+    expect(data.filter(({ ok }) => ok)).toHaveLength(messages.length);
+    const { data: all } = await two.messages.list({ limit: 100 });
+    expect(all).toHaveLength(messages.length);
+    expect(log).toEqual([]);
+  });
+
+  it("refuses at its deadline the commands that still wait", async () => {
+    const { clock, engine, log } = world();
+    const never: Policy = { name: "never", evaluate: () => new Promise(() => {}) };
+    const one = engine(open().connect(), { policies: [never] });
+    await one.senders.list();
+    // On PostgreSQL, each takes a connection. On SQLite, one waits for the other.
+    const two = messages.slice(0, 2);
+    const sent = two.map((message) => one.messages.send(message).then(() => "sent", codeOf));
+    await setImmediate();
+    const isOver = stopping(one);
+    await clock.advance(3_000);
+    await clock.advanceUntil(isOver);
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(["shutting_down"]));
+    expect([clock.nextWakeAt, log]).toEqual([undefined, []]);
+  });
+
+  it("hands over no message at its deadline, so that another engine sends it once", async () => {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const line = carrier();
+    let isSlow = false;
+    const policies = ["a", "b", "c"].map((policy): Policy => ({
+      name: policy,
+      async evaluate() {
+        if (isSlow) await clock.sleep(4_900);
+        return { verdict: "allow" };
+      },
+    }));
+    const one = engine(ground.connect(), { transports: [line], policies });
+    await one.start();
+    const at = new Date(clock.now() + 1_000).toISOString();
+    const { id } = await one.messages.send({ ...hello, send_at: at });
+    isSlow = true;
+    await clock.advance(2_000);
+    const isOver = stopping(one);
+    await clock.advance(2_999);
+    expect(isOver()).toBe(false);
+    await clock.advance(1);
+    await clock.advanceUntil(isOver);
+    expect(clock.now() - Date.parse(at)).toBeLessThan(4_100);
+    isSlow = false;
+    const two = engine(ground.connect(), { transports: [line], policies });
+    await two.start();
+    await clock.advance(1_000);
+    expect((await two.messages.get(id)).status).toBe("sent");
+    expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
