@@ -254,7 +254,7 @@ export class MessagingEngine<
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
     checkTransaction(work);
     // The cast is safe: the storage's type declares the type of its handle.
-    const run = (handle: object): Promise<T> => work(handle as NonNullable<Tx>);
+    const run = async (handle: object): Promise<T> => work(handle as NonNullable<Tx>);
     return this.#lifecycle.run(() => this.#store.transaction(run));
   }
 

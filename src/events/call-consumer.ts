@@ -126,9 +126,7 @@ class ConsumerCalls {
     const call = async (signal: AbortSignal): Promise<void> => {
       this.#overdue.add(key);
       try {
-        await this.#runtime.store.awaited.run(() =>
-          handler(ownEvent(event), { account_id, mode, tx, signal }),
-        );
+        await handler(ownEvent(event), { account_id, mode, tx, signal });
       } finally {
         this.#overdue.delete(key);
       }

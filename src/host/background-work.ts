@@ -11,6 +11,7 @@ import { startTransports, undoStart } from "../messages/index.ts";
 import { WebhookWaker } from "../webhooks/index.ts";
 import { reapJob } from "../privacy/index.ts";
 import { analyzerName } from "../ports/index.ts";
+import type { AwaitedWork } from "./awaited-work.ts";
 import type { EngineRuntime } from "./engine-runtime.ts";
 
 /** The background work of a started engine. */
@@ -24,15 +25,21 @@ export interface Work {
   stop(): Promise<void>;
 }
 
+interface WorkOptions {
+  readonly awaited: AwaitedWork;
+  readonly createHandlers: (runtime: EngineRuntime) => JobHandlers;
+  readonly consumers: Consumers;
+  /** Aborts at the deadline of a stop. */
+  readonly stopDeadline: AbortSignal;
+}
+
 /**
  * Starts the background work.
  * @throws TidingsError `shutting_down` when `stopDeadline` aborts before the transports have started
  */
 export async function startWork(
   runtime: EngineRuntime,
-  createHandlers: (runtime: EngineRuntime) => JobHandlers,
-  consumers: Consumers,
-  stopDeadline: AbortSignal,
+  { awaited, createHandlers, consumers, stopDeadline }: WorkOptions,
 ): Promise<Work> {
   const { store, clock, logger, storage, transports } = runtime;
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
@@ -48,6 +55,7 @@ export async function startWork(
   const dispatcher = new Dispatcher({
     ...runtime,
     handlers: createHandlers(runtime),
+    awaited,
     abort: stopDeadline,
     leasedBy: () => register.leasedBy,
     ...runnableJobs(runtime, consumers),

@@ -8,11 +8,11 @@ import { Executor, type HookHandler, type HostPolicies } from "../operations/ind
 import type { JobHandlers } from "../queue/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import { background, type Store } from "../store/index.ts";
+import { AwaitedWork } from "./awaited-work.ts";
 import { startWork, type Work } from "./background-work.ts";
 import { type EngineRuntime, engineRuntime } from "./engine-runtime.ts";
 import type { Prepared } from "./operation-runner.ts";
 import type { Settings } from "./options.ts";
-import { RunningCalls } from "./running-calls.ts";
 import { StartReminder } from "./start-reminder.ts";
 
 interface LifecycleOptions {
@@ -42,7 +42,7 @@ export class Lifecycle {
   readonly #preparation = new Once(() => this.#prepare());
   readonly #startUp = new Once(() => this.#start());
   #stopping: Promise<void> | undefined;
-  readonly #calls = new RunningCalls();
+  readonly #awaited = new AwaitedWork();
   /** Whether this engine has opened the storage, even if the rest of the preparation failed. */
   #isOpen = false;
   /** Ends the notifications of the storage, which come from the preparation on. */
@@ -57,12 +57,12 @@ export class Lifecycle {
   }
 
   /**
-   * Prepares the engine unless it is prepared. A call from inside a function that `stop` waits for
-   * may come after it.
+   * Prepares the engine unless it is prepared. After `stop`, only calls from inside work that it
+   * waits for are accepted.
    * @throws TidingsError after `stop`
    */
   prepared(): Promise<Prepared> {
-    const isAccepted = this.#stopping === undefined || this.#options.store.awaited.isInside();
+    const isAccepted = this.#stopping === undefined || this.#awaited.isInside();
     return isAccepted ? this.#preparation.done() : Promise.reject(stopped());
   }
 
@@ -71,7 +71,8 @@ export class Lifecycle {
    * @throws TidingsError after `stop`; and the errors of `call`
    */
   run<T>(call: (prepared: Prepared) => Promise<T>): Promise<T> {
-    return this.#calls.run(async () => call(await this.prepared()));
+    const prepared = this.prepared();
+    return this.#awaited.run(async () => call(await prepared));
   }
 
   /** Starts the engine unless it is started. @throws TidingsError after `stop` */
@@ -125,7 +126,12 @@ export class Lifecycle {
     const { jobHandlers, consumers, deadline } = this.#options;
     const { runtime } = await this.prepared();
     this.#reminder?.stop();
-    this.#work = await startWork(runtime, jobHandlers, consumers, deadline.signal);
+    this.#work = await startWork(runtime, {
+      awaited: this.#awaited,
+      createHandlers: jobHandlers,
+      consumers,
+      stopDeadline: deadline.signal,
+    });
     return this.#work;
   }
 
@@ -162,7 +168,7 @@ export class Lifecycle {
     await consumers.stop();
     await work?.stop();
     if (work !== undefined) await stopTransports(settings.transports, deadline.signal, settings);
-    await endsBefore(deadline.signal, this.#calls.ended());
+    await endsBefore(deadline.signal, this.#awaited.ended());
     // Close only a storage that this engine opened, because another engine may use the same one.
     if (this.#isOpen) await store.close();
   }

@@ -6,19 +6,18 @@ import type { Store } from "../store/index.ts";
 import { Backlog } from "./backlog.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
 import { Signal } from "./signal.ts";
-import { RunningJobs } from "./running-jobs.ts";
+import { RunningJobs, type RunningJobsOptions } from "./running-jobs.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
 import { type DueJob, dueJob } from "./round-robin.ts";
 import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
 
-interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
+interface DispatcherOptions
+  extends SlotsOptions, Runnable, TakeJobOptions, Pick<RunningJobsOptions, "awaited" | "abort"> {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts the running jobs, at the deadline of a stop. */
-  readonly abort: AbortSignal;
 }
 
 /**

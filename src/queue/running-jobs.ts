@@ -2,19 +2,21 @@ import { ProblemLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 import { isLeaseStored, reschedule } from "./after-failure.ts";
-import type { JobHandlers } from "./job.ts";
+import type { JobHandlers, JobRun } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import { nameOf, storedName, type StoredJobName } from "./rows.ts";
 import { Slot, type Slots } from "./slots.ts";
 import { runJob, type TakenJob } from "./take-job.ts";
 
-interface RunningJobsOptions {
+export interface RunningJobsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly handlers: JobHandlers;
   readonly slots: Slots;
-  /** Aborts the jobs. */
+  /** Runs a job as work that a stop waits for, so that functions in it may call the engine. */
+  readonly awaited: { run<T>(work: () => Promise<T>): Promise<T> };
+  /** Aborts the jobs, at the deadline of a stop. */
   readonly abort: AbortSignal;
   /** Aborts when the engine begins to stop. */
   readonly stopping: AbortSignal;
@@ -95,14 +97,15 @@ export class RunningJobs {
 
   /** Calls the job's handler. If it throws, schedules the job again after a pause. */
   async #handle(job: TakenJob, slot: Slot): Promise<void> {
-    const { handlers, abort, stopping } = this.#options;
+    const { handlers, awaited, abort, stopping } = this.#options;
+    const run: JobRun = {
+      abort,
+      stopping,
+      moveToSlowLane: () => slot.moveToSlowLane(),
+      freeSlot: () => slot.freeEarly(),
+    };
     try {
-      await runJob(handlers, job, {
-        abort,
-        stopping,
-        moveToSlowLane: () => slot.moveToSlowLane(),
-        freeSlot: () => slot.freeEarly(),
-      });
+      await awaited.run(() => runJob(handlers, job, run));
     } catch (error) {
       const outages = this.#outages;
       await reschedule({ ...this.#options, outages }, job.claim, error, { abort, stopping });

@@ -9,7 +9,6 @@ import {
   type StoragePort,
   type Write,
 } from "../ports/index.ts";
-import type { AwaitedWork } from "./awaited-work.ts";
 import { CommandQueue, maxConflicts, type Origin } from "./command-queue.ts";
 import { Committer, type CommitterOptions } from "./committer.ts";
 import { contendedInside } from "./errors.ts";
@@ -22,7 +21,6 @@ interface HostTransactionsOptions extends Pick<
 > {
   readonly port: StoragePort;
   readonly logger: Logger;
-  readonly awaited: AwaitedWork;
   /** When this aborts, the application's open and future transactions are rolled back. */
   readonly stopDeadline: AbortSignal;
   /** Called with the committed writes of a transaction that the engine opened. */
@@ -173,13 +171,13 @@ export class HostTransactions {
     writes: Write[],
     origin: Origin,
   ): Promise<T> {
-    const { awaited, stopDeadline } = this.#options;
+    const { stopDeadline } = this.#options;
     if (stopDeadline.aborted && origin !== "engine") throw notEndedInTime();
     const queue = new HandleQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
     let value: T;
     try {
-      const working = awaited.run(() => work(handle));
+      const working = work(handle);
       if (origin !== "engine" && !(await endsBefore(stopDeadline, working))) throw notEndedInTime();
       value = await working;
       // Its statements would commit without that command.

@@ -1,6 +1,5 @@
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
-import { AwaitedWork } from "./awaited-work.ts";
 import { HostTransactions } from "./host-transactions.ts";
 import { maxConflicts, maxGroupSize, type Origin } from "./command-queue.ts";
 import { contended, isStorageFailure } from "./errors.ts";
@@ -67,7 +66,6 @@ export class Store {
   readonly #locking: Pipeline;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
-  readonly awaited = new AwaitedWork();
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
@@ -102,7 +100,6 @@ export class Store {
       ...common,
       port,
       logger,
-      awaited: this.awaited,
       stopDeadline,
       onCommit: (writes) => {
         recent?.forget(writes);

@@ -312,22 +312,6 @@ test("a turn whose end fails five times is handed off to people", async () => {
   expect(await made.conversation()).toMatchObject({ handler: "queue" });
 });
 
-test("an engine that stops with deadlineMs 0 releases its turn to other engines at once", async () => {
-  const storage = memory();
-  const made = await agency(storage, { model: () => new Promise(() => {}) });
-  await made.say("hello");
-  await made.pass(3_000);
-  let isStopped = false;
-  void made.engine.stop({ deadlineMs: 0 }).then(() => {
-    isStopped = true;
-  });
-  await made.world.clock.advanceUntil(() => isStopped);
-  const next = made.world.engine(storage, { transports: [made.line], agents: { model: echo } });
-  await next.start();
-  await made.pass(6_000);
-  expect(made.line.calls.map(({ message: { body } }) => body)).toEqual(["You said: hello"]);
-});
-
 test("disabling an agent discards its pending reply and hands its conversations to people", async () => {
   const { promise, resolve } = Promise.withResolvers<ModelAnswer>();
   const made = await agency(memory(), { model: () => promise });

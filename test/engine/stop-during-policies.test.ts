@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/ports/policy.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier, held } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { stopping, world } from "../support/world.ts";
 
@@ -43,6 +43,48 @@ describe.each(storages)("an engine on $name that stops during policies", ({ open
     expect((await batch).data.filter(({ ok }) => ok)).toHaveLength(messages.length);
     expect((await read).data).not.toEqual([]);
     expect(log).toEqual([]);
+  });
+
+  it("lets policies read through the engine", async () => {
+    const { engine, log } = world();
+    const reads: Policy = {
+      name: "reads",
+      async evaluate({ message }, tx) {
+        await setImmediate();
+        // Inside a transaction, a read on its own would not see it.
+        if (tx === undefined) await one.contacts.list({ phone: message.to });
+        return { verdict: "allow" };
+      },
+    };
+    const one = engine(open().connect(), { policies: [reads] });
+    const sent = messages.map((message) => one.messages.send(message).then(() => "sent", codeOf));
+    await one.stop();
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(["sent"]));
+    expect(log).toEqual([]);
+  });
+
+  it("refuses what an ended call has left running", async () => {
+    const { engine } = world();
+    const slow = held<undefined>();
+    const left = held<undefined>();
+    const leftovers: Promise<string>[] = [];
+    const careless: Policy = {
+      name: "careless",
+      async evaluate({ message }) {
+        if (message.body === "slow") await slow.promise;
+        leftovers.push(left.promise.then(() => one.contacts.list()).then(() => "read", codeOf));
+        return { verdict: "allow" };
+      },
+    };
+    const one = engine(open().connect(), { policies: [careless] });
+    await one.messages.send(hello);
+    const sending = one.messages.send({ ...hello, body: "slow" });
+    await setImmediate();
+    const stopped = one.stop();
+    left.answer(undefined);
+    expect(await leftovers[0]).toBe("shutting_down");
+    slow.answer(undefined);
+    await Promise.all([stopped, sending]);
   });
 
   it("lets another engine complete a batch that it ends at its deadline", async () => {

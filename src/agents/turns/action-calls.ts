@@ -248,7 +248,7 @@ export class ActionCalls {
     let after: ActionCall;
     try {
       const work = (signal: AbortSignal): Promise<Json> =>
-        store.awaited.run(() => execute(action, input, { ...context, signal }));
+        execute(action, input, { ...context, signal });
       const output = await withDeadline<Json | typeof late>(clock, ms, work, () => late, abort);
       after =
         output === late ? { ...call, ...tooLate(action) } : { ...call, status: "done", output };
