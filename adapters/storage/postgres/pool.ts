@@ -18,6 +18,9 @@ import { againIfDiscarded, runInTransaction } from "./transaction-control.ts";
 /** How long to wait for a connection of the pool. */
 const maxWaitMs = 10_000;
 
+/** How often to check during such a wait whether the pool has been ended. */
+const checkMs = 500;
+
 /** How long the server may take to respond once the engine should have stopped. */
 const maxSilenceAtStopMs = 2_000;
 
@@ -132,6 +135,18 @@ export class ConnectionPool {
     this.#isAbandoned = false;
   }
 
+  /** Why no connection can be taken any more, if that is so. */
+  #refusal(): TidingsError | undefined {
+    if (this.#isAbandoned) return this.#abandonedError();
+    if (!isEnding(this.#pool)) return undefined;
+    return unavailableError(
+      "The pool has been ended. Stop the engine before you end its pool, and create a new engine " +
+        "with a new pool.",
+      this.#server,
+      { retryable: false },
+    );
+  }
+
   #abandonedError(): TidingsError {
     return unavailableError(
       "The PostgreSQL server did not respond while the engine stopped.",
@@ -140,28 +155,14 @@ export class ConnectionPool {
   }
 
   async #client(): Promise<PostgresPoolClient> {
-    if (this.#isAbandoned) throw this.#abandonedError();
-    if (isEnding(this.#pool)) {
-      throw unavailableError(
-        "The pool has been ended. Stop the engine before you end its pool, and create a new " +
-          "engine with a new pool.",
-        this.#server,
-        { retryable: false },
-      );
-    }
+    const refusal = this.#refusal();
+    if (refusal !== undefined) throw refusal;
     const taking = this.#pool.connect();
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    this.#whileLate(taking, () =>
-      reject(
-        unavailableError(
-          `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
-          this.#server,
-        ),
-      ),
-    );
-    this.#waiting.add(reject);
+    const { promise: refused, reject: refuse } = Promise.withResolvers<never>();
+    this.#waiting.add(refuse);
+    this.#watch(taking, refuse);
     try {
-      return await Promise.race([taking, late]);
+      return await Promise.race([taking, refused]);
     } catch (error) {
       // A connection that comes too late goes back to the pool.
       taking.then(
@@ -170,24 +171,37 @@ export class ConnectionPool {
       );
       throw this.toError(error);
     } finally {
-      this.#waiting.delete(reject);
+      this.#waiting.delete(refuse);
     }
   }
 
   /**
-   * Calls `onLate` each time that `taking` has not settled for another `maxWaitMs`. Also ends those
-   * attempts to connect that have gone on for as long, since they may never end by themselves.
+   * Calls `refuse` if `taking` has not settled when the pool is ended, or after `maxWaitMs`. `pg`
+   * never answers those who wait for a connection of a pool that has been ended.
    */
-  #whileLate(taking: Promise<unknown>, onLate: () => void): void {
+  #watch(taking: Promise<unknown>, refuse: (error: TidingsError) => void): void {
     let connecting = connectingClients(this.#pool);
+    let waitedMs = 0;
     const timer = setInterval(() => {
-      onLate();
-      for (const client of connecting) endIfConnecting(client);
-      connecting = connectingClients(this.#pool);
+      const refusal = this.#refusal();
+      if (refusal !== undefined) refuse(refusal);
       // `taking` never settles then, and the timer would keep the process running.
       if (hasEnded(this.#pool)) clearInterval(timer);
-    }, maxWaitMs);
+      waitedMs += checkMs;
+      if (waitedMs % maxWaitMs > 0) return;
+      refuse(this.#lateError());
+      // These attempts to connect may never end by themselves.
+      for (const client of connecting) endIfConnecting(client);
+      connecting = connectingClients(this.#pool);
+    }, checkMs);
     const settled = (): void => clearInterval(timer);
     taking.then(settled, settled);
+  }
+
+  #lateError(): TidingsError {
+    return unavailableError(
+      `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
+      this.#server,
+    );
   }
 }

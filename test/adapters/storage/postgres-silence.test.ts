@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { ConnectionPool } from "../../../adapters/storage/postgres/pool.ts";
+import type { EngineLock, StoragePort } from "../../../src/ports/index.ts";
+import { eventually } from "../../support/eventually.ts";
 import { database, migrated } from "../../support/postgres.ts";
-import { world } from "../../support/world.ts";
+import { stopped, world } from "../../support/world.ts";
 import { notes, says, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote } from "./sqlite-schemas.ts";
 
@@ -67,18 +69,84 @@ it("an engine stops at its deadline although the server does not respond any mor
   await pool.end();
 }, 60_000);
 
-it("a pool that ends while somebody waits for it leaves no timer, which would keep the process running", async () => {
-  const where = await database();
-  const pool = where.pool({ max: 1 });
-  const client = await pool.connect();
-  onTestFinished(() => void vi.useRealTimers());
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const taking = new ConnectionPool(pool).take().catch((error: unknown) => error);
-  vi.advanceTimersByTime(10_000);
-  expect(await taking).toMatchObject({ code: "storage_unavailable" });
-  const ended = pool.end();
-  client.release();
-  await ended;
-  vi.advanceTimersByTime(10_000);
-  expect(vi.getTimerCount()).toBe(0);
+describe("a pool that the host application ends", () => {
+  it("refuses at once every call that waits for a connection, and the engine stops", async () => {
+    const where = await database(await migrated());
+    const pool = where.pool({ max: 2 });
+    const { clock, engine } = world();
+    const one = engine(postgres({ pool }));
+    await one.start();
+    // The engine listens on the other connection.
+    const taken = await pool.connect();
+    onTestFinished(() => taken.release());
+    fakeIntervals();
+    const outcomes = [
+      outcome(one.messages.send({ to: "+15005550001", body: "Hello" })),
+      outcome(one.messages.list()),
+      outcome(one.transaction(async () => {})),
+    ];
+    await eventually(() => expect(pool.waitingCount).toBeGreaterThan(2));
+    void pool.end();
+    await vi.advanceTimersByTimeAsync(500);
+    await eventually(() => expect(outcomes).not.toContainEqual({}));
+    expect(outcomes).toEqual([refused, refused, refused]);
+    await stopped(one, clock);
+  });
+
+  it("refuses the lock of an engine whose connection to listen is not open yet", async () => {
+    const where = await database();
+    const proxy = await where.proxy();
+    const pool = where.pool({ connectionString: proxy.url, max: 2 });
+    const port = postgres({ pool });
+    await port.open(firstSchema);
+    proxy.isSilent = true;
+    proxy.cut();
+    fakeIntervals();
+    const lock = outcome((port as Required<StoragePort>).engineLocks.take());
+    await eventually(() => expect(pool.totalCount).toBe(1));
+    const ended = pool.end();
+    await vi.advanceTimersByTimeAsync(500);
+    expect((lock.value as EngineLock).isHeld()).toBe(false);
+    await port.close();
+    // The attempt to connect holds up the end of the pool.
+    await vi.advanceTimersByTimeAsync(10_000);
+    await ended;
+  });
+
+  it("leaves no timer, which would keep the process running", async () => {
+    const where = await database();
+    const pool = where.pool({ max: 1 });
+    const client = await pool.connect();
+    fakeIntervals();
+    const taken = outcome(new ConnectionPool(pool).take());
+    const ended = pool.end();
+    client.release();
+    await ended;
+    await vi.advanceTimersByTimeAsync(500);
+    expect(taken).toEqual(refused);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  const refused = {
+    error: expect.objectContaining({
+      code: "storage_unavailable",
+      retryable: false,
+      message: says(/^The pool has been ended\. Stop the engine before/),
+    }) as unknown,
+  };
+
+  /** Returns an object that gets the value or the error of a promise once there is one. */
+  function outcome<T>(work: Promise<T>): { value?: T; error?: unknown } {
+    const reached: { value?: T; error?: unknown } = {};
+    work.then(
+      (value) => (reached.value = value),
+      (error: unknown) => (reached.error = error),
+    );
+    return reached;
+  }
+
+  function fakeIntervals(): void {
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  }
 });
