@@ -99,14 +99,3 @@ export function isEventful(client: object): client is EventfulClient {
     typeof client.removeListener === "function"
   );
 }
-
-/**
- * Returns `I` when no transaction is open, `T` when one is, `E` when it has failed, and undefined
- * when the driver cannot tell.
- */
-export function transactionStatus(client: object): unknown {
-  if (!("getTransactionStatus" in client) || typeof client.getTransactionStatus !== "function") {
-    return undefined;
-  }
-  return (client.getTransactionStatus as () => unknown)() ?? undefined;
-}

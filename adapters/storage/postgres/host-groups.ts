@@ -3,7 +3,7 @@ import { type Group, StorageConflict, type Write } from "../../../src/ports/inde
 import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
 import { Connection } from "./connection.ts";
 import type { StorageContext } from "./context.ts";
-import { isClient, type PostgresClient, transactionStatus } from "./driver.ts";
+import { isClient, type PostgresClient } from "./driver.ts";
 import {
   failedTransaction,
   ignoredFailure,
@@ -14,6 +14,7 @@ import {
 import { planLookups } from "./lookups.ts";
 import { databaseId } from "./migrations.ts";
 import { pendingAdditions } from "./pending-counts.ts";
+import { transactionStatus } from "./pg-internals.ts";
 import { unplacedPosition } from "./positions.ts";
 import { enterHost, leaveHost } from "./settings.ts";
 import { type Result, type Statement, unprepared } from "./statement.ts";

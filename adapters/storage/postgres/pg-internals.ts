@@ -57,23 +57,64 @@ export function keepSocketAlive(client: unknown, initialDelayMs: number): void {
 export const sendsAhead = (client: object): boolean =>
   "pipeline" in client && client.pipeline === true;
 
-const guarded = new WeakSet<PostgresPool>();
+/**
+ * Returns `I` when no transaction is open, `T` when one is, `E` when it has failed, and undefined
+ * when the driver cannot tell.
+ */
+export function transactionStatus(client: object): unknown {
+  return hasMethods(client, "getTransactionStatus")
+    ? ((client as StatusClient).getTransactionStatus() ?? undefined)
+    : followed.get(client)?.status;
+}
 
-function ignore(): void {}
+interface StatusClient {
+  getTransactionStatus(): unknown;
+}
+
+/** Whether a transaction is open, failed or not. False when the driver cannot tell. */
+export function isInTransaction(client: object): boolean {
+  const status = transactionStatus(client);
+  return status === "T" || status === "E";
+}
+
+const prepared = new WeakSet<PostgresPool>();
+
+/** Prepares each client that a pool hands out, also those that the host application takes. */
+export function prepareAcquiredClients(pool: PostgresPool): void {
+  if (!isEventful(pool) || prepared.has(pool)) return;
+  prepared.add(pool);
+  pool.on("acquire", (client) => {
+    if (typeof client !== "object" || client === null) return;
+    ignoreEarlyErrors(client);
+    followStatus(client);
+  });
+}
 
 /**
  * An error event without a listener ends the process. A pool of `pg` hands out a client, new or
  * idle, with no listener, and when the server is killed, the error can be in the same bytes as the
  * response that made the client free: before `ConnectionPool` can listen. Errors are ignored until
- * these bytes are processed, also for clients that the host application takes. The next statement
- * of such a client fails.
+ * these bytes are processed. The next statement of such a client fails.
  */
-export function guardAcquiredClients(pool: PostgresPool): void {
-  if (!isEventful(pool) || guarded.has(pool)) return;
-  guarded.add(pool);
-  pool.on("acquire", (client) => {
-    if (typeof client !== "object" || client === null || !isEventful(client)) return;
-    client.on("error", ignore);
-    setImmediate(() => client.removeListener("error", ignore));
+function ignoreEarlyErrors(client: object): void {
+  if (!isEventful(client)) return;
+  client.on("error", ignore);
+  setImmediate(() => client.removeListener("error", ignore));
+}
+
+function ignore(): void {}
+
+/** The status of the transactions of clients whose driver has no method for it. */
+const followed = new WeakMap<object, { status: unknown }>();
+
+/** Follows the status of a client, which the versions of `pg` before 8.21 do not tell. */
+function followStatus(client: object): void {
+  const connection = memberOf(client, "connection");
+  if (followed.has(client) || !hasMethods(connection, "prependListener")) return;
+  const transaction = { status: undefined as unknown };
+  followed.set(client, transaction);
+  // The status has to be known before the client's own listener calls the host application.
+  (connection as NodeJS.EventEmitter).prependListener("readyForQuery", (message: unknown) => {
+    transaction.status = memberOf(message, "status");
   });
 }

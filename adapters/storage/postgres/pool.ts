@@ -8,11 +8,12 @@ import {
   connectingClients,
   destroySocket,
   endIfConnecting,
-  guardAcquiredClients,
   hasEnded,
   isEnding,
+  isInTransaction,
+  prepareAcquiredClients,
 } from "./pg-internals.ts";
-import type { Result, Statement } from "./statement.ts";
+import { type Result, type Statement, unprepared } from "./statement.ts";
 import { againIfDiscarded, runInTransaction } from "./transaction-control.ts";
 
 /** How long to wait for a connection of the pool. */
@@ -47,7 +48,7 @@ export class ConnectionPool {
 
   constructor(pool: PostgresPool) {
     this.#pool = pool;
-    guardAcquiredClients(pool);
+    prepareAcquiredClients(pool);
     this.#server = describeServer(pool.options);
   }
 
@@ -57,8 +58,8 @@ export class ConnectionPool {
   }
 
   /**
-   * @throws TidingsError `storage_unavailable` when no connection becomes free in time, or when the
-   *   pool has been ended
+   * @throws TidingsError `storage_unavailable` when no connection becomes free in time, when the
+   *   pool has been ended, or when the host application returned a connection inside a transaction
    */
   async take(): Promise<PooledConnection> {
     const client = await this.#client();
@@ -68,16 +69,41 @@ export class ConnectionPool {
     // the process.
     connection.on("error", () => connection.lose());
     let released = false;
-    return {
-      connection,
-      release: () => {
-        if (released) return;
-        released = true;
-        this.#taken.delete(client);
-        client.release(connection.isLost);
-        connection.removeListeners();
-      },
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      this.#taken.delete(client);
+      client.release(connection.isLost);
+      connection.removeListeners();
     };
+    try {
+      await this.#refuseOpenTransaction(connection);
+    } catch (error) {
+      connection.lose();
+      release();
+      throw this.toError(error);
+    }
+    return { connection, release };
+  }
+
+  /**
+   * What the engine writes must not become part of a transaction that the host application forgot:
+   * nobody commits it.
+   */
+  async #refuseOpenTransaction(connection: Connection): Promise<void> {
+    if (!isInTransaction(connection.client)) return;
+    // The end of the transaction may be under way, if the host application did not wait for it.
+    await connection.run([unprepared("")]).catch((error: unknown) => {
+      // A transaction that has failed refuses every statement.
+      if (connection.isLost) throw error;
+    });
+    if (!isInTransaction(connection.client)) return;
+    throw unavailableError(
+      "The application returned a connection to the pool with an open transaction, so the engine " +
+        "closed the connection. Run all statements of a transaction on one client, and end it " +
+        "with COMMIT or ROLLBACK before you release the client.",
+      this.#server,
+    );
   }
 
   /**

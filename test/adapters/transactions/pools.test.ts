@@ -1,8 +1,9 @@
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import { system } from "../../../adapters/system/index.ts";
 import { MessagingEngine } from "../../../adapters/entry.ts";
+import type { Message } from "../../../src/messages/types.ts";
 import { database } from "../../support/postgres.ts";
 import { firstSchema } from "../storage/sqlite-schemas.ts";
 
@@ -44,6 +45,58 @@ it("a client with a past transaction of the engine can run the host application'
   await client.query("COMMIT");
   client.release();
   expect((await engine.messages.get(id)).body).toBe("Hello");
+});
+
+describe.each(["the current pg", "pg before 8.21"])("with %s", (driver) => {
+  async function openedWith() {
+    const { engine, pool } = await opened(2);
+    if (driver !== "the current pg") {
+      pool.on("connect", (client) => Reflect.set(client, "getTransactionStatus", undefined));
+    }
+    await engine.messages.list();
+    return { engine, pool };
+  }
+
+  it.each(["SELECT 1", "SELECT nonsense"])(
+    "a connection that the host application returns in a transaction, after %s, is closed, so that nothing is lost in it",
+    async (last) => {
+      const { engine, pool } = await openedWith();
+      const client = await pool.connect();
+      await client.query("BEGIN");
+      await client.query(last).catch(() => {});
+      client.release();
+      await expect(engine.messages.send(hello)).rejects.toMatchObject({
+        code: "storage_unavailable",
+        retryable: true,
+        message: expect.stringMatching(/with an open transaction.*COMMIT or ROLLBACK before/),
+      });
+      const { id } = await engine.messages.send(hello);
+      await engine.stop();
+      expect((await pool.query("SELECT id FROM tidings_messages")).rows).toEqual([{ id }]);
+    },
+  );
+
+  it("a connection that the host application returns before its COMMIT is done can be used", async () => {
+    const { engine, pool } = await openedWith();
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    const { id } = await engine.messages.send(hello, { tx: client });
+    const committed = client.query("COMMIT");
+    client.release();
+    expect((await engine.messages.get(id)).body).toBe("Hello");
+    await committed;
+  });
+
+  it("the callback of BEGIN can send in the transaction", async () => {
+    const { engine, pool } = await openedWith();
+    const client = await pool.connect();
+    const { id } = await new Promise<Message>((resolve) => {
+      client.query("BEGIN", () => resolve(engine.messages.send(hello, { tx: client })));
+    });
+    await client.query("COMMIT");
+    client.release();
+    expect((await engine.messages.get(id)).body).toBe("Hello");
+  });
 });
 
 it("the newest events include those of a host transaction as soon as it has committed", async () => {
