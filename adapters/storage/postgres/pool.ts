@@ -1,26 +1,12 @@
-import type { TidingsError } from "../../../src/kernel/index.ts";
 import { pause } from "../pause.ts";
 import { Connection } from "./connection.ts";
 import { describeServer } from "./describe-server.ts";
 import type { PostgresPool, PostgresPoolClient } from "./driver.ts";
 import { isReadOnly, toStorageError, unavailableError } from "./errors.ts";
-import {
-  connectingClients,
-  destroySocket,
-  endIfConnecting,
-  hasEnded,
-  isEnding,
-  isInTransaction,
-  prepareAcquiredClients,
-} from "./pg-internals.ts";
+import { destroySocket, isInTransaction, prepareAcquiredClients } from "./pg-internals.ts";
+import { PoolClients } from "./pool-clients.ts";
 import { type Result, type Statement, unprepared } from "./statement.ts";
 import { againIfDiscarded, runInTransaction } from "./transaction-control.ts";
-
-/** How long to wait for a connection of the pool. */
-const maxWaitMs = 10_000;
-
-/** How often to check during such a wait whether the pool has been ended. */
-const checkMs = 500;
 
 /** How long the server may take to respond once the engine should have stopped. */
 const maxSilenceAtStopMs = 2_000;
@@ -34,22 +20,19 @@ export interface PooledConnection {
 
 /** Takes connections from the host application's pool and runs statements on them. */
 export class ConnectionPool {
-  readonly #pool: PostgresPool;
   readonly #server: string;
+  readonly #clients: PoolClients;
+  readonly #taken = new Set<PostgresPoolClient>();
   /**
    * Whether a batch without BEGIN runs at READ COMMITTED. The database may have another default, so
    * it is read at the start.
    */
   #defaultIsReadCommitted = false;
-  readonly #taken = new Set<PostgresPoolClient>();
-  /** Functions that reject those who wait for a connection. */
-  readonly #waiting = new Set<(error: TidingsError) => void>();
-  #isAbandoned = false;
 
   constructor(pool: PostgresPool) {
-    this.#pool = pool;
     prepareAcquiredClients(pool);
     this.#server = describeServer(pool.options);
+    this.#clients = new PoolClients(pool, this.#server);
   }
 
   /** Converts an error of the driver to one that names the server and the database. */
@@ -58,11 +41,11 @@ export class ConnectionPool {
   }
 
   /**
-   * @throws TidingsError `storage_unavailable` when no connection becomes free in time, when the
-   *   pool has been ended, or when the host application returned a connection inside a transaction
+   * @throws TidingsError `storage_unavailable` for the reasons of `PoolClients.take`, or when the
+   *   host application returned the connection inside a transaction
    */
   async take(): Promise<PooledConnection> {
-    const client = await this.#client();
+    const client = await this.#clients.take();
     this.#taken.add(client);
     const connection = new Connection(client);
     // The pool handles errors only of idle connections. An error event without a listener would end
@@ -152,82 +135,11 @@ export class ConnectionPool {
     answer.then(end, end);
     await pause(maxSilenceAtStopMs, settled.signal);
     if (settled.signal.aborted) return;
-    this.#isAbandoned = true;
-    for (const reject of this.#waiting) reject(this.#abandonedError());
+    this.#clients.abandon();
     for (const client of this.#taken) destroySocket(client);
   }
 
   reopen(): void {
-    this.#isAbandoned = false;
-  }
-
-  /** Why no connection can be taken any more, if that is so. */
-  #refusal(): TidingsError | undefined {
-    if (this.#isAbandoned) return this.#abandonedError();
-    if (!isEnding(this.#pool)) return undefined;
-    return unavailableError(
-      "The pool has been ended. Stop the engine before you end its pool, and create a new engine " +
-        "with a new pool.",
-      this.#server,
-      { retryable: false },
-    );
-  }
-
-  #abandonedError(): TidingsError {
-    return unavailableError(
-      "The PostgreSQL server did not respond while the engine stopped.",
-      this.#server,
-    );
-  }
-
-  async #client(): Promise<PostgresPoolClient> {
-    const refusal = this.#refusal();
-    if (refusal !== undefined) throw refusal;
-    const taking = this.#pool.connect();
-    const { promise: refused, reject: refuse } = Promise.withResolvers<never>();
-    this.#waiting.add(refuse);
-    this.#watch(taking, refuse);
-    try {
-      return await Promise.race([taking, refused]);
-    } catch (error) {
-      // A connection that comes too late goes back to the pool.
-      taking.then(
-        (client) => client.release(),
-        () => {},
-      );
-      throw this.toError(error);
-    } finally {
-      this.#waiting.delete(refuse);
-    }
-  }
-
-  /**
-   * Calls `refuse` if `taking` has not settled when the pool is ended, or after `maxWaitMs`. `pg`
-   * never answers those who wait for a connection of a pool that has been ended.
-   */
-  #watch(taking: Promise<unknown>, refuse: (error: TidingsError) => void): void {
-    let connecting = connectingClients(this.#pool);
-    let waitedMs = 0;
-    const timer = setInterval(() => {
-      const refusal = this.#refusal();
-      if (refusal !== undefined) refuse(refusal);
-      // `taking` never settles then, and the timer would keep the process running.
-      if (hasEnded(this.#pool)) clearInterval(timer);
-      waitedMs += checkMs;
-      if (waitedMs % maxWaitMs > 0) return;
-      refuse(this.#lateError());
-      // These attempts to connect may never end by themselves.
-      for (const client of connecting) endIfConnecting(client);
-      connecting = connectingClients(this.#pool);
-    }, checkMs);
-    const settled = (): void => clearInterval(timer);
-    taking.then(settled, settled);
-  }
-
-  #lateError(): TidingsError {
-    return unavailableError(
-      `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
-      this.#server,
-    );
+    this.#clients.reopen();
   }
 }
