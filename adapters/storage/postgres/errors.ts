@@ -87,10 +87,17 @@ const unavailableMessages: readonly (readonly [state: RegExp, message: string])[
   [/^25006/, "The database is read-only: it is a standby, or is set to take no writes."],
   [/^25P0[34]|^57P05/, "The PostgreSQL server ended a transaction that took too long."],
   [
-    /^28|^3D/,
-    "The PostgreSQL server refused the connection: the user, the password or the database is " +
-      "wrong.",
+    /^26000/,
+    "The PostgreSQL server does not know a prepared statement of this connection. A pooler such " +
+      "as PgBouncer has to run in session mode: better connect to the server itself.",
   ],
+  [/^28P01/, "The PostgreSQL server refused the connection: the user or the password is wrong."],
+  [
+    /^28/,
+    "The PostgreSQL server refused the connection: the user does not exist, or may not connect " +
+      "from here to this database. Some servers demand TLS, the option `ssl` of the pool.",
+  ],
+  [/^3D/, "The PostgreSQL server refused the connection: the database does not exist."],
   [/^42501/, "The database user lacks a privilege on the schema or its tables."],
   [
     /^(42P01|42703|3F000)/,

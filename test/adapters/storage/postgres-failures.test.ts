@@ -176,6 +176,7 @@ describe("when the PostgreSQL server refuses", () => {
     ["53300", /too many connections/],
     ["25006", /read-only/],
     ["57014", /canceled/],
+    ["26000", /pooler such as PgBouncer has to run in session mode/],
     ["XX000", /see the cause/],
   ])("with %s, the error says why, and nothing is committed", async (state, words) => {
     const where = await database();
@@ -192,9 +193,9 @@ describe("when the PostgreSQL server refuses", () => {
   });
 
   it.each([
-    ["28000", /refused the connection/],
-    ["28P01", /refused the connection/],
-    ["3D000", /refused the connection/],
+    ["28000", /refused the connection.* TLS/],
+    ["28P01", /refused the connection.* password/],
+    ["3D000", /refused the connection: the database/],
     ["3F000", /lacks tables/],
     ["42501", /privilege/],
     ["42P01", /lacks tables/],
