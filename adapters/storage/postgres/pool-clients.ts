@@ -30,7 +30,7 @@ export class PoolClients {
   async take(): Promise<PostgresPoolClient> {
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
-    const taking = this.#pool.connect();
+    const taking = this.#connect();
     const { promise: refused, reject: refuse } = Promise.withResolvers<never>();
     this.#waiting.add(refuse);
     this.#watch(taking, refuse);
@@ -46,6 +46,11 @@ export class PoolClients {
     } finally {
       this.#waiting.delete(refuse);
     }
+  }
+
+  /** Rejects also if `pg` throws at once, for example because it cannot read a certificate. */
+  async #connect(): Promise<PostgresPoolClient> {
+    return this.#pool.connect();
   }
 
   /** Until `reopen`, refuses those who wait for a client and those who come later. */

@@ -250,6 +250,15 @@ describe("when the PostgreSQL server refuses", () => {
     expect(await refused({ connectionString: "anna:secret" })).not.toContain("secret");
   });
 
+  it("nothing, but pg cannot read its certificate, the error is one of the storage", async () => {
+    const connectionString = "postgresql://db.example/shop?sslrootcert=/no/such/file";
+    const port = postgres({ pool: new pg.Pool({ connectionString }) });
+    await expect(port.open(firstSchema)).rejects.toMatchObject({
+      ...unavailable(/connection/),
+      cause: { code: "ENOENT" },
+    });
+  });
+
   it.each(["40001", "40P01", "55P03"])("with %s, the group is rerun", async (state) => {
     const where = await database();
     const pool = where.pool();
@@ -440,21 +449,5 @@ describe("every wait ends", () => {
     // None of the group's settings stays on the connection.
     const { rows: left } = await pool.query("SHOW idle_in_transaction_session_timeout");
     expect(left).toEqual([{ idle_in_transaction_session_timeout: "0" }]);
-  });
-});
-
-describe("a PostgreSQL storage's options", () => {
-  it("are checked, and an error says what was expected and what came", () => {
-    const wrong = (text: string): PostgresOptions => JSON.parse(text) as PostgresOptions;
-    const pool = new pg.Pool();
-    expect(() => postgres(wrong("{}"))).toThrow(/pool: expected a pg Pool, .*, got undefined/);
-    expect(() => postgres({ pool, schema: "Robert'); DROP TABLE" })).toThrow(
-      /schema: expected the name/,
-    );
-    expect(() => postgres({ pool, schema: "x".repeat(64) })).toThrow(/up to 63/);
-    expect(() => postgres({ ...wrong('{"migrate": "yes"}'), pool })).toThrow(
-      /migrate: expected true or false, got a string/,
-    );
-    expect(() => postgres({ pool }).begin()).toThrow(/not open/);
   });
 });
