@@ -126,8 +126,10 @@ export class HostGroups {
       try {
         return (await connection.run([savepoint, ...statements, release])).slice(1, -1);
       } catch (error) {
-        // Without an open transaction there was no savepoint, and nothing has to be undone.
-        if (!connection.isLost) {
+        // Without an open transaction there was no savepoint, and nothing has to be undone. A
+        // transaction that had failed before must not be touched: another engine may be about to
+        // roll back to its savepoint.
+        if (!connection.isLost && sqlState(error) !== failedTransaction) {
           await connection.run(undo).catch((failure: unknown) => {
             // The transaction is lost with its connection, so the command cannot run again in it.
             if (connection.isLost) throw failure;

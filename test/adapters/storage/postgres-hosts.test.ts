@@ -68,6 +68,24 @@ describe("a transaction of the host application", () => {
     expect(await allIds(port)).toEqual(["a", "c"]);
   });
 
+  it("stays usable after a conflict of one engine, although another engine uses it at the same time", async () => {
+    const where = await database();
+    const one = await opened(where);
+    const two = await opened(where, {}, "other");
+    const host = await client(where);
+    await write(one, insert("a"));
+    await host.query("BEGIN");
+    // Both verify the client here.
+    await one.host(host).commit([insert("b")]);
+    await two.host(host).commit([insert("b")]);
+    await Promise.allSettled([
+      one.host(host).commit([insert("a")]),
+      two.host(host).commit([insert("c")]),
+    ]);
+    expect((await host.query("COMMIT")).command).toBe("COMMIT");
+    expect(await allIds(one)).toEqual(["a", "b"]);
+  });
+
   it("that cannot be joined is refused with the reason: no client, no transaction, a failed one, another database", async () => {
     const [where, elsewhere] = [await database(), await database()];
     const port = await opened(where);

@@ -41,8 +41,9 @@ export const ids = (rows: readonly object[] | undefined): unknown[] =>
 export async function opened(
   where: Database,
   options: pg.PoolConfig = {},
+  schemaName = "public",
 ): Promise<Required<StoragePort>> {
-  const port = postgres({ pool: where.pool(options) });
+  const port = postgres({ pool: where.pool(options), schema: schemaName });
   onTestFinished(() => port.close());
   await port.open(schema);
   return port as Required<StoragePort>;
