@@ -6,7 +6,7 @@ import { connectingClients, endIfConnecting, hasEnded, isEnding } from "./pg-int
 /** How long to wait for a client. */
 const maxWaitMs = 10_000;
 
-/** How often to check during such a wait whether the pool has been ended. */
+/** How often to check whether the pool has been ended. `pg` has no event for it. */
 const checkMs = 500;
 
 /** Takes clients from the host application's pool. Limits every wait, which `pg` does not. */
@@ -48,9 +48,17 @@ export class PoolClients {
     }
   }
 
-  /** Rejects also if `pg` throws at once, for example because it cannot read a certificate. */
-  async #connect(): Promise<PostgresPoolClient> {
-    return this.#pool.connect();
+  /**
+   * Calls `listener` soon after the host application has begun to end the pool. Returns a function
+   * that removes the listener.
+   */
+  onEnd(listener: () => void): () => void {
+    const timer = setInterval(() => {
+      if (!isEnding(this.#pool)) return;
+      clearInterval(timer);
+      listener();
+    }, checkMs).unref();
+    return () => clearInterval(timer);
   }
 
   /** Until `reopen`, refuses those who wait for a client and those who come later. */
@@ -61,6 +69,11 @@ export class PoolClients {
 
   reopen(): void {
     this.#isAbandoned = false;
+  }
+
+  /** Rejects also if `pg` throws at once, for example because it cannot read a certificate. */
+  async #connect(): Promise<PostgresPoolClient> {
+    return this.#pool.connect();
   }
 
   /** Why nobody can take a client any more. Undefined if clients can be taken. */

@@ -70,6 +70,14 @@ export class ConnectionPool {
   }
 
   /**
+   * Calls `listener` soon after the host application has begun to end the pool. Returns a function
+   * that removes the listener.
+   */
+  onEnd(listener: () => void): () => void {
+    return this.#clients.onEnd(listener);
+  }
+
+  /**
    * What the engine writes must not become part of a transaction that the host application forgot:
    * nobody commits it.
    */

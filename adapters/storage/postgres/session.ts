@@ -90,6 +90,8 @@ export class Session {
     const ended = new AbortController();
     const end = (): void => ended.abort();
     signal.addEventListener("abort", end);
+    // The pool does not end before the connection is returned.
+    const removeListener = this.#pool.onEnd(end);
     let pooled: PooledConnection | undefined;
     this.#isConnecting = true;
     try {
@@ -111,6 +113,7 @@ export class Session {
       }
     } finally {
       signal.removeEventListener("abort", end);
+      removeListener();
       // A connection that listens or holds locks must not go back to the pool.
       pooled?.connection.lose();
       pooled?.release();

@@ -113,6 +113,20 @@ describe("a pool that the host application ends", () => {
     await ended;
   });
 
+  it("gets back the connection that listens, so that its end does not wait for the end of the engine", async () => {
+    const pool = (await database()).pool();
+    const port = postgres({ pool });
+    onTestFinished(() => port.close());
+    await port.open(firstSchema);
+    fakeIntervals();
+    const lock = await port.engineLocks?.take();
+    expect(lock?.isHeld()).toBe(true);
+    const ended = pool.end();
+    await vi.advanceTimersByTimeAsync(500);
+    expect([pool.totalCount, lock?.isHeld()]).toEqual([0, false]);
+    await ended;
+  });
+
   it("leaves no timer, which would keep the process running", async () => {
     const where = await database();
     const pool = where.pool({ max: 1 });
