@@ -36,18 +36,18 @@ export class Groups {
 
   begin(access: Access): Group {
     const group = this.#open.begin();
-    let transaction: Transaction | undefined;
+    let transaction: GroupTransaction | undefined;
     return {
       read: (lookups) => {
         if (access === "exclusive" || lookups.some(({ lock }) => lock === true)) {
           // Nothing would end a transaction that begins after its group.
           this.#open.refuseEnded(group);
-          transaction ??= new Transaction(this.#context, access);
+          transaction ??= new GroupTransaction(this.#context, access);
         }
         return this.#read(lookups, transaction);
       },
       commit: async (writes) => {
-        if (access === "exclusive") transaction ??= new Transaction(this.#context, access);
+        if (access === "exclusive") transaction ??= new GroupTransaction(this.#context, access);
         try {
           await this.#commit(writes, transaction);
         } finally {
@@ -68,7 +68,10 @@ export class Groups {
     return this.#open.idle();
   }
 
-  async #read(lookups: readonly Lookup[], transaction: Transaction | undefined): Promise<Row[][]> {
+  async #read(
+    lookups: readonly Lookup[],
+    transaction: GroupTransaction | undefined,
+  ): Promise<Row[][]> {
     const { pool, tableOf } = this.#context;
     const { statements, rows } = planLookups(lookups, tableOf);
     if (transaction !== undefined) return rows(await transaction.run(statements));
@@ -76,14 +79,19 @@ export class Groups {
     return rows(results);
   }
 
-  async #commit(writes: readonly Write[], transaction: Transaction | undefined): Promise<void> {
+  async #commit(
+    writes: readonly Write[],
+    transaction: GroupTransaction | undefined,
+  ): Promise<void> {
     const { pool, names, tableOf } = this.#context;
     try {
       const { rows, logs } = planWrites(writes, tableOf, groupWrites(names));
       const statements = [...rows, ...(logs.length > 0 ? [positionSettings(names), ...logs] : [])];
       if (transaction === undefined) {
         await pool.atomic([commitSettings(names), ...statements]);
-      } else await transaction.commit([...statements]);
+      } else {
+        await transaction.commit(statements);
+      }
     } catch (error) {
       await transaction?.abort();
       throw error;
@@ -103,7 +111,7 @@ export const groupWrites = (names: Names): SharedWrites => ({
  * A transaction that stays open while a group's commands run. It begins in the round trip of its
  * first statements.
  */
-class Transaction {
+class GroupTransaction {
   readonly #pool: ConnectionPool;
   readonly #pooled: Promise<PooledConnection>;
   readonly #opening: readonly Statement[];

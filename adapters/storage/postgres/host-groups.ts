@@ -31,8 +31,8 @@ export class HostGroups {
   /** The id of the storage's database, from its schema table. */
   readonly #id: string | undefined;
   readonly #notification: Statement;
-  /** The transactions that the storage opened. Their functions get other advice. */
-  readonly #own: OpenTransactions;
+  /** The transactions of `engine.transaction`. Errors in these give other advice. */
+  readonly #engineTransactions: OpenTransactions;
   readonly #connections = new WeakMap<PostgresClient, Connection>();
   readonly #verified = new WeakSet<Connection>();
 
@@ -41,12 +41,12 @@ export class HostGroups {
     context: StorageContext,
     id: string | undefined,
     notification: Statement,
-    own: OpenTransactions,
+    engineTransactions: OpenTransactions,
   ) {
     this.#context = context;
     this.#id = id;
     this.#notification = notification;
-    this.#own = own;
+    this.#engineTransactions = engineTransactions;
   }
 
   group(handle: unknown): Group {
@@ -152,29 +152,27 @@ export class HostGroups {
       if (state === noTransaction) throw this.#ended(client);
       if (state === failedTransaction) throw this.#failed(client);
       const failure = this.#context.pool.toError(error);
-      const isRepeatable = batchesAreAtomic && !lastsForTransaction(error);
-      throw failure instanceof StorageConflict && !isRepeatable ? lasting(failure) : failure;
+      // Handles of query builders run no batches. Some of their drivers roll the whole transaction
+      // back if any statement has failed.
+      const canRunAgain = batchesAreAtomic && !lastsForTransaction(error);
+      throw failure instanceof StorageConflict && !canRunAgain ? lasting(failure) : failure;
     }
   }
 
   #ended(client: PostgresClient): TidingsError {
-    return this.#own.has(client)
+    return this.#engineTransactions.has(client)
       ? endedEarly()
       : invalidHandle("expected a client with an open transaction: run BEGIN first");
   }
 
   #failed(client: PostgresClient): TidingsError {
-    return this.#own.has(client)
+    return this.#engineTransactions.has(client)
       ? ignoredFailure()
       : invalidHandle("the client's transaction has failed: roll it back first");
   }
 }
 
-/**
- * For a conflict after which the command cannot run again in its transaction: it would meet it
- * again, or the handle is that of a query builder. Some drivers roll the whole transaction back if
- * any statement has failed.
- */
+/** Marks a conflict after which the command must not run again in its transaction. */
 function lasting(cause: StorageConflict): StorageConflict {
   return new StorageConflict(cause.message, { cause, lastsForTransaction: true });
 }

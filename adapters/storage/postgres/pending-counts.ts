@@ -53,10 +53,11 @@ export const findPendingCounts = ({ pendingCounts }: Names): Statement => ({
 /** Adds all additions that wait to their counters. Waits for others that do the same. */
 export async function addPendingCounts({ pool, names, counters }: StorageContext): Promise<void> {
   const statements = counters.map((counter) => addStatement(names, counter));
-  for (let mayLeaveSome = true; mayLeaveSome;) {
+  let mayLeaveSome: boolean;
+  do {
     const [, ...results] = await pool.atomic([countSettings, ...statements]);
     mayLeaveSome = results.some(({ rows }) => Number(rows[0]?.[0]) === maxBatch);
-  }
+  } while (mayLeaveSome);
 }
 
 /**

@@ -43,10 +43,11 @@ export async function assignPositions(
   table: Table,
 ): Promise<void> {
   const statement = assignStatement(names, table);
-  for (let assigned = maxBatch; assigned === maxBatch;) {
+  let assigned: number;
+  do {
     const results = await pool.atomic([planSettings, positionSettings(names), statement]);
     assigned = Number(/^UPDATE (\d+)$/.exec(results.at(-1)?.tag ?? "")?.[1] ?? 0);
-  }
+  } while (assigned === maxBatch);
 }
 
 /**

@@ -28,6 +28,7 @@ export const unnamed: StatementUse = { name: "", namesToClose: [], needsParse: t
 /** The statements that one connection has prepared. */
 export class PreparedStatements {
   static readonly #byConnection = new WeakMap<object, PreparedStatements>();
+  /** The name of each statement, by its text. */
   readonly #names = new Map<string, string>();
   /** Statements in a batch that failed. It is unknown whether they were prepared. */
   readonly #uncertain = new Set<string>();
@@ -50,6 +51,7 @@ export class PreparedStatements {
       this.#evict();
       return { name: fresh, namesToClose: this.#namesToClose.splice(0), needsParse: true };
     }
+    // The map is in the order of use, and the least recently used text comes first.
     this.#names.delete(text);
     this.#names.set(text, name);
     const needsParse = this.#uncertain.delete(text);
