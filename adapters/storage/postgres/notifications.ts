@@ -34,11 +34,11 @@ export class Notifications {
   readonly #members = new Set<(text: string) => void>();
   /** The texts that wait for the next notification. */
   #signals: string[] = [];
-  /** What uses the session. */
-  readonly #listening = { begin: (connection: Connection) => this.#listen(connection) };
-  /** The last connection that was told to listen. It may be in use for other things, too. */
+  readonly #sessionUser = { begin: (connection: Connection) => this.#listen(connection) };
+  /** The last connection that LISTEN ran on. Locks may keep it, and this may join it again. */
   #listensOn: Connection | undefined;
-  readonly #notifying = new Throttle(() => this.#notify());
+  /** Notifies the other processes. */
+  readonly #sending = new Throttle(() => this.#send());
   /**
    * Tells the engines of this process about commits. It is throttled, because each engine then
    * reads from the storage, and every other process may notify it 50 times a second.
@@ -63,7 +63,7 @@ export class Notifications {
 
   watch(listener: () => void): () => void {
     const stop = this.#listeners.add(listener);
-    void this.#session.join(this.#listening);
+    void this.#session.join(this.#sessionUser);
     return () => {
       stop();
       this.#leave();
@@ -74,13 +74,13 @@ export class Notifications {
   join(listener: (text: string) => void): SignalLine {
     const own = (text: string): void => listener(text);
     this.#members.add(own);
-    void this.#session.join(this.#listening);
+    void this.#session.join(this.#sessionUser);
     return {
       send: (text) => {
         if (!this.#members.has(own) || this.#signals.length >= maxSignals) return;
         for (const member of this.#members) if (member !== own) member(text);
         this.#signals.push(text);
-        this.#notifying.request();
+        this.#sending.request();
       },
       leave: () => {
         this.#members.delete(own);
@@ -91,27 +91,27 @@ export class Notifications {
 
   /**
    * Notifies other processes of a commit, soon. If several engines share this storage object, it
-   * notifies them too: each ignores the notifications of its own process.
+   * tells them too: each ignores the notifications of its own process.
    */
-  notify(isShared: boolean): void {
+  announceCommit(isShared: boolean): void {
     if (isShared) this.#telling.request();
     this.#hasCommitted = true;
-    this.#notifying.request();
+    this.#sending.request();
   }
 
   #leave(): void {
-    if (this.#listeners.isEmpty && this.#members.size === 0) this.#session.leave(this.#listening);
+    if (this.#listeners.isEmpty && this.#members.size === 0) this.#session.leave(this.#sessionUser);
   }
 
   /** Sends a pending notification first. */
   async close(): Promise<void> {
     this.#listeners.clear();
     this.#members.clear();
-    this.#session.leave(this.#listening);
-    await Promise.all([this.#telling.close(), this.#notifying.close()]);
+    this.#session.leave(this.#sessionUser);
+    await Promise.all([this.#telling.close(), this.#sending.close()]);
   }
 
-  async #notify(): Promise<void> {
+  async #send(): Promise<void> {
     const payloads = [
       ...(this.#hasCommitted ? [this.#id] : []),
       ...this.#signals.map((text) => `${signalMark}${this.#id} ${text}`),

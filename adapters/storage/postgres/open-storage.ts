@@ -53,7 +53,7 @@ export async function openStorage(schema: Schema, options: OpenOptions): Promise
   const session = new Session(pool);
   const notifications = new Notifications(pool, session, names);
   const engineLocks = new AdvisoryLocks(pool, session, names);
-  const groups = new Groups(context, () => notifications.notify(isShared()));
+  const groups = new Groups(context, () => notifications.announceCommit(isShared()));
   const transactions = new Transactions(pool, openTransactions);
   return {
     ...context,

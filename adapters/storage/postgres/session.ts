@@ -31,12 +31,14 @@ interface Current {
 export class Session {
   readonly #pool: ConnectionPool;
   readonly #users = new Set<SessionUser>();
+  /** Ends the connection, and the attempts to replace it. Undefined while there are no users. */
   #closing: AbortController | undefined;
+  /** The connection, from the time when all users have begun. */
   #current: Current | undefined;
   /** Whether an attempt to connect is under way. Between attempts there are pauses. */
   #isConnecting = false;
-  /** Called when the attempt to connect has succeeded or failed. */
-  readonly #waiting: (() => void)[] = [];
+  /** Functions that resolve calls of `join`, when the attempt to connect succeeds or fails. */
+  readonly #joining: (() => void)[] = [];
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
@@ -59,7 +61,7 @@ export class Session {
       void this.#keep(this.#closing.signal);
     }
     // The timer of a pause does not keep the process alive, so nobody may wait for its end.
-    if (this.#isConnecting) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#isConnecting) await new Promise<void>((resolve) => this.#joining.push(resolve));
   }
 
   /** Removes a user. Ends the connection when no user is left. */
@@ -69,7 +71,7 @@ export class Session {
     this.#closing?.abort();
     this.#closing = undefined;
     this.#current = undefined;
-    this.#attempted();
+    this.#endAttempt();
   }
 
   async #keep(signal: AbortSignal): Promise<void> {
@@ -106,7 +108,7 @@ export class Session {
       // All users have left. Those that joined since have another connection.
       if (signal.aborted) return;
       this.#current = { connection, end };
-      this.#attempted();
+      this.#endAttempt();
       while (!ended.signal.aborted) {
         await pause(keepAliveMs, ended.signal);
         if (!ended.signal.aborted) await this.#keepAlive(connection).catch(end);
@@ -124,12 +126,12 @@ export class Session {
   #ended(): void {
     this.#current = undefined;
     for (const user of this.#users) user.end?.();
-    this.#attempted();
+    this.#endAttempt();
   }
 
-  #attempted(): void {
+  #endAttempt(): void {
     this.#isConnecting = false;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const resolve of this.#joining.splice(0)) resolve();
   }
 
   async #keepAlive(connection: Connection): Promise<void> {
