@@ -150,6 +150,36 @@ const scrollBack = `(async () => {
   return { steps, wrong };
 })()`;
 
+test("a key that is typed measures no message, wherever the reader is", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  let id = "";
+  for (let i = 0; i < 30; i++) {
+    const body = "A long message. ".repeat(10);
+    id = (await shop.sandbox.inbound({ from: "+14155550100", body })).conversation_id;
+  }
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".thread", { hasText: "The beginning of the conversation" }).waitFor();
+  await page.evaluate(scrollToTop(".thread"));
+  const composer = page.locator(".composer-area");
+  const previewed = page.waitForResponse(/\/preview$/);
+  await composer.fill("Hel");
+  await previewed;
+  await page.evaluate(countMeasured);
+  await composer.pressSequentially("lo");
+  expect(await composer.inputValue()).toBe("Hello");
+  expect(await page.evaluate("measured")).toBe(0);
+});
+
+/** A script that counts the entries that are measured. */
+const countMeasured = `{
+  window.measured = 0;
+  const { getBoundingClientRect } = Element.prototype;
+  Element.prototype.getBoundingClientRect = function () {
+    if (this.matches(".entry")) measured++;
+    return getBoundingClientRect.call(this);
+  };
+}`;
+
 test("who replies sees the reply, however far back they have scrolled", async ({ skip }) => {
   const { shop, url, page } = await openInbox(chromium, skip);
   let id = "";

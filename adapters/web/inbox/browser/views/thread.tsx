@@ -243,20 +243,22 @@ function useAnchor(
   const shown = threadOf(id);
   const entries = shown?.entries.value ?? [];
   const outgoing = keptOf(id).value.outgoing;
+  const [{ id: first } = { id: "" }] = entries;
   const sending = outgoing.filter(({ state, tab }) => state === "sending" && tab === tabId).length;
-  // Where the reader is before this change of the page. At the end, nobody needs it.
+  // Where the reader is, before entries come or go above them. At the end, nobody needs it.
   const anchor =
-    scroller.current === null || place.current.isAtEnd ? undefined : firstInSight(scroller.current);
+    scroller.current === null || place.current.isAtEnd || first === place.current.first
+      ? undefined
+      : firstInSight(scroller.current);
 
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
     const before = place.current;
     const isAtEnd = before.isAtEnd || sending > before.sending;
-    const [{ id: first } = { id: "" }] = entries;
     if (isAtEnd) {
       box.scrollTop = box.scrollHeight;
-    } else if (first !== before.first && anchor?.entry.isConnected) {
+    } else if (anchor?.entry.isConnected) {
       box.scrollTop += endOf(anchor.entry) - anchor.end;
     }
     // Older messages that were put before it have been asked for.
