@@ -4,6 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import type { HttpClient } from "../../src/ports/http-client.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";
@@ -325,49 +326,87 @@ test("what a person does is not done in the name of another, who signed in meanw
   await page.locator(".message[data-status=failed]", { hasText: "It is ready." }).waitFor();
 });
 
-test("an answer to the session that has ended does not end the one that followed", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  let isSignedIn = true;
-  const { url } = await servePage(
-    inboxHandler(engine, { authorize: (request) => (isSignedIn ? authorize(request) : null) }),
-  );
-  const { page } = await newTab(await chromium(skip));
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  await page.goto(`${url}#/all/${id}`);
-  await page.getByRole("button", { name: "More actions" }).waitFor();
-  const asked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const late = Promise.withResolvers<void>();
-  await page.route(
-    "**/assign",
-    async (route) => {
-      asked.resolve();
-      await released.promise;
-      await route.fulfill({ status: 401, json: { status: 401 } });
-      late.resolve();
+/** A website on which every address is a picture. */
+const pictures: HttpClient = {
+  send: () =>
+    Promise.resolve({
+      outcome: "answered",
+      address: "203.0.113.9",
+      status: 200,
+      headers: { "content-type": "image/png" },
+      body: Buffer.from("89504e470d0a1a0a", "hex"),
+      truncated: false,
+    }),
+  close() {},
+};
+
+type Shop = Awaited<ReturnType<typeof newShop>>["shop"];
+
+/** What a person does while the session ends, and how it shows that it is done. */
+const deeds: readonly {
+  readonly what: string;
+  readonly path: string;
+  readonly act: (page: Page) => Promise<void>;
+  readonly isDone: (page: Page, shop: Shop, id: string) => Promise<boolean>;
+}[] = [
+  {
+    what: "take a conversation",
+    path: "**/assign",
+    async act(page) {
+      await page.keyboard.press("a");
+      await page.keyboard.press("Enter");
     },
-    { times: 1 },
-  );
-  await page.keyboard.press("a");
-  await page.keyboard.press("Enter");
-  await asked.promise;
-  isSignedIn = false;
-  await page.locator(".composer-area").fill("Hi");
-  const dialog = page.getByRole("dialog", { name: "Sign in" });
-  await dialog.waitFor();
-  isSignedIn = true;
-  await dialog.getByRole("button", { name: "Try again" }).click();
-  await dialog.waitFor({ state: "detached" });
-  released.resolve();
-  await late.promise;
-  // What a person has done is done, also if the session ended meanwhile.
-  await expect
-    .poll(async () => (await shop.conversations.get(id)).assignee)
-    .toEqual({ type: "human", id: "kim" });
-  expect(await dialog.count()).toBe(0);
-});
+    isDone: async (_, shop, id) => (await shop.conversations.get(id)).assignee?.id === kim.id,
+  },
+  {
+    what: "open a file",
+    path: "**/media/**",
+    act: (page) => page.getByRole("button", { name: "Show" }).click(),
+    isDone: async (page) => (await page.locator("img.attachment-file").count()) === 1,
+  },
+];
+
+test.for(deeds)(
+  "an answer to the session that has ended does not end the one that followed, and a person can still $what",
+  async ({ path, act, isDone }, { skip }) => {
+    const { engine, shop, authorize } = await newShop({ http: { client: pictures } });
+    let isSignedIn = true;
+    const { url } = await servePage(
+      inboxHandler(engine, { authorize: (request) => (isSignedIn ? authorize(request) : null) }),
+    );
+    const { page } = await newTab(await chromium(skip));
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+      media: [{ url: "https://example.com/plant.png" }],
+    });
+    await page.goto(`${url}#/all/${id}`);
+    await page.getByRole("button", { name: "More actions" }).waitFor();
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<void>();
+    await page.route(
+      path,
+      async (route) => {
+        asked.resolve();
+        await released.promise;
+        await route.fulfill({ status: 401, json: { status: 401 } });
+        late.resolve();
+      },
+      { times: 1 },
+    );
+    await act(page);
+    await asked.promise;
+    isSignedIn = false;
+    await page.locator(".composer-area").fill("Hi");
+    const dialog = page.getByRole("dialog", { name: "Sign in" });
+    await dialog.waitFor();
+    isSignedIn = true;
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.waitFor({ state: "detached" });
+    released.resolve();
+    await late.promise;
+    await expect.poll(() => isDone(page, shop, id)).toBe(true);
+    expect(await dialog.count()).toBe(0);
+  },
+);

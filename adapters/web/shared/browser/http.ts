@@ -123,8 +123,7 @@ export async function request(
   const headers = new Headers(path === "session" ? pageHeaders : personHeaders());
   if (method !== "GET") headers.set("Idempotency-Key", currentKey(key));
   if (body !== undefined) headers.set("Content-Type", "application/json");
-  for (let repetition = 0; ; repetition += 1) {
-    const before = session.peek();
+  const attempt = async (): Promise<Response> => {
     const response = await reach(address, {
       method,
       headers,
@@ -134,27 +133,42 @@ export async function request(
     });
     noteServerTime(response.headers.get("Date"));
     record(method, address, body, response.status);
-    if (response.ok) return { status: response.status, body: await readJson(response) };
-    const error = await errorOf(response, before);
-    const isSignedInSince = session.peek() !== before && session.peek().status === "ready";
-    // The session had ended, and the person has signed in since.
-    if (response.status === 401 && isSignedInSince && repetition < maxRepetitions) continue;
-    const wait = error.retryAfterMs ?? Infinity;
-    if (response.status !== 429 || repetition >= maxRepetitions || wait > maxPatienceMs) {
-      if (method !== "GET" && isRefusal(response.status)) renew(key);
-      throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    return response;
+  };
+  try {
+    const response = await repeated(attempt);
+    return { status: response.status, body: await readJson(response) };
+  } catch (error) {
+    if (method !== "GET" && error instanceof ApiError && isRefusal(error.status)) renew(key);
+    throw error;
   }
 }
 
 /** Loads a file through the mount. Rejects as `api` does. */
 export async function loadFile(path: string, signal: AbortSignal): Promise<Blob> {
   const init = { headers: personHeaders(), credentials: "same-origin", signal } as const;
-  const before = session.peek();
-  const response = await reach(addressOf(path), init);
-  if (!response.ok) throw await errorOf(response, before);
+  const response = await repeated(() => reach(addressOf(path), init));
   return complete(response.blob());
+}
+
+/**
+ * Returns a 2xx response. Repeats an attempt that was limited for a short time, or that an earlier
+ * session made and the person has signed in since.
+ * @throws ApiError for every other response
+ */
+async function repeated(attempt: () => Promise<Response>): Promise<Response> {
+  for (let repetition = 0; ; repetition += 1) {
+    const before = session.peek();
+    const response = await attempt();
+    if (response.ok) return response;
+    const error = await errorOf(response, before);
+    if (repetition >= maxRepetitions) throw error;
+    const isSignedInSince = session.peek() !== before && session.peek().status === "ready";
+    if (error.status === 401 && isSignedInSince) continue;
+    const wait = error.retryAfterMs ?? Infinity;
+    if (error.status !== 429 || wait > maxPatienceMs) throw error;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
 }
 
 /** What every request of a page carries, so that other sites cannot make it. */
