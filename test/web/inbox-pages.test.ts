@@ -4,11 +4,11 @@ import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import type { HttpClient } from "../../src/ports/http-client.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation, openInbox } from "./inbox-shop.ts";
+import { pictures } from "./pictures.ts";
 import { kim, lee, newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -326,20 +326,6 @@ test("what a person does is not done in the name of another, who signed in meanw
   await page.locator(".message[data-status=failed]", { hasText: "It is ready." }).waitFor();
 });
 
-/** A website on which every address is a picture. */
-const pictures: HttpClient = {
-  send: () =>
-    Promise.resolve({
-      outcome: "answered",
-      address: "203.0.113.9",
-      status: 200,
-      headers: { "content-type": "image/png" },
-      body: Buffer.from("89504e470d0a1a0a", "hex"),
-      truncated: false,
-    }),
-  close() {},
-};
-
 type Shop = Awaited<ReturnType<typeof newShop>>["shop"];
 
 /** What a person does while the session ends, and how it shows that it is done. */
@@ -361,7 +347,7 @@ const deeds: readonly {
   {
     what: "open a file",
     path: "**/media/**",
-    act: (page) => page.getByRole("button", { name: "Show" }).click(),
+    act: (page) => page.getByRole("button", { name: "Show", exact: true }).click(),
     isDone: async (page) => (await page.locator("img.attachment-file").count()) === 1,
   },
 ];

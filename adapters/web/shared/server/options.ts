@@ -41,7 +41,10 @@ export interface PageAccess {
   readonly account_id: string;
   /** Whether the page shows sandbox or live data. */
   readonly mode: Mode;
-  /** The person. Replies and notes name the id as their author. */
+  /**
+   * The person. Replies and notes name the id as their author. The id must stay the same while the
+   * person is signed in: the page takes another id for another person.
+   */
   readonly operator: OperatorProfile;
   /** What the person may do, in the scopes of API keys. The page hides the rest. */
   readonly may: readonly KeyScope[];
