@@ -307,7 +307,10 @@ test("what a person does is not done in the name of another, who signed in meanw
     from: "+14155550100",
     body: "Hello?",
   });
+  // Nothing but the reply is to be refused: that the person has seen the conversation is known.
+  const read = page.waitForResponse(/\/read$/);
   await page.goto(`${url}#/all/${id}`);
+  await read;
   const composer = page.locator(".composer-area");
   const previewed = page.waitForResponse(/\/preview$/);
   await composer.fill("It is ready.");
