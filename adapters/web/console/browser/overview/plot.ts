@@ -23,6 +23,10 @@ export interface Plot {
 }
 
 const height = 220;
+/** The space between a label and the lines, in pixels. */
+const labelGap = 5;
+/** Charts that stand side by side begin alike unless their labels are wider. */
+const minLabelWidth = 39;
 /** A chart of less shows times of day only. */
 const maxShortSeconds = 2 * 86_400;
 
@@ -34,9 +38,11 @@ export function plot(
 ): Plot {
   const isShort = (times.at(-1) ?? 0) - (times[0] ?? 0) < maxShortSeconds;
   const color = (name: string): string => resolved(box, name);
+  const font = `11px ${getComputedStyle(box).fontFamily}`;
   const axis: uPlot.Axis = {
     stroke: color("--color-muted"),
-    font: `11px ${getComputedStyle(box).fontFamily}`,
+    font,
+    gap: labelGap,
     grid: { stroke: color("--color-border"), width: 1 },
     ticks: { show: false },
   };
@@ -59,7 +65,11 @@ export function plot(
         },
         {
           ...axis,
-          size: 44,
+          size: ({ ctx }, labels) => {
+            ctx.font = font;
+            const widths = (labels ?? []).map((label) => ctx.measureText(label).width);
+            return Math.ceil(Math.max(minLabelWidth, ...widths)) + labelGap;
+          },
           space: 40,
           values: (_self, splits) => splits.map((each) => format(each)),
         },
