@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { recall, remember } from "./local.ts";
+import { onRemembered, recall, remember } from "./local.ts";
 
 /** The appearance: the system's, or the one that the person chose. */
 export type Theme = "system" | "light" | "dark";
@@ -19,6 +19,13 @@ export function setTheme(chosen: Theme): void {
   remember(key, chosen === "system" ? undefined : chosen);
   applyTheme();
 }
+
+// All tabs of the page look the same.
+onRemembered((changed, stored) => {
+  if (changed !== key) return;
+  theme.value = themeOf(stored);
+  applyTheme();
+});
 
 /** Applies the remembered appearance. Call it before the first rendering. */
 export function applyTheme(): void {
