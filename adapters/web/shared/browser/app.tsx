@@ -10,6 +10,7 @@ import { Icon } from "./components/icons.tsx";
 import { Menu } from "./components/menu.tsx";
 import { Toasts, toast } from "./components/toasts.tsx";
 import { installTooltips } from "./components/tooltip.ts";
+import { noteTimeZone } from "./clock.ts";
 import { current, offlineUntil, onReconnect, session } from "./connection.ts";
 import { streamState } from "./events.ts";
 import { duration } from "./formats.ts";
@@ -26,6 +27,9 @@ interface ShellProps {
   readonly nameOf: () => string;
 }
 
+/** How long the times of a page may be those of a time zone that a person has left. */
+const timeZoneMs = 30_000;
+
 /** Starts a page: reads the session, then shows `page` in the element `#app`. */
 export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   const root = document.getElementById("app");
@@ -33,6 +37,8 @@ export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   applyTheme();
   setLanguage({});
   installTooltips();
+  setInterval(noteTimeZone, timeZoneMs);
+  document.addEventListener("visibilitychange", noteTimeZone);
   await loadSession();
   onReconnect((reason) => {
     if (reason === "server") toast({ message: text("backOnline") });

@@ -1,4 +1,4 @@
-/** The time by the server's clock, since that of a browser may be wrong. */
+/** The time by the server's clock, since that of a browser may be wrong, and the time zone. */
 import { signal } from "@preact/signals";
 
 /** A smaller difference comes from a slow response, and from the header, which has full seconds. */
@@ -16,3 +16,13 @@ export function noteServerTime(header: string | null): void {
   if (Number.isNaN(ahead) || Math.abs(ahead - clockOffset.peek()) <= toleranceMs) return;
   clockOffset.value = Math.abs(ahead) <= toleranceMs ? 0 : ahead;
 }
+
+const zoneNow = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The time zone of the browser. It changes when a person travels, or sets the computer's clock. */
+export const timeZone = signal(zoneNow());
+
+/** Takes the time zone anew. No event tells of a change. */
+export const noteTimeZone = (): void => {
+  timeZone.value = zoneNow();
+};

@@ -1,12 +1,13 @@
 /** Dates, times, durations and numbers in the page's language. */
-import { timeNow } from "./clock.ts";
+import { timeNow, timeZone } from "./clock.ts";
 import { text } from "./shared-texts.ts";
 import { currentLocale } from "./texts.ts";
 
 const cache = new Map<string, Intl.DateTimeFormat>();
 
 function dateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${currentLocale()} ${name}`;
+  // A format keeps the time zone in which it was made. What shows its text is drawn in the new one.
+  const key = `${currentLocale()} ${timeZone.value} ${name}`;
   const known = cache.get(key);
   if (known !== undefined) return known;
   const format = new Intl.DateTimeFormat(currentLocale(), options);
