@@ -19,6 +19,16 @@ function dateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.Dat
 export const time = (at: string | number | Date): string =>
   dateFormat("time", { hour: "numeric", minute: "2-digit" }).format(new Date(at));
 
+/** `14:05:09`, in every language. */
+export const timeOfDay = (at: string | number | Date): string =>
+  dateFormat("timeOfDay", {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    // With `hour12: false`, the hour after midnight would be 24 in some languages.
+    hourCycle: "h23",
+  }).format(new Date(at));
+
 /** `Mar 2, 2026`. */
 export const date = (at: string | number | Date): string =>
   dateFormat("date", { dateStyle: "medium" }).format(new Date(at));

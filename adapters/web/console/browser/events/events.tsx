@@ -4,7 +4,6 @@ import type { Event } from "../../../../../src/index.ts";
 import {
   api,
   Button,
-  currentLocale,
   dateTime,
   EmptyState,
   ErrorState,
@@ -19,6 +18,7 @@ import {
   Skeleton,
   streamState,
   TextField,
+  timeOfDay,
   useShortcuts,
   VirtualList,
 } from "../../../shared/browser/index.ts";
@@ -199,7 +199,7 @@ function EventRow({ event, tabIndex, isOpen, type }: EventRowProps): JSX.Element
         dateTime={event.created_at}
         data-tooltip={dateTime(event.created_at)}
       >
-        {clock(event.created_at)}
+        {timeOfDay(event.created_at)}
       </time>
     </a>
   );
@@ -220,10 +220,6 @@ function Summary({ event }: { readonly event: Event }): JSX.Element {
   );
 }
 
-/** The time of day with seconds. */
-const clock = (at: string): string =>
-  new Date(at).toLocaleTimeString(currentLocale(), { hour12: false });
-
 /** What the event is about, in a few words. */
 function summaryOf({ type, data }: Event): readonly string[] {
   switch (type) {
@@ -236,7 +232,7 @@ function summaryOf({ type, data }: Event): readonly string[] {
       return [data.status, shownAddress(data.to)];
     case "contact.created":
     case "contact.updated":
-      return [data.contact.name ?? data.contact.phone ?? data.contact.id];
+      return [data.contact.name ?? shownAddress(data.contact.phone ?? data.contact.id)];
     case "contact.opted_in":
     case "contact.opted_out":
       return [shownAddress(data.address)];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exactDuration } from "../../adapters/web/shared/browser/formats.ts";
+import { exactDuration, timeOfDay } from "../../adapters/web/shared/browser/formats.ts";
 
 const [s, m, h, d] = [1000, 60_000, 3_600_000, 86_400_000];
 
@@ -22,4 +22,9 @@ test("a duration is rounded, and no unit of it is full", () => {
     [400 * d, "400d"],
   ];
   for (const [ms, text] of shown) expect([ms, exactDuration(ms)]).toEqual([ms, text]);
+});
+
+test("the hour after midnight is 0", () => {
+  expect(timeOfDay(new Date(2026, 2, 2, 0, 5, 9))).toBe("00:05:09");
+  expect(timeOfDay(new Date(2026, 2, 2, 14, 5, 9))).toBe("14:05:09");
 });
