@@ -120,6 +120,14 @@ test("the tail shows events as they happen, waits while it is paused, and has th
   await row.click();
   await page.getByRole("region", { name: "Payload" }).getByText(`"Ann Keller"`).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
+
+  // On a phone the payload takes the place of the list.
+  const focused = `document.activeElement.getAttribute("aria-label") ?? document.activeElement.className`;
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goBack();
+  await expect.poll(() => page.evaluate(focused)).toBe("event-row");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.evaluate(focused)).toBe("Event");
 });
 
 test("a secret is shown once, and each page fits 320 pixels without a fault", async ({ skip }) => {

@@ -119,6 +119,42 @@ test("the list is one stop of the Tab key, and the arrow keys go through it", as
   expect(faults).toEqual([]);
 });
 
+test("the focus goes along on a screen that has room for the list or the conversation alone", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  for (let i = 0; i < 30; i++) {
+    const from = `+1415555${String(i).padStart(4, "0")}`;
+    await shop.contacts.create({ phone: from, name: `Person ${i}` });
+    await shop.sandbox.inbound({ from, body: "Hello?" });
+  }
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(url);
+  const row = page.locator(".row", { hasText: "Person 8" });
+  await page.locator(".row").first().focus();
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("ArrowDown");
+      return page.evaluate(place);
+    })
+    .toContain("Person 8");
+  for (const leave of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
+    await row.press("Enter");
+    await page.getByRole("button", { name: "More actions" }).waitFor();
+    expect(await page.evaluate(place)).toBe("Conversation");
+    await page.keyboard.press("c");
+    await page.getByText("Nothing noted").waitFor();
+    expect(await page.evaluate(place)).toBe("Contact");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(place)).toBe("Hide the contact");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.evaluate(place)).toBe("Contact panel");
+    await leave();
+    await expect.poll(() => page.evaluate(place)).toContain("Person 8");
+  }
+  expect(faults).toEqual([]);
+});
+
 test("who edits a contact begins in its name, comes to what is wrong, and back to where it began", async ({
   skip,
 }) => {

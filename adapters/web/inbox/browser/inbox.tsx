@@ -4,11 +4,13 @@ import { signal } from "@preact/signals";
 import {
   EmptyState,
   go,
+  isFocusLost,
   Keys,
   linkTo,
   may,
   place,
   singleKeys,
+  useFocusOfOpen,
   useShortcutHelp,
   useShortcuts,
 } from "../../shared/browser/index.ts";
@@ -21,7 +23,7 @@ import { matches } from "./state/matches.ts";
 import { openThread, target } from "./state/thread.ts";
 import { isView, type ListQuery } from "./state/views.ts";
 import { t } from "./texts.ts";
-import { isContactShown, showContact } from "./views/contact-visibility.ts";
+import { coversThread, isContactShown, showContact } from "./views/contact-visibility.ts";
 import { Contact } from "./views/contact.tsx";
 import { Conversation } from "./views/conversation.tsx";
 import { ListPane } from "./views/list-pane.tsx";
@@ -74,6 +76,8 @@ export function Inbox(): JSX.Element {
     conversation(loaded) !== undefined &&
     isContactShown.value &&
     may("contacts:read");
+  const pane = useFocusOfOpen(open, ".list-pane");
+  useFocusOfContact(hasContact, pane);
   return (
     <div class={`inbox ${open === undefined ? "" : "has-open"} ${hasContact ? "has-contact" : ""}`}>
       <a class="skip-link" href="#conversations" onClick={skipToList}>
@@ -83,7 +87,13 @@ export function Inbox(): JSX.Element {
       <main class="panes">
         <h1 class="visually-hidden">{t("title")}</h1>
         <ListPane query={shown} active={open} placeQuery={query} />
-        <section class="conversation-pane" aria-label={t("conversation")}>
+        <section
+          class="conversation-pane"
+          ref={pane}
+          aria-label={t("conversation")}
+          // Whoever comes from the list takes the focus along.
+          tabIndex={-1}
+        >
           {loaded !== undefined ? (
             <Conversation key={loaded} id={loaded} back={linkTo([view], query)} />
           ) : (
@@ -132,6 +142,19 @@ function useLoaded(open: string | undefined): string | undefined {
   const loaded = useRef(open);
   if (!isPassing.value) loaded.current = open;
   return loaded.current;
+}
+
+/** Takes the focus along into the contact where it covers the conversation. */
+function useFocusOfContact(
+  hasContact: boolean,
+  conversation: { readonly current: HTMLElement | null },
+): void {
+  useLayoutEffect(() => {
+    const wasThere = conversation.current?.contains(document.activeElement) === true;
+    if (hasContact && coversThread() && (wasThere || isFocusLost())) {
+      document.querySelector<HTMLElement>(".contact")?.focus();
+    }
+  }, [hasContact]);
 }
 
 /** A link to the list would change the place. */

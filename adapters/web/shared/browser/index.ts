@@ -16,6 +16,7 @@ export * from "./components/toasts.tsx";
 export * from "./components/virtual-list.tsx";
 export * from "./connection.ts";
 export * from "./events.ts";
+export * from "./focus.ts";
 export * from "./formats.ts";
 export * from "./http.ts";
 export * from "./local.ts";

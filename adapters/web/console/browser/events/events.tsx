@@ -19,6 +19,7 @@ import {
   streamState,
   TextField,
   timeOfDay,
+  useFocusOfOpen,
   useShortcuts,
   VirtualList,
 } from "../../../shared/browser/index.ts";
@@ -51,6 +52,7 @@ export function EventsPage(): JSX.Element {
     },
   ]);
   const shown = (tail.events.value ?? []).filter((event) => matches(event, words.trim()));
+  const detail = useFocusOfOpen(open, ".pane-list");
   const selected = shown.find(({ id }) => id === open);
   return (
     <PageView
@@ -84,7 +86,13 @@ export function EventsPage(): JSX.Element {
           </div>
           <EventList tail={tail} events={shown} open={open} type={type} />
         </section>
-        <section class="pane pane-detail" aria-label={t("eventDetail")}>
+        <section
+          class="pane pane-detail"
+          ref={detail}
+          aria-label={t("eventDetail")}
+          // Whoever comes from the list takes the focus along.
+          tabIndex={-1}
+        >
           {open === undefined ? (
             <EmptyState icon="activity" title={t("eventNone")}>
               {t("eventNoneHint")}
@@ -156,6 +164,7 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
           label={t("events")}
           items={events.map(({ id }) => id)}
           rowHeight={rowHeight}
+          active={open}
           onEnd={() => void tail.more()}
           renderRow={(id, tabIndex) => {
             const event = byId.get(id);

@@ -58,7 +58,7 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
   const { data, error } = contact.state.value;
   const [dialog, setDialog] = useState<"merge" | "erase">();
   return (
-    <aside class="contact" aria-label={t("contact")}>
+    <aside class="contact" aria-label={t("contact")} tabIndex={-1}>
       <header class="contact-header">
         <h2 class="grow">{t("contact")}</h2>
         <IconButton

@@ -93,6 +93,7 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
             label={t("contactPanel")}
             shortcut="c"
             aria-pressed={isContactShown.value}
+            data-contact-toggle
             onClick={() => showContact(!isContactShown.value)}
           />
         )}

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isFocusLost } from "../focus.ts";
 import { Button } from "./button.tsx";
 
 interface VirtualListProps {
@@ -57,8 +58,23 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     }
   }, [active, activeIndex === -1]);
 
+  const opened = useRef(active);
+  useLayoutEffect(() => {
+    // Whoever leaves what a row has opened is at that row again.
+    if (active === undefined && opened.current !== undefined && isFocusLost()) {
+      wanted.current = opened.current;
+      setCurrent(opened.current);
+    }
+    opened.current = active;
+  }, [active]);
+
   useLayoutEffect(() => {
     if (wanted.current === undefined) return;
+    // The person has gone elsewhere before the row was in the document.
+    if (!isFocusLost() && scroller.current?.contains(document.activeElement) !== true) {
+      wanted.current = undefined;
+      return;
+    }
     const row = scroller.current?.querySelector<HTMLElement>(
       `[data-key="${CSS.escape(wanted.current)}"] > a`,
     );
