@@ -1,5 +1,6 @@
 /** Where the visitor writes. */
 import { Component, createRef, type JSX } from "preact";
+import { isComposing } from "../../shared/browser/composing.ts";
 import type { Chat } from "./chat.ts";
 import { SendIcon } from "./icons.tsx";
 import type { Memory } from "./memory.ts";
@@ -58,8 +59,7 @@ export class Composer extends Component<ComposerProps, ComposerState> {
   };
 
   readonly #onKeyDown = (event: KeyboardEvent): void => {
-    // Enter also ends the composition of a character, such as in Japanese.
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.#submit(event);
+    if (event.key === "Enter" && !event.shiftKey && !isComposing(event)) this.#submit(event);
   };
 
   override render(): JSX.Element {

@@ -1,5 +1,6 @@
 /** The button and the panel. */
 import type { JSX } from "preact";
+import { isComposing } from "../../shared/browser/composing.ts";
 import type { Chat, ChatState } from "./chat.ts";
 import { Composer } from "./composer.tsx";
 import { ChatIcon, CloseIcon, DownIcon } from "./icons.tsx";
@@ -104,7 +105,7 @@ const focusable = "button:not(:disabled), a[href], textarea, [tabindex]";
 function onKeyDown(event: KeyboardEvent, chat: Chat): void {
   // The page must not take the letters for its shortcuts.
   event.stopPropagation();
-  if (event.isComposing) return;
+  if (isComposing(event)) return;
   if (event.key === "Escape") {
     event.preventDefault();
     chat.close();

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { isComposing } from "../composing.ts";
 import { text } from "../shared-texts.ts";
 import { Icon } from "./icons.tsx";
 import { Popover } from "./popover.tsx";
@@ -55,7 +56,7 @@ export function Picker(props: PickerProps): JSX.Element {
     onPick(option.id);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : shown.length - 1;
