@@ -210,6 +210,49 @@ test("conversations that a person passes by with a key held down are not loaded"
   expect(faults).toEqual([]);
 });
 
+test("a reply is sent from its field, and not while the person types in another one", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer-area");
+  await composer.fill("It costs");
+  const learned = page.getByRole("textbox", { name: "What you learned" });
+  await learned.fill("Likes ferns");
+  await learned.press("Control+Enter");
+  await composer.press("End");
+  await page.keyboard.type(" nothing.");
+  await composer.press("Control+Enter");
+  await page.locator(".message.is-out", { hasText: "It costs nothing." }).waitFor();
+  expect(await page.locator(".message.is-out").count()).toBe(1);
+  expect(faults).toEqual([]);
+});
+
+test("shortcuts are letters also on a keyboard of another script, and with Caps Lock", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  const list = page.getByRole("listbox");
+  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+  for (const key of ["a", "A", "ф", "ش"]) {
+    await page.evaluate(`document.body.dispatchEvent(
+      new KeyboardEvent("keydown", { key: "${key}", code: "KeyA", bubbles: true, cancelable: true }))`);
+    await list.waitFor();
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "detached" });
+  }
+  // On a French keyboard, Q is where others have A.
+  await page.evaluate(`document.body.dispatchEvent(
+    new KeyboardEvent("keydown", { key: "q", code: "KeyA", bubbles: true, cancelable: true }))`);
+  expect(await list.count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
 test("a list that a shortcut opened leaves the focus where it was", async ({ skip }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
   const from = "+14155550100";

@@ -1,6 +1,8 @@
 /** Keyboard shortcuts of the page. */
 import { signal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { isComposing } from "./composing.ts";
 import { recall, remember } from "./local.ts";
 
 /** One shortcut. */
@@ -12,6 +14,8 @@ export interface Shortcut {
   readonly run: (event: KeyboardEvent) => void;
   /** Whether it runs again while the key is held down. */
   readonly repeats?: boolean;
+  /** The field in which it also works. While a person types in another field, none works. */
+  readonly field?: RefObject<Element | null>;
 }
 
 /** All shortcuts that work now, in the order in which they were added. */
@@ -48,23 +52,32 @@ export function useShortcuts(own: readonly Shortcut[]): void {
 const typing = "input, textarea, select, [contenteditable]";
 
 function onKeyDown(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing || event.altKey) return;
+  if (event.defaultPrevented || isComposing(event) || event.altKey) return;
   const { target } = event;
   const isHeld = event.ctrlKey || event.metaKey;
-  if (!isHeld) {
-    if (!singleKeys.value && event.key !== "Escape") return;
-    if (target instanceof Element && target.closest(typing) !== null) return;
-  }
+  if (!isHeld && !singleKeys.value && event.key !== "Escape") return;
   // An open dialog or menu has the keyboard for itself.
   if (document.querySelector("dialog[open], [role=menu], [role=listbox].picker-options") !== null) {
     return;
   }
-  const key = isHeld ? `Ctrl+${event.key}` : event.key;
+  const key = isHeld ? `Ctrl+${keyOf(event)}` : keyOf(event);
   const shortcut = shortcuts.value.findLast((each) => each.key === key);
   if (shortcut === undefined) return;
+  const field = target instanceof Element ? target.closest(typing) : null;
+  if (field !== null && field !== shortcut.field?.current) return;
   if (event.repeat && shortcut.repeats !== true) return;
   event.preventDefault();
   shortcut.run(event);
+}
+
+/**
+ * The key as shortcuts name it. A keyboard of another script has their letters on the same keys, and
+ * Caps Lock changes nothing.
+ */
+function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
+  const letter = /^Key([A-Z])$/.exec(code)?.[1];
+  if (letter !== undefined && /^[^ -~]$/u.test(key)) return letter.toLowerCase();
+  return key.length === 1 && !shiftKey ? key.toLowerCase() : key;
 }
 
 document.addEventListener("keydown", onKeyDown);

@@ -51,7 +51,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       ? [
           { key: "r", label: t("keyReply"), run: () => write("reply") },
           { key: "n", label: t("keyNote"), run: () => write("note") },
-          { key: "Ctrl+Enter", label: t("keySend"), run: () => send() },
+          { key: "Ctrl+Enter", label: t("keySend"), run: () => send(), field: area },
         ]
       : [],
   );
