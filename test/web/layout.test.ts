@@ -160,6 +160,35 @@ test("a conversation can be assigned to the agents that are enabled", async ({ s
   expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
 });
 
+test("all people of a large account have their names, and are offered in the order of these", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  const ids = Array.from({ length: 120 }, (_, i) => `user-${String(i).padStart(3, "0")}`);
+  for (const [i, each] of ids.entries()) {
+    await shop.operators.save(each, { name: `Person ${ids.length - i}` });
+  }
+  await shop.conversations.assign(id, { type: "human", id: ids.at(-1) ?? "" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), laptop);
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".conversation-sub", { hasText: "Person 1" }).waitFor();
+  await page.keyboard.press("a");
+  const people = page.locator("[role=option] bdi", { hasText: /^Person/ });
+  await people.first().waitFor();
+  expect((await people.allTextContents()).slice(0, 3)).toEqual([
+    "Person 1",
+    "Person 2",
+    "Person 3",
+  ]);
+  await page.keyboard.type("Person 120");
+  await page.keyboard.press("Enter");
+  await expect
+    .poll(async () => (await shop.conversations.get(id)).assignee)
+    .toEqual({ type: "human", id: "user-000" });
+});
+
 /** Sends a message that the carrier accepts and does not deliver. */
 async function undelivered({ shop }: Awaited<ReturnType<typeof newShop>>) {
   const { id } = await shop.messages.send({ to: "+15005550003", body: "Hello" });

@@ -1,27 +1,42 @@
 /** The names of the people and agents that the page shows by their ids. */
 import { signal } from "@preact/signals";
 import type { Agent, Assignee, Message, Operator, Page } from "../../../../../src/index.ts";
-import { api, current, may } from "../../../shared/browser/index.ts";
+import { api, current, currentLocale, may } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
-/** The people who may be assigned, as far as the page knows them. */
+/** The people who may be assigned, as far as the page knows them, by name. */
 export const operators = signal<readonly Pick<Operator, "id" | "name" | "avatar_url">[]>([]);
-/** The agents of the account. */
+/** The agents of the account, by name. */
 export const agents = signal<readonly Pick<Agent, "id" | "name" | "enabled">[]>([]);
 
-const maxRead = 100;
+const pageSize = 100;
+const maxPages = 10;
 
-/** Reads the people and agents of the account. */
+/** Reads the people and agents of the account, in the order of their names. */
 export async function loadPeople(): Promise<void> {
   const readAgents = async (): Promise<void> => {
-    if (!may("agents:read")) return;
-    agents.value = (await api.get<Page<Agent>>("v1/agents", { limit: maxRead })).data;
+    if (may("agents:read")) agents.value = await readByName<Agent>("v1/agents");
   };
   const readOperators = async (): Promise<void> => {
-    operators.value = (await api.get<Page<Operator>>("v1/operators", { limit: maxRead })).data;
+    operators.value = await readByName<Operator>("v1/operators");
   };
   // Without the names, the ids stand for them.
   await Promise.allSettled([readAgents(), readOperators()]);
+}
+
+async function readByName<Item extends { readonly name: string }>(
+  path: string,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < maxPages; pages++) {
+    const page: Page<Item> = await api.get(path, { limit: pageSize, cursor: cursor ?? undefined });
+    found.push(...page.data);
+    cursor = page.next_cursor;
+    if (cursor === null) break;
+  }
+  const { compare } = new Intl.Collator(currentLocale(), { numeric: true });
+  return found.toSorted((a, b) => compare(a.name, b.name));
 }
 
 /** Whether it is the person who uses the page. */
