@@ -189,6 +189,24 @@ test("all people of a large account have their names, and are offered in the ord
     .toEqual({ type: "human", id: "user-000" });
 });
 
+test("a very long name takes one line above its messages, on every screen", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const from = "+14155550100";
+  await shop.contacts.create({ phone: from, name: "Wolfeschlegel von und zu ".repeat(8) });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hi" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), laptop);
+  await page.goto(`${url}#/all/${id}`);
+  const author = page.locator(".message-author");
+  await author.waitFor();
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    const box = await author.boundingBox();
+    expect(box?.height).toBeLessThan(30);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(width);
+  }
+});
+
 /** Sends a message that the carrier accepts and does not deliver. */
 async function undelivered({ shop }: Awaited<ReturnType<typeof newShop>>) {
   const { id } = await shop.messages.send({ to: "+15005550003", body: "Hello" });

@@ -64,7 +64,7 @@ export function MessageBubble(props: MessageProps): JSX.Element {
                 size="small"
               />
             )}
-            <bdi>{name}</bdi>
+            <bdi class="truncate">{name}</bdi>
           </p>
         )}
         <div class="message-line">
