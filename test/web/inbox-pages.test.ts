@@ -269,8 +269,12 @@ test("a session that ends while a person writes keeps the text for that person, 
   person = kim;
   await page.evaluate("dispatchEvent(new Event('focus'))");
   await dialog.waitFor({ state: "detached" });
-  // The person goes on writing where the session ended.
+  // The person goes on writing where the session ended. Nothing but the reply is to be refused next.
+  const previewed = page.waitForResponse(
+    (response) => response.request().postData()?.includes("until six.") === true,
+  );
   await page.keyboard.type(" until six.");
+  await previewed;
   expect(await composer.inputValue()).toBe("We are open until six.");
 
   person = null;
