@@ -119,20 +119,21 @@ function NoneSelected(): JSX.Element {
   );
 }
 
-const passingMs = 150;
+/** Browsers repeat a held key sooner than this. */
+const repeatMs = 150;
 
 /** Whether a key is held down that goes through the list. */
 const isPassing = signal(false);
-let passing: ReturnType<typeof setTimeout> | undefined;
+let keyTimer: ReturnType<typeof setTimeout> | undefined;
 
-function pass(isHeld: boolean): void {
-  clearTimeout(passing);
+function setPassing(isHeld: boolean): void {
+  clearTimeout(keyTimer);
   isPassing.value = isHeld;
   // Another window may get the event that the key is up.
-  if (isHeld) passing = setTimeout(() => pass(false), passingMs);
+  if (isHeld) keyTimer = setTimeout(() => setPassing(false), repeatMs);
 }
 
-window.addEventListener("keyup", () => pass(false));
+window.addEventListener("keyup", () => setPassing(false));
 
 /**
  * The conversation to show. Each one takes several requests, of which a person may make 50 a
@@ -182,7 +183,7 @@ function useMoves(
   query: Readonly<Record<string, string>>,
 ): void {
   const move = (step: 1 | -1, { repeat }: KeyboardEvent): void => {
-    if (repeat) pass(true);
+    if (repeat) setPassing(true);
     const ids = list.ids.peek();
     const at = open === undefined ? -1 : ids.indexOf(open);
     const target = at === -1 && step === -1 ? ids.length - 1 : at + step;

@@ -250,7 +250,7 @@ export function ThemeMenu(): JSX.Element {
   return (
     <Menu
       label={text("themeLabel")}
-      icon={theme.value === "system" ? "sun" : theme.value === "dark" ? "moon" : "sun"}
+      icon={theme.value === "dark" ? "moon" : "sun"}
       items={choices.map(({ value, label, icon }) => ({
         label,
         icon,

@@ -94,6 +94,7 @@ class SharedStream {
       });
   }
 
+  /** Handles what another tab passes on. */
   private receive(passed: Passed): void {
     if (passed.kind === "event") this.take(passed.event);
     else if (passed.kind === "typing") this.listener.onTyping?.(passed.typing);
@@ -102,6 +103,7 @@ class SharedStream {
     else if (this.leads) this.pass({ kind: "state", state: streamState.value });
   }
 
+  /** Tells the other tabs. */
   private pass(passed: Passed): void {
     if (!this.stopped.aborted) this.channel?.postMessage(passed);
   }
@@ -111,6 +113,7 @@ class SharedStream {
     this.pass({ kind: "state", state });
   }
 
+  /** Reads the stream for all tabs, again and again. */
   private async lead(): Promise<void> {
     this.leads = true;
     for (let failures = 0; !this.stopped.aborted; failures += 1) {
@@ -141,6 +144,7 @@ class SharedStream {
     this.wake = () => {};
   }
 
+  /** Reads the stream until it ends. */
   private async read(onOpen: () => void): Promise<void> {
     const headers = new Headers({ ...personHeaders(), Accept: "text/event-stream" });
     const resumes = this.lastId !== undefined;
@@ -174,8 +178,8 @@ class SharedStream {
         this.pass({ kind: "gap" });
       }
       const parse = eventParser(({ type, data }) => {
-        if (type === "typing") this.takeTyping(data);
-        else this.takeText(data);
+        if (type === "typing") this.readTyping(data);
+        else this.readEvent(data);
       });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
@@ -189,18 +193,19 @@ class SharedStream {
     }
   }
 
-  private takeText(data: string): void {
+  private readEvent(data: string): void {
     const event = JSON.parse(data) as Event;
     this.take(event);
     this.pass({ kind: "event", event });
   }
 
-  private takeTyping(data: string): void {
+  private readTyping(data: string): void {
     const typing = JSON.parse(data) as Typing;
     this.listener.onTyping?.(typing);
     this.pass({ kind: "typing", typing });
   }
 
+  /** Hands an event to the page, once, although several tabs may pass it on. */
   private take(event: Event): void {
     this.lastId = event.id;
     if (this.seen.has(event.id)) return;

@@ -32,7 +32,7 @@ export class Sender {
     while (this.#outbox.next !== undefined) {
       await this.#patience.repeat(
         () => this.#sendNext(),
-        (error) => this.#keep(error),
+        (error) => this.#noteFailure(error),
       );
       this.#onChange();
     }
@@ -67,8 +67,8 @@ export class Sender {
     }
   }
 
-  /** Returns whether to try the message again. */
-  #keep(error: unknown): boolean {
+  /** Shows that the next message was not sent. Returns whether to try again. */
+  #noteFailure(error: unknown): boolean {
     const item = this.#outbox.next;
     const mayGoOn = mayRecover(error);
     if (item !== undefined) {
