@@ -9,6 +9,7 @@ import {
   explain,
   newKey,
   tabId,
+  timeNow,
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
@@ -71,7 +72,7 @@ export const closeConversation = (id: string): Promise<boolean> =>
     { status: "closed", snoozed_until: null },
     (key) => update(id, { status: "closed" }, key),
     t("closed"),
-    () => void reopen(id),
+    undoOf(id),
   );
 
 export const reopen = (id: string): Promise<boolean> =>
@@ -88,8 +89,19 @@ export const snooze = (id: string, until: string): Promise<boolean> =>
     { status: "snoozed", snoozed_until: until },
     (key) => update(id, { status: "snoozed", snoozed_until: until }, key),
     t("snoozed", { time: dayAndTime(until) }),
-    () => void reopen(id),
+    undoOf(id),
   );
+
+/** Returns what brings back the status that a conversation has now. */
+function undoOf(id: string): () => void {
+  const { status, snoozed_until } = conversationNow(id) ?? {};
+  return () => {
+    const until = snoozed_until ?? "";
+    if (status === "closed") void closeConversation(id);
+    else if (status === "snoozed" && Date.parse(until) > timeNow()) void snooze(id, until);
+    else void reopen(id);
+  };
+}
 
 export const setPriority = (id: string, priority: Priority): Promise<boolean> =>
   change(id, { priority }, (key) => update(id, { priority }, key));
