@@ -165,6 +165,11 @@ export const sharingChecks: StorageChecks = {
         async () => joined(handle).commit([insert("c"), insert("a")]),
         "a taken key",
       );
+      await failsAs(
+        StorageConflict,
+        async () => joined(handle).commit(Array.from("tuvwxyzabc", insert)),
+        "a taken key among many",
+      );
       await joined(handle).commit([insert("d")]);
     });
     await conflicted;

@@ -87,6 +87,27 @@ export const writeChecks: StorageChecks = {
     same(await allIds(port), ["b"], "rows at the end");
   },
 
+  "many new rows of a group are written in their order, or none if a key is taken": async (
+    ports,
+  ) => {
+    const port = await ports.port();
+    const all = Array.from("abcdefghijklmnopqrs");
+    const writesOf = (names: readonly string[]): Write[] => [
+      ...names.map((name) => log(name)),
+      ...names.map((name) => insert(item(name))),
+    ];
+    const inLog = async (): Promise<unknown[]> => {
+      const index = entriesByPosition;
+      return ids(await port.reader.range({ index, prefix: [], order: "ascending", limit: 20 }));
+    };
+    await write(port, insert(item("m")));
+    await failsAs(StorageConflict, () => write(port, ...writesOf(all)), "a taken key");
+    same([await allIds(port), await inLog()], [["m"], []], "rows after a taken key");
+    const others = all.filter((name) => name !== "m").toReversed();
+    await write(port, ...writesOf(others));
+    same([await allIds(port), await inLog()], [all, others], "rows at the end");
+  },
+
   "an open group does not block other reads or commits": async (ports) => {
     const port = await ports.port();
     const other = await ports.port();
