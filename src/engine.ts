@@ -140,6 +140,7 @@ export class MessagingEngine<
       origins: settings.webchat.origins,
       prepared,
       run,
+      stopDeadline,
     });
     this.#service = backend;
     const { streamSources } = backend;

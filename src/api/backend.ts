@@ -91,6 +91,8 @@ export interface BackendOptions {
   readonly prepared: () => Promise<Prepared>;
   /** Runs the call of a client when the storage is open. A stop waits for it. */
   readonly run: <T>(call: (prepared: Prepared) => Promise<T>) => Promise<T>;
+  /** Aborts at the deadline of a stop. */
+  readonly stopDeadline: AbortSignal;
 }
 
 interface Prepared {

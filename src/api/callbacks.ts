@@ -41,6 +41,8 @@ export interface CallbackOptions {
   readonly logger: Logger;
   /** Runs the call of a carrier when the storage is open. A stop waits for it. */
   readonly run: <T>(call: (prepared: { readonly runtime: Runtime }) => Promise<T>) => Promise<T>;
+  /** Aborts at the deadline of a stop. Callbacks that are still being parsed then fail. */
+  readonly stopDeadline: AbortSignal;
 }
 
 /**
@@ -68,7 +70,7 @@ export class Callbacks {
    * expects. Errors of the transport are thrown too.
    * @throws TidingsError `not_found` when no transport of that name accepts callbacks;
    *   `overloaded` when too many callbacks of the transport run; `internal` when the transport does
-   *   not parse the callback in time
+   *   not parse the callback in time; `shutting_down`
    */
   async receive(
     name: string,
@@ -85,14 +87,15 @@ export class Callbacks {
     request: Omit<CallbackRequest, "received_at">,
     runtime: Runtime,
   ): Promise<CallbackResult["response"]> {
-    const { clock } = this.#options;
+    const { clock, stopDeadline } = this.#options;
     try {
       return await places.run(async () => {
         const result = await withDeadline(
           clock,
           parseMs,
-          () => parse({ ...request, received_at: clock.now() }),
+          async () => parse({ ...request, received_at: clock.now() }),
           () => parsedTooSlowly(name),
+          stopDeadline,
         );
         // Commits before the response. The carrier repeats a callback that fails here.
         return recordCallback(name, result, runtime);

@@ -241,6 +241,23 @@ describe("a request to an engine that stops", () => {
   });
 });
 
+describe("a callback that a transport parses when the engine stops", () => {
+  it("is refused at the deadline, so that the carrier repeats it", async () => {
+    const { clock, engine, log } = world();
+    const line = over(carrier(), { parseCallback: () => new Promise<never>(() => {}) });
+    const one = engine(memory(), { transports: [line] });
+    await one.start();
+    const path = "/v1/transports/sandbox/callbacks";
+    const answered = call(one.api, { method: "POST", path, body: {} });
+    await clock.settle();
+    const isOver = stopping(one);
+    await clock.advance(3_000);
+    expect([isOver(), clock.nextWakeAt]).toEqual([true, undefined]);
+    expect(jsonOf(await answered)).toMatchObject({ status: 503, code: "shutting_down" });
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
+
 describe("an engine whose storage cannot be watched", () => {
   it("reports the error, leaves nothing running, and can start later", async () => {
     const { clock, engine } = world();
