@@ -1,4 +1,3 @@
-import { endsBefore } from "../kernel/index.ts";
 import { type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { type JobRow, jobs } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
@@ -60,6 +59,8 @@ export class Dispatcher {
   readonly #searches: FailureLog;
   readonly #leases: FailureLog;
   readonly #stopping = new AbortController();
+  /** Whether the deadline of a stop came while jobs ran. */
+  #hasAborted = false;
   /** Whether the last wait ended without a reason to search. */
   #isPolling = false;
   /** Whether other engines took jobs that the last search has found. */
@@ -96,6 +97,7 @@ export class Dispatcher {
       failed: "due jobs could not be leased; retrying",
       again: "due jobs can be leased again",
     });
+    options.abort.addEventListener("abort", () => this.#noteAborted());
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
     this.#atOnce = new BeginAtOnce({
       ...options,
@@ -113,7 +115,7 @@ export class Dispatcher {
 
   /**
    * Takes no more jobs and waits until the running ones have ended. Returns whether none was
-   * aborted: an aborted job is due again when its lease ends.
+   * aborted: an aborted job may still be leased.
    */
   async stop(): Promise<boolean> {
     this.#stopping.abort();
@@ -121,16 +123,21 @@ export class Dispatcher {
     this.#removeStarter();
     this.#wake.raise();
     await this.#loop;
-    const ended = this.#atOnce.drained().then(() => this.#running.ended());
-    const isInTime = await endsBefore(this.#options.abort, ended);
-    if (!isInTime) {
-      this.#options.logger.warn(
-        { jobs: this.#atOnce.uncommitted + this.#running.size },
-        "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
-      );
-      await ended;
-    }
-    return isInTime;
+    // The last search may have started jobs after the deadline.
+    if (this.#options.abort.aborted && !this.#hasAborted) this.#noteAborted();
+    await this.#atOnce.drained();
+    await this.#running.ended();
+    return !this.#hasAborted;
+  }
+
+  #noteAborted(): void {
+    const jobs = this.#atOnce.uncommitted + this.#running.size;
+    if (jobs === 0) return;
+    this.#hasAborted = true;
+    this.#options.logger.warn(
+      { jobs },
+      "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
+    );
   }
 
   async #run(): Promise<void> {

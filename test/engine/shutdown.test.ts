@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { accepted, carrier } from "../support/carrier.ts";
+import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { stopping, world } from "../support/world.ts";
@@ -175,6 +175,34 @@ describe("an engine that stops", () => {
     await clock.advance(3_000);
     await stop;
     expect(log).toMatchObject([{ level: "warn", facts: { jobs: 2 } }]);
+  });
+
+  it("counts no job as aborted if only its search for jobs lasts beyond the deadline", async () => {
+    const { clock, engine, log } = world();
+    const storage = memory();
+    const search = held<undefined>();
+    let searches = 0;
+    let isSlow = false;
+    const reader = over(storage.reader, {
+      async range(range) {
+        if (isSlow) {
+          searches++;
+          await search.promise;
+        }
+        return storage.reader.range(range);
+      },
+    });
+    const one = engine(over(storage, { reader }));
+    await one.start();
+    await clock.advance(1_000);
+    isSlow = true;
+    await clock.advance(10_000);
+    expect(searches).toBeGreaterThan(0);
+    const isOver = stopping(one);
+    await clock.advance(3_000);
+    search.answer(undefined);
+    await clock.advanceUntil(isOver);
+    expect(log).toEqual([]);
   });
 
   it("does not close a storage that it never opened", async () => {
