@@ -226,7 +226,7 @@ export class HostTransactions {
 function notEndedInTime(): TidingsError {
   return new TidingsError(
     "shutting_down",
-    "The engine is shutting down. This transaction did not end in time and was rolled back.",
+    "The engine is shutting down. This call did not end in time and was rolled back.",
   );
 }
 
