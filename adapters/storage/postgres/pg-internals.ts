@@ -97,10 +97,18 @@ export function prepareAcquiredClients(pool: PostgresPool): void {
  * these bytes are processed. The next statement of such a client fails.
  */
 function ignoreEarlyErrors(client: object): void {
-  if (!isEventful(client)) return;
+  // Waiting callers that gave up return a client at once, so the pool may hand it out many times.
+  if (!isEventful(client) || ignoring.has(client)) return;
+  ignoring.add(client);
   client.on("error", ignore);
-  setImmediate(() => client.removeListener("error", ignore));
+  setImmediate(() => {
+    client.removeListener("error", ignore);
+    ignoring.delete(client);
+  });
 }
+
+/** The clients whose errors are ignored now. */
+const ignoring = new WeakSet<object>();
 
 function ignore(): void {}
 

@@ -69,6 +69,23 @@ it("an engine stops at its deadline although the server does not respond any mor
   await pool.end();
 }, 60_000);
 
+it("many callers that stopped waiting return a connection one after the other without a warning of Node", async () => {
+  const pool = (await database()).pool({ max: 1 });
+  const client = await pool.connect();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const connections = new ConnectionPool(pool);
+  const waits = Promise.allSettled(Array.from({ length: 12 }, () => connections.take()));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(new Set((await waits).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  const warn = vi.spyOn(process, "emitWarning");
+  onTestFinished(() => warn.mockRestore());
+  client.release();
+  const { release } = await connections.take();
+  release();
+  expect(warn).not.toHaveBeenCalled();
+});
+
 describe("a pool that the host application ends", () => {
   it("refuses at once every call that waits for a connection, and the engine stops", async () => {
     const where = await database(await migrated());
