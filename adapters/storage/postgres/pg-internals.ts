@@ -62,9 +62,17 @@ export const sendsAhead = (client: object): boolean =>
  * when the driver cannot tell.
  */
 export function transactionStatus(client: object): unknown {
-  return hasMethods(client, "getTransactionStatus")
-    ? ((client as StatusClient).getTransactionStatus() ?? undefined)
-    : followed.get(client)?.status;
+  return reportedStatus(client) ?? followed.get(client)?.status;
+}
+
+function reportedStatus(client: object): unknown {
+  if (!hasMethods(client, "getTransactionStatus")) return undefined;
+  try {
+    return (client as StatusClient).getTransactionStatus();
+  } catch {
+    // A client of `pg.native` has this method although old versions of `pg-native` lack theirs.
+    return undefined;
+  }
 }
 
 interface StatusClient {

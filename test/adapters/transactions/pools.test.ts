@@ -99,6 +99,17 @@ describe.each(["the current pg", "pg before 8.21"])("with %s", (driver) => {
   });
 });
 
+it("an engine works with clients whose driver fails to tell the status of their transactions", async () => {
+  const { engine, pool } = await opened(2);
+  // Like those of `pg.native` with `pg-native` 3.5.
+  const getTransactionStatus = (): never => {
+    throw new TypeError("this.native.getTransactionStatus is not a function");
+  };
+  pool.on("connect", (client) => Reflect.set(client, "getTransactionStatus", getTransactionStatus));
+  const { id } = await engine.messages.send(hello);
+  expect((await engine.messages.get(id)).body).toBe("Hello");
+});
+
 it("the newest events include those of a host transaction as soon as it has committed", async () => {
   const { engine, pool } = await opened(3);
   for (let i = 0; i < 4; i++) await engine.messages.send({ ...hello, to: `+150055500${10 + i}` });
