@@ -6,18 +6,10 @@ import type { Connection } from "./connection.ts";
 export const positionsTable: string = `${namePrefix}positions`;
 
 /**
- * The number of rows that one statement inserts if a step has so many. With 8, SQLite prepares and
- * ends few statements, and few of a step's rows are left for single ones.
- */
-export const rowsAtOnce = 8;
-
-/**
  * One statement and the rows to run it for. It is plain data, so it can be sent to another thread.
  */
 export interface Step {
   readonly sql: string;
-  /** The same for `rowsAtOnce` rows. Undefined if each row needs a statement. */
-  readonly manySql: string | undefined;
   /** The collection that the statement writes, for error messages. */
   readonly collection: string;
   /**
@@ -32,16 +24,14 @@ export interface Step {
 
 /**
  * Runs the steps in the connection's open transaction. Stops at a row that has changed since it was
- * read, and returns the name of its collection. If it does, or if it throws, some writes may have
- * been made, and the caller must undo them.
+ * read, and returns the name of its collection.
  */
 export function runSteps(steps: readonly Step[], connection: Connection): string | undefined {
   let next = firstPosition(connection, steps);
-  for (const step of steps) {
-    const { sql, collection, guard, positionPlace, rows } = step;
-    if (positionPlace !== undefined) for (const row of rows) row[positionPlace] = next++;
+  for (const { sql, collection, guard, positionPlace, rows } of steps) {
     const statement = guard === "finds" ? connection.query(sql) : connection.statement(sql);
-    for (const row of rows.slice(runMany(step, connection))) {
+    for (const row of rows) {
+      if (positionPlace !== undefined) row[positionPlace] = next++;
       if (guard === "finds") {
         if (statement.get(...row) === undefined) return collection;
       } else {
@@ -51,17 +41,6 @@ export function runSteps(steps: readonly Step[], connection: Connection): string
     }
   }
   return undefined;
-}
-
-/** Runs a step for its first rows, `rowsAtOnce` at a time. Returns for how many rows. */
-function runMany({ manySql, rows }: Step, connection: Connection): number {
-  if (manySql === undefined || rows.length < rowsAtOnce) return 0;
-  const statement = connection.statement(manySql);
-  let done = 0;
-  for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
-    statement.run(...rows.slice(done, done + rowsAtOnce).flat());
-  }
-  return done;
 }
 
 /**

@@ -9,7 +9,6 @@ import { sortColumns } from "../index-order.ts";
 import { columnType, type Layout, layoutOf } from "../layout.ts";
 import type { Addition } from "../schema.ts";
 import { columnList, conditionSql, indexName, literal, namePrefix, quoted } from "../sql.ts";
-import { rowsAtOnce } from "./steps.ts";
 
 /** Returns the quoted name of a collection's table. */
 export const tableName = ({ name }: Collection): string => quoted(namePrefix + name);
@@ -19,12 +18,6 @@ export class Table {
   readonly layout: Layout;
   readonly name: string;
   readonly insert: string;
-  /**
-   * Inserts `rowsAtOnce` rows. If one of them fails, those before it stay inserted (`OR FAIL`), and
-   * the caller undoes all of its writes. Without that, SQLite would copy each page that it changes,
-   * to undo this one statement.
-   */
-  readonly insertMany: string;
   readonly remove: string;
   readonly hold: string;
   readonly add: string;
@@ -39,10 +32,8 @@ export class Table {
       .map((column) => `${quoted(column)} = ?`)
       .join(" AND ");
     const sums = columns.filter((column) => !key.includes(column)).map(quoted);
-    const into = `INTO ${this.name} (${columnList(columns)}) VALUES`;
-    const values = `(${columns.map(() => "?").join(", ")})`;
-    this.insert = `INSERT ${into} ${values}`;
-    this.insertMany = `INSERT OR FAIL ${into} ${Array<string>(rowsAtOnce).fill(values).join(", ")}`;
+    const values = columns.map(() => "?").join(", ");
+    this.insert = `INSERT INTO ${this.name} (${columnList(columns)}) VALUES (${values})`;
     this.remove = `DELETE FROM ${this.name} WHERE ${guard}`;
     this.hold = `SELECT 1 FROM ${this.name} WHERE ${guard}`;
     const added = sums.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");

@@ -21,7 +21,6 @@ export function stepsOf(writes: readonly Write[], tableOf: TableOf<Table>): read
       const collection = write.collection.name;
       steps.push({
         sql,
-        manySql: write.kind === "insert" ? table.insertMany : undefined,
         collection,
         guard,
         positionPlace: positionPlaceOf(write, table),
