@@ -230,6 +230,31 @@ test("a reply is sent from its field, and not while the person types in another 
   expect(faults).toEqual([]);
 });
 
+test("Escape that drops what is composed leaves the field, its text and its list", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+  const people = page.getByRole("combobox", { name: "Assign to" });
+  const search = page.getByRole("searchbox");
+  for (const field of [page.locator(".composer-area"), search, people]) {
+    if (field === people) await page.keyboard.press("a");
+    await field.fill("こんにちは");
+    await page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {
+      key: "Escape", isComposing: true, bubbles: true, cancelable: true }))`);
+    expect(await field.inputValue()).toBe("こんにちは");
+    await field.and(page.locator(":focus")).waitFor();
+    await field.press("Escape");
+  }
+  await people.waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+});
+
 test("shortcuts are letters also on a keyboard of another script, and with Caps Lock", async ({
   skip,
 }) => {

@@ -1,6 +1,6 @@
 /**
  * Whether a key belongs to the composition of a character, such as Enter in Japanese, which chooses
- * one. In Safari the composition is over when the key comes that ended it, and only its code tells.
+ * one, and Escape, which drops it. In Safari the composition is over when the key comes that ended it, and only its code tells.
  */
 export const isComposing = (event: KeyboardEvent): boolean =>
   // oxlint-disable-next-line typescript/no-deprecated -- nothing else tells of it in Safari

@@ -14,6 +14,7 @@ export * from "./components/table.tsx";
 export * from "./components/tabs.tsx";
 export * from "./components/toasts.tsx";
 export * from "./components/virtual-list.tsx";
+export * from "./composing.ts";
 export * from "./connection.ts";
 export * from "./events.ts";
 export * from "./focus.ts";

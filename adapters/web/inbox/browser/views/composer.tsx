@@ -7,6 +7,7 @@ import {
   dayAndTime,
   Icon,
   IconButton,
+  isComposing,
   Keys,
   may,
   Tabs,
@@ -102,7 +103,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
           if (!isNote) reportTyping(row, body);
         }}
         onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.blur();
+          if (event.key === "Escape" && !isComposing(event)) event.currentTarget.blur();
         }}
       />
       {!isNote && <Chips id={id} draft={draft} />}

@@ -6,6 +6,7 @@ import {
   go,
   Icon,
   IconButton,
+  isComposing,
   linkTo,
   place,
   Popover,
@@ -110,7 +111,7 @@ function Search({ words, onChange }: SearchProps): JSX.Element {
         value={typed}
         onInput={({ currentTarget }) => type(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
+          if (event.key !== "Escape" || isComposing(event)) return;
           event.stopPropagation();
           type("");
           event.currentTarget.blur();

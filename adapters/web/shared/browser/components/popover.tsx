@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { isComposing } from "../composing.ts";
 
 interface PopoverProps {
   /** The element that it belongs to. It opens next to it. */
@@ -38,7 +39,7 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
     };
     // The focus is lost when what has it disappears, and Escape must close the panel all the same.
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== "Escape") return;
+      if (event.key !== "Escape" || isComposing(event)) return;
       event.preventDefault();
       event.stopPropagation();
       close.current();
