@@ -210,7 +210,7 @@ test("conversations that a person passes by with a key held down are not loaded"
   expect(faults).toEqual([]);
 });
 
-test("a reply is sent from its field, and not while the person types in another one", async ({
+test("a reply is sent from its field, and not while the person types in another one or opens a link", async ({
   skip,
 }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
@@ -222,6 +222,9 @@ test("a reply is sent from its field, and not while the person types in another 
   const learned = page.getByRole("textbox", { name: "What you learned" });
   await learned.fill("Likes ferns");
   await learned.press("Control+Enter");
+  const opened = page.context().waitForEvent("page");
+  await page.locator(".row").press("Control+Enter");
+  await (await opened).close();
   await composer.press("End");
   await page.keyboard.type(" nothing.");
   await composer.press("Control+Enter");

@@ -60,6 +60,8 @@ function onKeyDown(event: KeyboardEvent): void {
   if (document.querySelector("dialog[open], [role=menu], [role=listbox].picker-options") !== null) {
     return;
   }
+  // The browser opens a link in another tab.
+  if (isHeld && target instanceof Element && target.closest("a[href]") !== null) return;
   const key = isHeld ? `Ctrl+${keyOf(event)}` : keyOf(event);
   const shortcut = shortcuts.value.findLast((each) => each.key === key);
   if (shortcut === undefined) return;
