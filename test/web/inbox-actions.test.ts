@@ -277,6 +277,31 @@ test("who undoes that a snoozed conversation was closed has it snoozed as before
   expect(await shop.conversations.get(id)).toMatchObject({ status: "snoozed", snoozed_until });
 });
 
+test("who undoes that a snoozed conversation was closed hides nothing that the contact wrote since", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const snoozed_until = new Date(Date.now() + 86_400_000).toISOString();
+  await shop.conversations.update(id, { status: "snoozed", snoozed_until });
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+  await page.keyboard.press("e");
+  const undo = page.getByRole("button", { name: "Undo" });
+  await undo.waitFor();
+  await shop.sandbox.inbound({ from, body: "Are you there?" });
+  await page.locator(".row", { hasText: "Are you there?" }).waitFor();
+  const changes: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "PATCH") changes.push(request.url());
+  });
+  await undo.click();
+  await undo.waitFor({ state: "detached" });
+  expect(changes).toEqual([]);
+  expect((await shop.conversations.get(id)).status).toBe("open");
+});
+
 test("a mailing into the open conversation is shown, with a few requests a second", async ({
   skip,
 }) => {

@@ -72,7 +72,7 @@ export const closeConversation = (id: string): Promise<boolean> =>
     { status: "closed", snoozed_until: null },
     (key) => update(id, { status: "closed" }, key),
     t("closed"),
-    undoOf(id),
+    undoOf(id, "closed"),
   );
 
 export const reopen = (id: string): Promise<boolean> =>
@@ -89,13 +89,15 @@ export const snooze = (id: string, until: string): Promise<boolean> =>
     { status: "snoozed", snoozed_until: until },
     (key) => update(id, { status: "snoozed", snoozed_until: until }, key),
     t("snoozed", { time: dayAndTime(until) }),
-    undoOf(id),
+    undoOf(id, "snoozed"),
   );
 
-/** Returns what brings back the status that a conversation has now. */
-function undoOf(id: string): () => void {
+/** Returns what brings back the present status of a conversation, as long as it has `next`. */
+function undoOf(id: string, next: Conversation["status"]): () => void {
   const { status, snoozed_until } = conversationNow(id) ?? {};
   return () => {
+    // The contact may have written since, and nobody would see the message.
+    if ((conversationNow(id)?.status ?? next) !== next) return;
     const until = snoozed_until ?? "";
     if (status === "closed") void closeConversation(id);
     else if (status === "snoozed" && Date.parse(until) > timeNow()) void snooze(id, until);
