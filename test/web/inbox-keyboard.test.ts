@@ -155,6 +155,30 @@ test("the focus goes along on a screen that has room for the list or the convers
   expect(faults).toEqual([]);
 });
 
+test("what a person writes or opens on a narrow screen is not under the contact", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(url);
+  const contact = page.getByRole("complementary", { name: "Contact" });
+  await page.locator(".row").click();
+  await page.getByRole("button", { name: "More actions" }).waitFor();
+  await page.keyboard.press("c");
+  await contact.waitFor();
+  await page.keyboard.press("r");
+  await contact.waitFor({ state: "detached" });
+  await page.locator(".composer-area:focus").press("Escape");
+  await page.keyboard.press("c");
+  await contact.waitFor();
+  await page.goBack();
+  await page.locator(".row").click();
+  await page.getByRole("button", { name: "More actions" }).waitFor();
+  expect(await contact.count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
 test("who edits a contact begins in its name, comes to what is wrong, and back to where it began", async ({
   skip,
 }) => {

@@ -23,7 +23,12 @@ import { matches } from "./state/matches.ts";
 import { openThread, target } from "./state/thread.ts";
 import { isView, type ListQuery } from "./state/views.ts";
 import { t } from "./texts.ts";
-import { coversThread, isContactShown, showContact } from "./views/contact-visibility.ts";
+import {
+  coversThread,
+  isContactShown,
+  showContact,
+  uncoverThread,
+} from "./views/contact-visibility.ts";
 import { Contact } from "./views/contact.tsx";
 import { Conversation } from "./views/conversation.tsx";
 import { ListPane } from "./views/list-pane.tsx";
@@ -68,6 +73,10 @@ export function Inbox(): JSX.Element {
     };
   }, [loaded]);
   useEffect(() => list.keep(open), [open]);
+  useLayoutEffect(() => {
+    // The next conversation would be opened under its contact.
+    if (open === undefined) uncoverThread();
+  }, [open]);
   useTitle();
   useShortcutHelp();
   useMoves(view, open, query);

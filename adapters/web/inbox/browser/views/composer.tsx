@@ -29,6 +29,7 @@ import { reportTyping } from "../state/typing.ts";
 import { smsSize } from "../encoding.ts";
 import { t } from "../texts.ts";
 import { Tools } from "./composer-tools.tsx";
+import { uncoverThread } from "./contact-visibility.ts";
 import { nameIn } from "../words.ts";
 
 const maxCharacters = 1600;
@@ -43,6 +44,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
   const isNote = mode === "note";
   const draft = isNote ? note : reply;
   const write = (next: Mode): void => {
+    uncoverThread();
     setMode(id, next);
     area.current?.focus();
   };
