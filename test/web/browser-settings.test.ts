@@ -41,6 +41,22 @@ test("times are those of the time zone that a person has traveled to", async ({ 
   await expect.poll(() => shown.textContent()).toBe(await page.evaluate(there));
 });
 
+test("a chart has the times of the time zone that a person has traveled to", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  await shop.messages.send({ to: "+15005550001", body: "Hello" });
+  const { page } = await newTab(await chromium(skip));
+  const devices = await page.context().newCDPSession(page);
+  await devices.send("Emulation.setTimezoneOverride", { timezoneId: "Europe/Zurich" });
+  await page.goto(`${url}#/overview`);
+  const drawn = () => page.evaluate("document.querySelector('.chart-box canvas').toDataURL()");
+  await page.locator(".chart-box canvas").nth(1).waitFor();
+  const there = await drawn();
+  await devices.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kathmandu" });
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await expect.poll(drawn).not.toBe(there);
+});
+
 test("an empty field is written in the direction of the page, and a text in its own", async ({
   skip,
 }) => {

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { currentLocale, dateTime, theme } from "../../../shared/browser/index.ts";
+import { currentLocale, dateTime, theme, timeZone } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import type { Plot } from "./plot.ts";
 
@@ -41,7 +41,7 @@ export function Chart({ label, times, lines, format }: ChartProps): JSX.Element 
       drawn?.destroy();
       setAt(undefined);
     };
-  }, [content, scheme]);
+  }, [content, scheme, timeZone.value]);
   const time = at === undefined ? undefined : times[at];
   const shown = lines.map((line) => ({
     ...line,
