@@ -77,9 +77,10 @@ function onKeyDown(event: KeyboardEvent): void {
  * Caps Lock changes nothing.
  */
 function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
+  if (shiftKey || key.length > 1) return key;
   const letter = /^Key([A-Z])$/.exec(code)?.[1];
-  if (letter !== undefined && /^[^ -~]$/u.test(key)) return letter.toLowerCase();
-  return key.length === 1 && !shiftKey ? key.toLowerCase() : key;
+  const isOfOtherScript = /[^ -~\p{Script=Latin}]/u.test(key);
+  return (isOfOtherScript ? (letter ?? key) : key).toLowerCase();
 }
 
 document.addEventListener("keydown", onKeyDown);
