@@ -80,7 +80,10 @@ class SharedStream {
     const endObserving = onReconnect((reason) => {
       if (reason === "session") this.wake();
     });
-    stopped.addEventListener("abort", endObserving);
+    stopped.addEventListener("abort", () => {
+      endObserving();
+      this.wake();
+    });
     // Without locks, as on a plain http address, each tab reads for itself.
     if (channel === undefined || !("locks" in navigator)) {
       void this.lead();
@@ -139,7 +142,6 @@ class SharedStream {
         clearTimeout(timer);
         resolve();
       };
-      this.stopped.addEventListener("abort", this.wake, { once: true });
     });
     this.wake = () => {};
   }
