@@ -21,7 +21,8 @@ export interface Called {
 
 /**
  * Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. A call
- * that was not made, because `abort` came first, counts as refused: a later attempt repeats nothing.
+ * that was not made, because `abort` or the end of the lease came first, counts as refused: a later
+ * attempt repeats nothing.
  */
 export async function callCarrier(
   runtime: Runtime,
@@ -34,6 +35,11 @@ export async function callCarrier(
     return unavailable(`No transport ${attempt.transport} is set up here for ${attempt.mode}.`);
   }
   if (abort.aborted) return unavailable("The engine stopped before it called the carrier.");
+  // The process may have stalled since the hand-over, for example because the machine slept.
+  // Another engine may send the message meanwhile, once this call must have ended.
+  if (clock.now() > attempt.leased_until - callDeadlineMs) {
+    return unavailable("The engine stalled before it called the carrier.");
+  }
   const { id: attempt_id, number, started_at } = attempt;
   let sending: Promise<unknown> | undefined;
   try {
