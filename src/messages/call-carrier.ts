@@ -21,8 +21,8 @@ export interface Called {
 
 /**
  * Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. A call
- * that was not made, because `abort` or the end of the lease came first, counts as refused: a later
- * attempt repeats nothing.
+ * that was not made, because `abort` or the end of the lease came first, counts as refused, so that
+ * the message is not ambiguous.
  */
 export async function callCarrier(
   runtime: Runtime,
@@ -36,7 +36,7 @@ export async function callCarrier(
   }
   if (abort.aborted) return unavailable("The engine stopped before it called the carrier.");
   // The process may have stalled since the hand-over, for example because the machine slept.
-  // Another engine may send the message meanwhile, once this call must have ended.
+  // By now, another engine may have sent the message.
   if (clock.now() > attempt.leased_until - callDeadlineMs) {
     return unavailable("The engine stalled before it called the carrier.");
   }

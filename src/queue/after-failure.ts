@@ -21,9 +21,9 @@ interface Options {
 const maxOutagePauseMs = 5_000;
 
 /**
- * Schedules a failed job again after a pause, or at once if its failure is that it was aborted
- * (`abort`). Never rejects. In an outage every job can fail, so
- * failures of the storage are logged once a minute. `outages` counts them.
+ * Schedules a failed job again after a pause. A job that ended because of `abort` has not failed, and
+ * is due again at once. Never rejects. In an outage every job can fail, so failures of the storage
+ * are logged once a minute. `outages` counts them.
  */
 export async function reschedule(
   { store, clock, logger, outages }: Options & { readonly outages: ProblemLimit },

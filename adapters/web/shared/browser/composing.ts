@@ -1,7 +1,14 @@
+/** The parts of a `KeyboardEvent` that tell of an input method. */
+interface ComposingKey {
+  readonly isComposing: boolean;
+  /** 229 if an input method handles the key (UI Events, legacy key attributes). */
+  readonly keyCode: number;
+}
+
 /**
  * Whether a key belongs to the composition of a character, such as Enter in Japanese, which chooses
- * one, and Escape, which drops it. In Safari the composition is over when the key comes that ended it, and only its code tells.
+ * one, and Escape, which drops it. In Safari, the composition is already over when the key that
+ * ended it arrives. Then only the legacy `keyCode` tells.
  */
-export const isComposing = (event: KeyboardEvent): boolean =>
-  // oxlint-disable-next-line typescript/no-deprecated -- nothing else tells of it in Safari
+export const isComposing = (event: ComposingKey): boolean =>
   event.isComposing || event.keyCode === 229;
