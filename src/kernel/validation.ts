@@ -123,12 +123,13 @@ function strictest(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIss
   return issues.filter((issue) => {
     const limit = limitOf(issue);
     const isStricter = (other: z.core.$ZodIssue): boolean =>
-      other.code === issue.code &&
-      limitOf(other) < limit &&
-      z.core.toDotPath(other.path) === z.core.toDotPath(issue.path);
+      other.code === issue.code && limitOf(other) < limit && isSamePath(other.path, issue.path);
     return !issues.some(isStricter);
   });
 }
+
+const isSamePath = (a: readonly PropertyKey[], b: readonly PropertyKey[]): boolean =>
+  a.length === b.length && a.every((segment, i) => segment === b[i]);
 
 /** The lower this number, the stricter the limit. */
 function limitOf(issue: z.core.$ZodIssue): number {

@@ -196,6 +196,15 @@ describe("the packed tarball", () => {
     expect(installed).toEqual(typed);
   });
 
+  test("contains no messages of zod but the English ones, since the other languages slow the import down", async () => {
+    const files = globSync("dist/*.js");
+    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    const languages = texts.flatMap((text) =>
+      [...text.matchAll(/^\/\/ .*\/zod\/v4\/locales\/(.+)\.js$/gm)].map(([, name]) => name),
+    );
+    expect(languages).toEqual(["en"]);
+  });
+
   test("runs the first programs of a new user, word for word as the README and the docs have them", async () => {
     const programOf = (document: string, until?: string): { code: string; output: string } => {
       const [sample] = samplesOf(document);
