@@ -48,13 +48,18 @@ export class PoolClients {
     }
   }
 
+  /** Whether the host application has begun to end the pool. */
+  get isEnding(): boolean {
+    return isEnding(this.#pool);
+  }
+
   /**
    * Calls `listener` soon after the host application has begun to end the pool. Returns a function
    * that removes the listener.
    */
   onEnd(listener: () => void): () => void {
     const timer = setInterval(() => {
-      if (!isEnding(this.#pool)) return;
+      if (!this.isEnding) return;
       clearInterval(timer);
       listener();
     }, checkMs).unref();
@@ -79,7 +84,7 @@ export class PoolClients {
   /** Why nobody can take a client any more. Undefined if clients can be taken. */
   #refusal(): TidingsError | undefined {
     if (this.#isAbandoned) return this.#abandonedError();
-    return isEnding(this.#pool) ? this.#endedError() : undefined;
+    return this.isEnding ? this.#endedError() : undefined;
   }
 
   /**

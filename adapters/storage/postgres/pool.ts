@@ -69,10 +69,12 @@ export class ConnectionPool {
     return { connection, release };
   }
 
-  /**
-   * Calls `listener` soon after the host application has begun to end the pool. Returns a function
-   * that removes the listener.
-   */
+  /** Whether the host application has begun to end the pool. */
+  get isEnding(): boolean {
+    return this.#clients.isEnding;
+  }
+
+  /** Like `PoolClients.onEnd`. */
   onEnd(listener: () => void): () => void {
     return this.#clients.onEnd(listener);
   }

@@ -75,12 +75,14 @@ export class Session {
   }
 
   async #keep(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    // A pool that has been ended gives no connection again.
+    while (!signal.aborted && !this.#pool.isEnding) {
       await pRetry(() => this.#connect(signal), {
         retries: Infinity,
         minTimeout: firstPauseMs,
         maxTimeout: maxPauseMs,
         unref: true,
+        shouldRetry: () => !this.#pool.isEnding,
         signal,
       }).catch(() => {});
       await pause(firstPauseMs, signal);

@@ -19,12 +19,12 @@ interface Known {
 
 /** Groups inside transactions that the host application opened on its own handles. */
 export class HostGroups {
-  /** The transactions that the storage opened. Their functions get other advice. */
-  readonly #own: OpenTransactions;
+  /** The transactions of `engine.transaction`. Errors in these give other advice. */
+  readonly #engineTransactions: OpenTransactions;
   readonly #known = new WeakMap<DatabaseSync, Known>();
 
-  constructor(own: OpenTransactions) {
-    this.#own = own;
+  constructor(engineTransactions: OpenTransactions) {
+    this.#engineTransactions = engineTransactions;
   }
 
   /**
@@ -49,7 +49,9 @@ export class HostGroups {
           "in this process does not see the engine's locks, so commits would be lost.",
       );
     }
-    if (this.#own.has(handle) && !(handle.isOpen && handle.isTransaction)) throw endedEarly();
+    if (this.#engineTransactions.has(handle) && !(handle.isOpen && handle.isTransaction)) {
+      throw endedEarly();
+    }
     if (!handle.isOpen) throw invalidHandle("expected an open database handle, got a closed one");
     if (!handle.isTransaction) {
       throw invalidHandle("expected a handle with an open transaction: run BEGIN first");
