@@ -30,7 +30,7 @@ export const listContactConversations: Query<ContactHistory, Page<Conversation>>
   input: () => contactHistorySchema,
   async run(reads, { id, ...input }, call) {
     const contact = await contactToRead(reads, id);
-    const walk = {
+    const list = {
       index: conversationsOfContact,
       prefix: [contact.id],
       order: "descending" as const,
@@ -38,7 +38,7 @@ export const listContactConversations: Query<ContactHistory, Page<Conversation>>
       filters: { id },
       input,
     };
-    const found = await page(reads, walk, call);
+    const found = await page(reads, list, call);
     return { ...found, data: await showConversations(reads, found.data) };
   },
 };
@@ -52,7 +52,7 @@ export const listNotes: Query<ThreadQuery, Page<Note>> = {
     if ((await reads.get(conversationById, [id])) === undefined) {
       throw notFound("conversation");
     }
-    const walk = {
+    const list = {
       index: notes.primary,
       prefix: [id],
       order: "descending",
@@ -60,7 +60,7 @@ export const listNotes: Query<ThreadQuery, Page<Note>> = {
       filters: { id },
       input,
     } as const;
-    return mapPage(await page(reads, walk, call), noteResource);
+    return mapPage(await page(reads, list, call), noteResource);
   },
 };
 

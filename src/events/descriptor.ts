@@ -2,12 +2,12 @@ import { getEvent, listEvents } from "./reads.ts";
 import type * as z from "zod";
 import type { EventEnvelope } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
-import { eventStream } from "./stream.ts";
+import { eventStream } from "./streams/event-stream.ts";
 import type { ApiRoute, Module } from "../operations/index.ts";
-import { callConsumer } from "./call-consumer.ts";
-import { consumerEvents, consumers } from "./consumer-rows.ts";
-import type { ConsumerRuntime } from "./consumer-types.ts";
-import { continueRemoval } from "./remove-consumer.ts";
+import { callConsumer } from "./consumers/call-consumer.ts";
+import { consumerEvents, consumers } from "./consumers/rows.ts";
+import type { ConsumerRuntime } from "./consumers/types.ts";
+import { continueRemoval } from "./consumers/remove-consumer.ts";
 import { events } from "./rows.ts";
 import type { JobTable } from "../queue/index.ts";
 

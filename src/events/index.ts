@@ -13,20 +13,21 @@ export {
   rewriteEvent,
 } from "./rows.ts";
 export { EventBus } from "./bus.ts";
-export { LiveSignals } from "./live-signals.ts";
-export { EventFeed } from "./event-feed.ts";
-export { LogWatcher } from "./log-watcher.ts";
-export { eraseConsumerErrors, eraseConsumerErrorsOfKeys } from "./consumer-events.ts";
+export { LiveSignals } from "./streams/live-signals.ts";
+export { EventFeed } from "./streams/event-feed.ts";
+export { LogWatcher } from "./streams/log-watcher.ts";
+export { eraseConsumerErrors, eraseConsumerErrorsOfKeys } from "./consumers/queued-events.ts";
 export type {
   ConsumeOptions,
   ConsumerContext,
   ConsumerRuntime,
   EventConsumer,
   ParkedEvent,
-} from "./consumer-types.ts";
-export { type Consumer, Consumers } from "./consumers.ts";
+} from "./consumers/types.ts";
+export { type Consumer, Consumers } from "./consumers/consumers.ts";
 export { eventRoutes } from "./descriptor.ts";
-export { eventStream, follow, type StreamBatch, type StreamEvents, typingItem } from "./stream.ts";
+export { eventStream, type StreamEvents, typingItem } from "./streams/event-stream.ts";
+export { follow, type StreamBatch } from "./streams/follow.ts";
 export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { eventReaper } from "./reap-events.ts";

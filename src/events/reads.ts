@@ -21,7 +21,7 @@ export const listEvents: Query<ListEvents, Page<EventEnvelope>> = {
   input: () => listEventsSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
     const { type } = filters;
-    const walk = {
+    const list = {
       index: eventsOfAccount,
       prefix: [],
       order: "descending" as const,
@@ -30,6 +30,6 @@ export const listEvents: Query<ListEvents, Page<EventEnvelope>> = {
       filters,
       input: { limit, cursor },
     };
-    return mapPage(await page(reads, walk, call), eventResource);
+    return mapPage(await page(reads, list, call), eventResource);
   },
 };

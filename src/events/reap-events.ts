@@ -1,9 +1,14 @@
 import type { EventId } from "../kernel/index.ts";
-import { consumerByName, consumerEventOf, maxConsumers } from "./consumer-rows.ts";
+import {
+  consumerByName,
+  consumerEventOf,
+  type ConsumerRow,
+  maxConsumers,
+} from "./consumers/rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";
-import { background, reread, type Store, type UnscopedReads } from "../store/index.ts";
+import { background, reread, type UnscopedReads } from "../store/index.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
 type FindReferenced = (
@@ -21,39 +26,25 @@ export function eventReaper(
   findReferenced: FindReferenced,
   chunk: number,
 ): () => Promise<number> {
-  let after = 0;
-  const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - eventsKeptMs;
+  const reads = store.unscopedReads;
+  let processed = 0;
   return async () => {
-    // Read before the rows of consumers. An event that a consumer reads after this point is above
-    // the position read here.
-    const all = {
-      index: consumerByName,
-      prefix: [],
-      order: "ascending",
-      limit: maxConsumers,
-    } as const;
-    const consumers = await store.unscopedReads.range(all);
-    const [last] = consumers.toSorted((a, b) => a.position - b.position);
-    const range = {
-      index: eventsByPosition,
-      prefix: [],
-      order: "ascending",
-      after: [after],
-      limit: chunk,
-    } as const;
-    const oldest = await store.unscopedReads.range(range);
-    const expired = oldest.filter(isOld);
-    const passed =
-      last === undefined ? expired : expired.filter(({ position }) => position <= last.position);
+    // Read before the events that are queued for them. What a consumer queues after this is beyond
+    // the position read here, so it is not removed.
+    const consumers = await readConsumers(reads);
+    const oldest = await readEvents(reads, processed, chunk);
+    const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventsKeptMs);
+    const [slowest] = consumers.toSorted((a, b) => a.position - b.position);
+    const readByAll = slowest?.position ?? Infinity;
+    const passed = expired.filter(({ position }) => position <= readByAll);
     if (passed.length < expired.length) {
       logger.warn(
-        { consumer: last?.name },
+        { consumer: slowest?.name },
         "events are kept past their retention time because a consumer has not read them",
       );
     }
-    after = passed.at(-1)?.position ?? after;
-    const names = consumers.map(({ name }) => name);
-    const removable = await findRemovable(store, findReferenced, passed, names);
+    processed = passed.at(-1)?.position ?? processed;
+    const removable = await findRemovable(reads, passed, consumers, findReferenced);
     await store.commitUnscoped(async (tx) => {
       for (const row of await reread(tx, eventsByPosition, removable)) tx.remove(events, row);
     }, background);
@@ -61,25 +52,33 @@ export function eventReaper(
   };
 }
 
-/** Returns the events that no consumer still has to handle and that have no delivery. */
-async function findRemovable(
-  { unscopedReads: reads }: Store,
-  findReferenced: FindReferenced,
-  passed: readonly Seen<EventRow>[],
-  names: readonly string[],
+function readConsumers(reads: UnscopedReads): Promise<readonly ConsumerRow[]> {
+  const order = "ascending";
+  return reads.range({ index: consumerByName, prefix: [], order, limit: maxConsumers });
+}
+
+/** Returns the oldest events after a position. */
+function readEvents(
+  reads: UnscopedReads,
+  after: number,
+  limit: number,
 ): Promise<readonly Seen<EventRow>[]> {
-  const held = new Set<string>(
-    await findReferenced(
-      reads,
-      passed.map(({ id }) => id),
-    ),
-  );
-  for (const name of names) {
-    const rows = await reads.getAll(
-      consumerEventOf,
-      passed.map(({ id }) => [name, id] as const),
-    );
-    for (const { event_id } of rows) held.add(event_id);
+  const order = "ascending";
+  return reads.range({ index: eventsByPosition, prefix: [], order, after: [after], limit });
+}
+
+/** Returns the events that no consumer still has to handle and to which no other row refers. */
+async function findRemovable(
+  reads: UnscopedReads,
+  passed: readonly Seen<EventRow>[],
+  consumers: readonly ConsumerRow[],
+  findReferenced: FindReferenced,
+): Promise<readonly Seen<EventRow>[]> {
+  const ids = passed.map(({ id }) => id);
+  const needed = new Set(await findReferenced(reads, ids));
+  for (const { name } of consumers) {
+    const keys = ids.map((id) => [name, id] as const);
+    for (const { event_id } of await reads.getAll(consumerEventOf, keys)) needed.add(event_id);
   }
-  return passed.filter(({ id }) => !held.has(id));
+  return passed.filter(({ id }) => !needed.has(id));
 }

@@ -32,7 +32,7 @@ export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
     // An erasure that began just now has removed the address.
     if (identity === undefined) throw notFound("webchat session");
     const { contact_id } = identity;
-    const walk = {
+    const list = {
       index: messagesOfContact,
       prefix: [contact_id],
       order: "descending",
@@ -42,7 +42,7 @@ export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
       filters: { address },
       input,
     } as const;
-    const found = await page(reads, walk, call);
+    const found = await page(reads, list, call);
     const shown = await visibleTo(reads, address, found.data);
     const messages = shown.map(messageResource);
     const [nameOf, state] = await Promise.all([

@@ -72,7 +72,7 @@ export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> =
     const { id, status, event_type } = filters;
     const webhook = await readWebhook(reads, id);
     const index = deliveriesOfWebhook;
-    const walk = {
+    const list = {
       index,
       prefix: 2,
       operation: "webhooks.deliveries",
@@ -97,7 +97,7 @@ export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> =
         );
       },
     };
-    const found = await pageOf(walk, call);
+    const found = await pageOf(list, call);
     const attempts = await reads.getAll(deliveryAttemptByNumber, found.data.flatMap(latestNumbers));
     const byDelivery = Map.groupBy(attempts, ({ delivery_id }) => delivery_id);
     return mapPage(found, (row) => withAttempts(row, webhook, byDelivery.get(row.id) ?? [], now));

@@ -47,13 +47,13 @@ const allowed: Readonly<Record<string, string>> = {
   "src/webhooks/fan-out.ts": "events of all accounts may commit together",
   "src/webhooks/webhook-waker.ts":
     "follows the log of all deliveries, and reads how far it was followed",
-  "src/events/log-watcher.ts":
+  "src/events/streams/log-watcher.ts":
     "finds the streams of all accounts that another process's commits concern",
-  "src/events/consumers.ts": "consumers take the events of all accounts",
-  "src/events/call-consumer.ts": "the same",
-  "src/events/consumer-reader.ts": "the same",
-  "src/events/consumer-events.ts": "the same",
-  "src/events/remove-consumer.ts": "the same",
+  "src/events/consumers/consumers.ts": "consumers take the events of all accounts",
+  "src/events/consumers/call-consumer.ts": "the same",
+  "src/events/consumers/consumer-reader.ts": "the same",
+  "src/events/consumers/queued-events.ts": "the same",
+  "src/events/consumers/remove-consumer.ts": "the same",
 };
 
 /** This module creates the handles. */

@@ -5,7 +5,7 @@ import { english } from "../../adapters/language/index.ts";
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { LiveStreams } from "../../src/api/live-streams.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
-import { eventStream, type StreamEvents } from "../../src/events/stream.ts";
+import { eventStream, type StreamEvents } from "../../src/events/streams/event-stream.ts";
 import type { EventEnvelope, EventType } from "../../src/events/types.ts";
 import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";

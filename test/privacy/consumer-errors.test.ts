@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { consumerEvents } from "../../src/events/consumer-rows.ts";
+import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { consumerEvents } from "../../src/events/consumer-rows.ts";
+import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { action } from "../../src/ports/action.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";

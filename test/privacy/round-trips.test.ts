@@ -17,7 +17,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "../../src/webhooks/rows.ts";
-import { consumerEvents } from "../../src/events/consumer-rows.ts";
+import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";

@@ -108,8 +108,8 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
         ? { index: runsOfAgent, prefix: [id] }
         : { index: runsOfConversation, prefix: [conversation_id] };
     const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
-    const walk: RangeList<RunRow> = { ...range, ...asked, order: "descending", where };
-    return mapPage(await page(reads, walk, call), runResource);
+    const list: RangeList<RunRow> = { ...range, ...asked, order: "descending", where };
+    return mapPage(await page(reads, list, call), runResource);
   },
 };
 

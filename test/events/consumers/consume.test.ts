@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { consumerLane } from "../../../src/events/consume-job.ts";
+import { consumerLane } from "../../../src/events/consumers/consume-job.ts";
 import { encodeLane } from "../../../src/queue/lane.ts";
 import { jobsByLane } from "../../../src/queue/rows.ts";
 import { held } from "../../support/carrier.ts";

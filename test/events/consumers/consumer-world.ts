@@ -1,5 +1,5 @@
 /** Engines, a host table and a consumer that writes to it. */
-import type { Consumer } from "../../../src/events/consumers.ts";
+import type { Consumer } from "../../../src/events/consumers/consumers.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { type World, world } from "../../support/world.ts";
 import { eventually, type Place, type PlaceCase } from "./storages-with-table.ts";

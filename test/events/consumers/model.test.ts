@@ -2,7 +2,7 @@ import type { Event } from "../../../src/webhooks/event-catalog.ts";
 import fc from "fast-check";
 import { describe, it, expect } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import type { Consumer } from "../../../src/events/consumers.ts";
+import type { Consumer } from "../../../src/events/consumers/consumers.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";

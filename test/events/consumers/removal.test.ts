@@ -1,7 +1,7 @@
 /** Removing a consumer, also if the removal is interrupted, and the limit of consumers. */
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { consumerEvents, consumers, maxConsumers } from "../../../src/events/consumer-rows.ts";
+import { consumerEvents, consumers, maxConsumers } from "../../../src/events/consumers/rows.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import { jobs } from "../../../src/queue/rows.ts";
 import { rowsOf } from "../../contacts/rows.ts";

@@ -1,5 +1,5 @@
-import type { JobOrder, Lane } from "../queue/index.ts";
-import type { ConsumerKey } from "./consumer-types.ts";
+import type { JobOrder, Lane } from "../../queue/index.ts";
+import type { ConsumerKey } from "./types.ts";
 
 /** The job that calls the handler with the events of one key, in order. */
 export function consumeJob({ consumer, key }: ConsumerKey, due_at: number): JobOrder<"consume"> {

@@ -1,7 +1,7 @@
-import type { Clock, Index, Logger, Write } from "../ports/index.ts";
-import { FailureLog } from "../queue/index.ts";
-import type { Store } from "../store/index.ts";
-import { Follower, type Step } from "./follower.ts";
+import type { Clock, Index, Logger, Write } from "../../ports/index.ts";
+import { FailureLog } from "../../queue/index.ts";
+import type { Store } from "../../store/index.ts";
+import { Follower, type Step } from "../follower.ts";
 
 /** A log whose new rows streams wait for. */
 interface WatchedLog<R extends { readonly position: number }> {

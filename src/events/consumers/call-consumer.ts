@@ -1,15 +1,21 @@
-import { background } from "../store/index.ts";
+import { background } from "../../store/index.ts";
 import {
   failConsumerEvent,
   type NextConsumerEvent,
   nextConsumerEvent,
   takeConsumerEvent,
-} from "./consumer-events.ts";
-import { storable, withDeadline } from "../kernel/index.ts";
-import { type Claim, encodeJobKey, finish, type JobHandler, type JobRun } from "../queue/index.ts";
-import { errorFacts } from "../ports/index.ts";
-import type { LocalConsumer, ConsumerRuntime } from "./consumer-types.ts";
-import { ownEvent } from "./rows.ts";
+} from "./queued-events.ts";
+import { storable, withDeadline } from "../../kernel/index.ts";
+import {
+  type Claim,
+  encodeJobKey,
+  finish,
+  type JobHandler,
+  type JobRun,
+} from "../../queue/index.ts";
+import { errorFacts } from "../../ports/index.ts";
+import type { LocalConsumer, ConsumerRuntime } from "./types.ts";
+import { ownEvent } from "../rows.ts";
 
 /**
  * The deadline of a handler in milliseconds. It is well within a lease, and limits how long other

@@ -3,8 +3,8 @@
  * that the consumer wants and has not handled yet has a row, which is removed in the transaction in
  * which the handler writes.
  */
-import type { AccountId, EventId, Mode } from "../kernel/index.ts";
-import { collection, integer, nullable, type RowOf, text, time } from "../ports/index.ts";
+import type { AccountId, EventId, Mode } from "../../kernel/index.ts";
+import { collection, integer, nullable, type RowOf, text, time } from "../../ports/index.ts";
 
 export const consumers = collection("consumers", {
   name: text(),

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { simulated } from "../../adapters/testing/index.ts";
-import { LiveSignals } from "../../src/events/live-signals.ts";
-import type { Scope } from "../../src/kernel/ids.ts";
-import type { TypingSignal } from "../../src/operations/signals.ts";
+import { simulated } from "../../../adapters/testing/index.ts";
+import { LiveSignals } from "../../../src/events/streams/live-signals.ts";
+import type { Scope } from "../../../src/kernel/ids.ts";
+import type { TypingSignal } from "../../../src/operations/signals.ts";
 
 const scope: Scope = { account_id: `acct_${"0".repeat(26)}`, mode: "live" };
 const typing = (i: number): TypingSignal => ({

@@ -1,11 +1,11 @@
-import type { Scope } from "../kernel/index.ts";
-import type { LiveItem, LiveSubscription, StreamFilter } from "../operations/index.ts";
-import type { Clock, Logger, Write } from "../ports/index.ts";
-import type { Reads, Store } from "../store/index.ts";
-import { Follower, type Step } from "./follower.ts";
-import { FailureLog } from "../queue/index.ts";
+import type { Scope } from "../../kernel/index.ts";
+import type { LiveItem, LiveSubscription, StreamFilter } from "../../operations/index.ts";
+import type { Clock, Logger, Write } from "../../ports/index.ts";
+import type { Reads, Store } from "../../store/index.ts";
+import { Follower, type Step } from "../follower.ts";
+import { FailureLog } from "../../queue/index.ts";
 import { LogWatcher } from "./log-watcher.ts";
-import { eventResource, type EventRow, eventsByPosition, eventsOfAccount } from "./rows.ts";
+import { eventResource, type EventRow, eventsByPosition, eventsOfAccount } from "../rows.ts";
 
 interface EventFeedOptions {
   readonly store: Store;

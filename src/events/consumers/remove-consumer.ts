@@ -5,8 +5,8 @@ import {
   consumerEventsOfKey,
   type ConsumerRow,
   consumers,
-} from "./consumer-rows.ts";
-import type { ConsumerRuntime } from "./consumer-types.ts";
+} from "./rows.ts";
+import type { ConsumerRuntime } from "./types.ts";
 import {
   arm,
   disarm,
@@ -17,9 +17,9 @@ import {
   type JobOrder,
   leaseMs,
   renew,
-} from "../queue/index.ts";
-import { background, type Store, type UnscopedTx } from "../store/index.ts";
-import { notFound } from "../kernel/index.ts";
+} from "../../queue/index.ts";
+import { background, type Store, type UnscopedTx } from "../../store/index.ts";
+import { notFound } from "../../kernel/index.ts";
 
 /** Rows of each kind that one transaction removes. */
 const chunk = 200;

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventsByPosition, eventsOfAccount, type EventRow } from "../../src/events/rows.ts";
-import type { EventType } from "../../src/events/types.ts";
-import type { Scope } from "../../src/kernel/ids.ts";
-import type { Range } from "../../src/ports/storage.ts";
-import { over } from "../support/over.ts";
-import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "./log.ts";
+import { eventsByPosition, eventsOfAccount, type EventRow } from "../../../src/events/rows.ts";
+import type { EventType } from "../../../src/events/types.ts";
+import type { Scope } from "../../../src/kernel/ids.ts";
+import type { Range } from "../../../src/ports/storage.ts";
+import { over } from "../../support/over.ts";
+import { runs } from "../../support/runs.ts";
+import { storages } from "../../support/storages.ts";
+import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "../log.ts";
 
 const types = ["contact.created", "contact.updated"] as const;
 const scopes = [quiet, busy];

@@ -6,14 +6,14 @@ import {
   type Mode,
   modeSchema,
   type Scope,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import type {
   SignalFilter,
   Signals,
   SignalSubscription,
   TypingSignal,
-} from "../operations/index.ts";
-import type { Clock, SignalLine, StoragePort } from "../ports/index.ts";
+} from "../../operations/index.ts";
+import type { Clock, SignalLine, StoragePort } from "../../ports/index.ts";
 
 /** How long a signal lasts, in milliseconds. Who types repeats it every 3 seconds. */
 const lastsMs = 6_000;

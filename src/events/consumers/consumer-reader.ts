@@ -1,5 +1,5 @@
-import type { Clock, Logger, Seen } from "../ports/index.ts";
-import { arm, encodeLane, FailureLog, jobsByLane } from "../queue/index.ts";
+import type { Clock, Logger, Seen } from "../../ports/index.ts";
+import { arm, encodeLane, FailureLog, jobsByLane } from "../../queue/index.ts";
 import { consumeJob, consumerLane } from "./consume-job.ts";
 import {
   consumerByName,
@@ -7,13 +7,13 @@ import {
   type ConsumerRow,
   consumers,
   maxConsumers,
-} from "./consumer-rows.ts";
+} from "./rows.ts";
 import { completeRemoval, isBeingRemoved } from "./remove-consumer.ts";
-import { type EventRow, eventsByPosition } from "./rows.ts";
-import type { EventType } from "./types.ts";
-import { Follower, type Step } from "./follower.ts";
-import { background, scan, type Store, type UnscopedTx } from "../store/index.ts";
-import { TidingsError } from "../kernel/index.ts";
+import { type EventRow, eventsByPosition } from "../rows.ts";
+import type { EventType } from "../types.ts";
+import { Follower, type Step } from "../follower.ts";
+import { background, scan, type Store, type UnscopedTx } from "../../store/index.ts";
+import { TidingsError } from "../../kernel/index.ts";
 
 interface ConsumerReaderOptions {
   readonly store: Store;

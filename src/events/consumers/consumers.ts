@@ -1,6 +1,6 @@
-import { resumeConsumerEvent, skipConsumerEvent } from "./consumer-events.ts";
+import { resumeConsumerEvent, skipConsumerEvent } from "./queued-events.ts";
 import { removeConsumer } from "./remove-consumer.ts";
-import { parkedEvents } from "./consumer-rows.ts";
+import { parkedEvents } from "./rows.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import type {
   ConsumeOptions,
@@ -8,10 +8,10 @@ import type {
   LocalConsumer,
   LocalConsumers,
   ParkedEvent,
-} from "./consumer-types.ts";
-import { eventResource, events, eventsByPosition } from "./rows.ts";
-import { type EventEnvelope, type EventType, eventTypeOption } from "./types.ts";
-import type { Lane } from "../queue/index.ts";
+} from "./types.ts";
+import { eventResource, events, eventsByPosition } from "../rows.ts";
+import { type EventEnvelope, type EventType, eventTypeOption } from "../types.ts";
+import type { Lane } from "../../queue/index.ts";
 import {
   choiceOption,
   functionOption,
@@ -21,9 +21,9 @@ import {
   optionsObject,
   parseOptions,
   TidingsError,
-} from "../kernel/index.ts";
-import type { Clock, Logger, Write } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+} from "../../kernel/index.ts";
+import type { Clock, Logger, Write } from "../../ports/index.ts";
+import type { Store } from "../../store/index.ts";
 
 /**
  * A consumer of events that runs in this engine. Its progress is stored: engines with a consumer of

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
-import { type EventRow, eventsOfAccount } from "../../src/events/rows.ts";
-import type { StreamEvents } from "../../src/events/stream.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
-import type { Scope } from "../../src/kernel/ids.ts";
-import { call } from "../api/call.ts";
-import { eventually } from "../support/eventually.ts";
-import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
-import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "./log.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../../src/engine.ts";
+import { type EventRow, eventsOfAccount } from "../../../src/events/rows.ts";
+import type { StreamEvents } from "../../../src/events/streams/event-stream.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
+import type { Scope } from "../../../src/kernel/ids.ts";
+import { call } from "../../api/call.ts";
+import { eventually } from "../../support/eventually.ts";
+import { over } from "../../support/over.ts";
+import { storages } from "../../support/storages.ts";
+import { stopped, world } from "../../support/world.ts";
+import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "../log.ts";
 
 interface Followed extends Omit<StreamProcess, "open"> {
   /** The stream's event ids, in order. */

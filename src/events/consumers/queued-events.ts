@@ -6,12 +6,12 @@ import {
   consumerEventsOfKey,
   consumers,
   maxConsumers,
-} from "./consumer-rows.ts";
-import { type EventRow, events, eventsByPosition, rewriteEvent } from "./rows.ts";
-import { arm, type Claim, finish, leaseMs, renew } from "../queue/index.ts";
-import type { Seen } from "../ports/index.ts";
-import { type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
-import { notFound } from "../kernel/index.ts";
+} from "./rows.ts";
+import { type EventRow, events, eventsByPosition, rewriteEvent } from "../rows.ts";
+import { arm, type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { type Tx, unscoped, type UnscopedTx } from "../../store/index.ts";
+import { notFound } from "../../kernel/index.ts";
 
 export interface NextConsumerEvent {
   readonly row: Seen<ConsumerEventRow>;
