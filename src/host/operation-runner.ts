@@ -103,7 +103,7 @@ export class OperationRunner {
         const schema = inputSchema(operation, limits);
         const parsed = parse(schema, input, { options: optionsOf(operation) });
         const called = context(options);
-        const leave = options?.tx === undefined ? undefined : store.join(options.tx);
+        const ended = options?.tx === undefined ? undefined : store.announce(options.tx);
         try {
           const outcome = await this.#run(scope, options?.tx, (executor) =>
             operation.kind === "command"
@@ -117,7 +117,7 @@ export class OperationRunner {
           if (error instanceof TidingsError && !error.retryable) Error.captureStackTrace(error);
           throw error;
         } finally {
-          leave?.();
+          ended?.();
         }
       },
       rows: (procedure, rows) => this.#rows(procedure, rows, context(undefined)),

@@ -3,7 +3,7 @@
  * storage until a search of the dispatcher finds it, and its lease would be a commit of its own.
  *
  * 1. A command arms a job that is new. When its body has run, the store calls `begin` with the rows
- *    of the new jobs (`Committer`). It does so only for the engine's own transactions: one of the
+ *    of the new jobs (`BodyRunner`). It does so only for the engine's own transactions: one of the
  *    host application may never commit.
  * 2. The job gets a slot, if every job that waits ahead of it also gets one
  *    (`Backlog.takeSlotFor`). If not, it stays in the storage, and a search finds it.

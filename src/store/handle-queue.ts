@@ -9,7 +9,8 @@ export class HandleQueue {
   readonly onWrites: (writes: readonly Write[]) => void;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  readonly #calls = new Set<Promise<void>>();
+  /** The calls that were announced and have not ended. */
+  readonly #announced = new Set<Promise<void>>();
   #isOver = false;
 
   /** `onWrites` is called with the writes of each command. */
@@ -17,20 +18,20 @@ export class HandleQueue {
     this.onWrites = onWrites;
   }
 
-  /** Whether a call of the host application that joined has not ended. */
-  get hasCalls(): boolean {
-    return this.#calls.size > 0;
+  /** Whether a call that was announced has not ended. */
+  get hasAnnounced(): boolean {
+    return this.#announced.size > 0;
   }
 
   /**
    * Called when the host application calls a command, long before it waits in this queue. Returns a
    * function to be called when the command has ended.
    */
-  join(): () => void {
+  announce(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#calls.add(promise);
+    this.#announced.add(promise);
     return () => {
-      this.#calls.delete(promise);
+      this.#announced.delete(promise);
       resolve();
     };
   }
@@ -61,7 +62,7 @@ export class HandleQueue {
     this.#isOver = true;
     while (this.#waiting > 0) await this.#last;
     // A call that has not reached the queue yet may be at its policies, which use the handle.
-    await Promise.all(this.#calls);
+    await Promise.all(this.#announced);
   }
 }
 

@@ -9,11 +9,11 @@ import {
   type StoragePort,
   type Write,
 } from "../ports/index.ts";
-import { CommandQueue, maxConflicts, type Origin } from "./command-queue.ts";
-import { Committer, type CommitterOptions } from "./committer.ts";
+import { CommandQueue, maxConflicts, type Origin } from "./groups/command-queue.ts";
+import { Committer, type CommitterOptions } from "./groups/committer.ts";
 import { contendedInside } from "./errors.ts";
 import { HandleQueue } from "./handle-queue.ts";
-import type { UnscopedTx } from "./transaction.ts";
+import type { UnscopedTx } from "./transactions/transaction.ts";
 
 interface HostTransactionsOptions extends Pick<
   CommitterOptions,
@@ -49,18 +49,21 @@ export class HostTransactions {
    * learn of the commit.
    */
   within<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
-    if (typeof handle !== "object" || handle === null) return this.#join(handle, work, () => {});
+    if (typeof handle !== "object" || handle === null) {
+      return this.#runCommand(handle, work, () => {});
+    }
     const queue = getOrInsert(this.#queues, handle, () => new HandleQueue());
     const { onWrites } = queue;
-    return queue.run(() => this.#join(handle, work, onWrites));
+    return queue.run(() => this.#runCommand(handle, work, onWrites));
   }
 
   /**
    * Called at once when the application calls a command in the transaction of a handle. Returns a
-   * function to be called when the command has ended, or undefined if it opened the transaction.
+   * function to be called when the command has ended. Undefined if no command of the
+   * handle is known, as before the first one in a transaction that the application opened.
    */
-  join(handle: object): (() => void) | undefined {
-    return this.#queues.get(handle)?.join();
+  announce(handle: object): (() => void) | undefined {
+    return this.#queues.get(handle)?.announce();
   }
 
   /**
@@ -91,7 +94,7 @@ export class HostTransactions {
     try {
       // The cast is safe: a storage that has transactions passes a handle.
       const run = (handle: unknown): Promise<T> =>
-        this.#run(handle as object, work, writes, origin);
+        this.#runWork(handle as object, work, writes, origin);
       const value = await port.transaction(run);
       if (writes.length > 0) onCommit(await this.#withStoredLogs(writes));
       return value;
@@ -119,7 +122,7 @@ export class HostTransactions {
   /**
    * Runs one command in the transaction that is open on a handle. Calls `onWrites` with its writes.
    */
-  #join<T>(
+  #runCommand<T>(
     handle: unknown,
     work: (tx: UnscopedTx) => Promise<T>,
     onWrites: (writes: readonly Write[]) => void,
@@ -165,7 +168,8 @@ export class HostTransactions {
     });
   }
 
-  async #run<T>(
+  /** Runs the application's function in a transaction that the engine has opened. */
+  async #runWork<T>(
     handle: object,
     work: (handle: object) => Promise<T>,
     writes: Write[],
@@ -181,7 +185,7 @@ export class HostTransactions {
       if (origin !== "engine" && !(await endsBefore(stopDeadline, working))) throw notEndedInTime();
       value = await working;
       // Its statements would commit without that command.
-      if (queue.hasCalls) throw notAwaited();
+      if (queue.hasAnnounced) throw notAwaited();
     } finally {
       // A running command ends before its transaction. A later one would write outside of it.
       await queue.end();

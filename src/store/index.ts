@@ -1,4 +1,4 @@
-export { byIndex } from "./index-order.ts";
+export { byIndex } from "./reads/index-order.ts";
 export {
   type RowFilter,
   scan,
@@ -7,13 +7,18 @@ export {
   scopedPlaceColumns,
   passes,
   placeAt,
-} from "./scan.ts";
-export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
-export type { Origin } from "./command-queue.ts";
+} from "./reads/scan.ts";
+export {
+  type Reads,
+  type ScopedRangeOf,
+  type UnscopedReads,
+  unscopedReadsOf,
+} from "./reads/reads.ts";
+export type { Origin } from "./groups/command-queue.ts";
 export { isStorageFailure } from "./errors.ts";
-export { reread } from "./reread.ts";
+export { reread } from "./reads/reread.ts";
 export { background, Store } from "./store.ts";
-export { backdated, isIn, rowsInScope, unscoped } from "./scoped-tx.ts";
+export { backdated, isIn, rowsInScope, unscoped } from "./transactions/scoped-tx.ts";
 export type {
   Begun,
   PlannedRead,
@@ -22,4 +27,4 @@ export type {
   Starter,
   Tx,
   UnscopedTx,
-} from "./transaction.ts";
+} from "./transactions/transaction.ts";

@@ -1,13 +1,13 @@
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
-import { maxConflicts, maxGroupSize, type Origin } from "./command-queue.ts";
+import { maxConflicts, maxGroupSize, type Origin } from "./groups/command-queue.ts";
 import { contended, isStorageFailure } from "./errors.ts";
-import { Pipeline } from "./pipeline.ts";
-import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
-import { RecentRows } from "./recent-rows.ts";
-import { RememberedReads } from "./remembered-reads.ts";
-import type { Projection, Starter, Tx, UnscopedTx } from "./transaction.ts";
+import { Pipeline } from "./groups/pipeline.ts";
+import { type Reads, type UnscopedReads, unscopedReads } from "./reads/reads.ts";
+import { RecentRows } from "./transactions/recent-rows.ts";
+import { RememberedReads } from "./transactions/remembered-reads.ts";
+import type { Projection, Starter, Tx, UnscopedTx } from "./transactions/transaction.ts";
 
 interface StoreOptions {
   readonly port: StoragePort;
@@ -228,18 +228,18 @@ export class Store {
     return this.withinUnscoped(handle, (tx) => work(tx.in(scope)));
   }
 
-  /**
-   * Called at once when the application calls a command in the transaction of a handle. Returns a
-   * function to be called when the command has ended. The transaction fails if its work resolves
-   * before that.
-   */
-  join(handle: object): (() => void) | undefined {
-    return this.#hosts.join(handle);
-  }
-
   /** Like `within`, in a transaction that reads and writes the rows of all scopes. */
   withinUnscoped<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     return this.#hosts.within(handle, work);
+  }
+
+  /**
+   * Called at once when the application calls a command in the transaction of a handle. Returns a
+   * function to be called when the command has ended. The transaction fails if its work resolves
+   * before that. Undefined if the transaction is not known, so that nobody waits for the command.
+   */
+  announce(handle: object): (() => void) | undefined {
+    return this.#hosts.announce(handle);
   }
 
   /**

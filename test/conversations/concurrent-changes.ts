@@ -11,7 +11,7 @@ import {
 } from "../../src/conversations/rows.ts";
 import { messagesOfConversation } from "../../src/messages/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
-import type { Reads } from "../../src/store/reads.ts";
+import type { Reads } from "../../src/store/reads/reads.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { Carrier } from "../support/carrier.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unscopedReads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { carrier } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

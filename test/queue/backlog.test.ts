@@ -11,7 +11,7 @@ import { DueJobs } from "../../src/queue/due-jobs.ts";
 import { dueJob } from "../../src/queue/round-robin.ts";
 import { classOf, type Lane } from "../../src/queue/lane.ts";
 import { jobs } from "../../src/queue/rows.ts";
-import { unscopedReads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { over } from "../support/over.ts";
 import { job, laneOf } from "./job-row.ts";
 

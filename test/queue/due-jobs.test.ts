@@ -5,7 +5,7 @@ import { DueJobs } from "../../src/queue/due-jobs.ts";
 import { encodeLane, type Lane } from "../../src/queue/lane.ts";
 import { type JobRow, jobs } from "../../src/queue/rows.ts";
 import { schema } from "../../src/modules.ts";
-import { unscopedReads } from "../../src/store/reads.ts";
+import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { job, laneOf, nameOf } from "./job-row.ts";

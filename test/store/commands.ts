@@ -7,7 +7,7 @@ import {
   integer,
 } from "../../src/ports/define-collection.ts";
 import { schemaOf, type Schema, type RowOf } from "../../src/ports/collection.ts";
-import type { UnscopedTx } from "../../src/store/transaction.ts";
+import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 
 export const items = collection(
   "items",

@@ -12,7 +12,7 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { Access, StoragePort } from "../../src/ports/storage.ts";
-import type { Origin } from "../../src/store/command-queue.ts";
+import type { Origin } from "../../src/store/groups/command-queue.ts";
 import { Store } from "../../src/store/store.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { letWork } from "../support/let-work.ts";

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { UnscopedTx } from "../../src/store/transaction.ts";
+import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { held } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";

@@ -9,9 +9,9 @@ import { dayMs } from "../../src/kernel/index.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
-import type { Origin } from "../../src/store/command-queue.ts";
+import type { Origin } from "../../src/store/groups/command-queue.ts";
 import { Store } from "../../src/store/store.ts";
-import type { UnscopedTx } from "../../src/store/transaction.ts";
+import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 import {
   type ConnectionOptions,
   SharedStorage,

@@ -4,7 +4,7 @@ import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
-import type { UnscopedTx } from "../../src/store/transaction.ts";
+import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 import { letWork } from "../support/let-work.ts";
 import { over } from "../support/over.ts";
 import { storages, type Ground } from "../support/storages.ts";

@@ -29,7 +29,7 @@ import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
 import { silent } from "../../../src/ports/environment.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { Store } from "../../../src/store/store.ts";
-import type { UnscopedTx } from "../../../src/store/transaction.ts";
+import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 

@@ -8,8 +8,8 @@ import {
   itemsByTime,
   schema,
 } from "../../../adapters/testing/storage-conformance/collections.ts";
-import { type Scan, scanAcross } from "../../../src/store/scan.ts";
-import { unscopedReads as readsOf } from "../../../src/store/reads.ts";
+import { type Scan, scanAcross } from "../../../src/store/reads/scan.ts";
+import { unscopedReads as readsOf } from "../../../src/store/reads/reads.ts";
 import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 

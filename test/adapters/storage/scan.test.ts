@@ -10,12 +10,12 @@ import {
   itemsByTime,
   schema,
 } from "../../../adapters/testing/storage-conformance/collections.ts";
-import { type RowFilter, type Scan, scan } from "../../../src/store/scan.ts";
+import { type RowFilter, type Scan, scan } from "../../../src/store/reads/scan.ts";
 import {
   unscopedReads as readsOf,
   type RangeOf,
   type UnscopedReads,
-} from "../../../src/store/reads.ts";
+} from "../../../src/store/reads/reads.ts";
 import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 

@@ -7,7 +7,7 @@ export const guard = inArea("guard", [
     sentence:
       "A row that was only read is not guarded, so that a decision counts which was true before " +
       "another commit.",
-    file: "src/store/overlay.ts",
+    file: "src/store/transactions/overlay.ts",
     find: "      ...holds,\n",
     replace: "",
     tests: ["test/store/serializability.test.ts"],
@@ -27,7 +27,7 @@ export const guard = inArea("guard", [
     sentence:
       "An update keeps the version of its row, so that two engines can both change the row and " +
       "one change is lost.",
-    file: "src/store/buffered-tx.ts",
+    file: "src/store/transactions/buffered-tx.ts",
     find: "version: base === undefined ? seen.version : base.version + 1",
     replace: "version: seen.version",
     tests: ["test/store/serializability.test.ts"],
@@ -35,7 +35,7 @@ export const guard = inArea("guard", [
   {
     name: "removal-is-no-write",
     sentence: "A command changes a row that an earlier one of its group removed, and it is back.",
-    file: "src/store/touched-rows.ts",
+    file: "src/store/transactions/touched-rows.ts",
     find: "const isWritten = ({ base, row }: Entry): boolean => row !== base;",
     replace:
       "const isWritten = ({ base, row }: Entry): boolean => row !== undefined && row !== base;",
@@ -44,7 +44,7 @@ export const guard = inArea("guard", [
   {
     name: "failed-attempt-keeps-events",
     sentence: "A refused command still publishes the events of what it did not do.",
-    file: "src/store/buffered-tx.ts",
+    file: "src/store/transactions/buffered-tx.ts",
     find: "      this.#insertions.length = length;\n",
     replace: "",
     tests: ["test/store/attempt.test.ts"],
@@ -84,7 +84,7 @@ export const guard = inArea("guard", [
     sentence:
       "A command that runs again after a conflict joins a group which has begun without the " +
       "storage's lock, so that it fails again and again under load.",
-    file: "src/store/command-queue.ts",
+    file: "src/store/groups/command-queue.ts",
     find: "if (hasAgain && !runsAgain) return;",
     replace: "",
     tests: ["test/store/command-queue.test.ts"],

@@ -77,7 +77,7 @@ export const pace = inArea("pace", [
   {
     name: "items-go-first",
     sentence: "A one-time code is accepted only after the messages of a large batch.",
-    file: "src/store/command-queue.ts",
+    file: "src/store/groups/command-queue.ts",
     find: "new WeightedLines(this.#ofCallers, callerWeight, this.#items)",
     replace: "new WeightedLines(this.#items, callerWeight, this.#ofCallers)",
     tests: ["test/store/command-queue.test.ts", "test/operations/items-of-lists.test.ts"],
@@ -93,7 +93,7 @@ export const pace = inArea("pace", [
   {
     name: "items-have-no-turn",
     sentence: "A batch makes no progress while single messages keep arriving.",
-    file: "src/store/command-queue.ts",
+    file: "src/store/groups/command-queue.ts",
     find: "const callerWeight = 3;",
     replace: "const callerWeight = Infinity;",
     tests: ["test/store/command-queue.test.ts"],
@@ -101,7 +101,7 @@ export const pace = inArea("pace", [
   {
     name: "group-has-no-pause",
     sentence: "A request waits until a long group of the engine's own commands has ended.",
-    file: "src/store/committer.ts",
+    file: "src/store/groups/committer.ts",
     find: "await pace.pause(() => port.yieldToEventLoop());",
     replace: "",
     tests: ["test/store/group-slices.test.ts"],
@@ -109,7 +109,7 @@ export const pace = inArea("pace", [
   {
     name: "group-does-not-end-for-callers",
     sentence: "A request joins a group, but waits for all commands that the group may have.",
-    file: "src/store/group-pace.ts",
+    file: "src/store/groups/group-pace.ts",
     find: "commands > 0 &&",
     replace: "commands > 1_000 &&",
     tests: ["test/store/group-slices.test.ts"],

@@ -5,7 +5,7 @@ export const pagination = inArea("pagination", [
   {
     name: "page-skips-a-row",
     sentence: "Each page ends one row late, so that a sync misses a row per page.",
-    file: "src/store/scan.ts",
+    file: "src/store/reads/scan.ts",
     find: "return { rows: page, more: true, last: lastPlace(columns, page) };",
     replace: "return { rows: page, more: true, last: lastPlace(columns, rows) };",
     tests: ["test/adapters/storage/scan.test.ts", "test/operations/lists.test.ts"],
@@ -13,7 +13,7 @@ export const pagination = inArea("pagination", [
   {
     name: "full-page-is-the-last",
     sentence: "A page has one row more than its limit, and the list ends there.",
-    file: "src/store/scan.ts",
+    file: "src/store/reads/scan.ts",
     find: "if (near.length <= limit) return",
     replace: "if (near.length <= limit + 1) return",
     tests: ["test/adapters/storage/scan.test.ts", "test/operations/lists.test.ts"],
@@ -22,7 +22,7 @@ export const pagination = inArea("pagination", [
     name: "ranges-have-no-horizon",
     sentence:
       "A list over several ranges shows rows beyond what was examined, and later pages skip rows.",
-    file: "src/store/scan.ts",
+    file: "src/store/reads/scan.ts",
     find: "const [horizon] = ends.toSorted(compare);",
     replace: "const horizon = ends.toSorted(compare).at(-1);",
     tests: ["test/adapters/storage/scan-ranges.test.ts", "test/adapters/storage/scan.test.ts"],
@@ -49,7 +49,7 @@ export const pagination = inArea("pagination", [
   {
     name: "buffered-row-is-listed-twice",
     sentence: "A transaction lists a row that it has changed in its old and its new version.",
-    file: "src/store/overlay.ts",
+    file: "src/store/transactions/overlay.ts",
     find: "(row) => overlay.find(collection, keyOf(collection, row)) === undefined,",
     replace: "(row) => overlay.find(collection, keyOf(collection, row))?.row !== undefined,",
     tests: ["test/store/serializability.test.ts"],

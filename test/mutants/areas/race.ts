@@ -37,7 +37,7 @@ export const race = inArea("race", [
     sentence:
       "A command takes a row from memory that another process has changed, and its commit does " +
       "not notice.",
-    file: "src/store/buffered-tx.ts",
+    file: "src/store/transactions/buffered-tx.ts",
     find: "this.#hold(collection, known);",
     replace: "",
     tests: ["test/store/recent-rows.test.ts"],
@@ -65,12 +65,12 @@ export const race = inArea("race", [
     sentence:
       "A group keeps writes that read those of a failed commit, so that it stores replies to " +
       "messages which do not exist.",
-    file: "src/store/committer.ts",
+    file: "src/store/groups/committer.ts",
     find:
       "      if (previous !== undefined && !(await previous.committed)) {\n" +
       "        // The bodies read writes that were not committed.\n" +
       "        await open.group.abort();\n" +
-      "        undoBegun(open.members);\n" +
+      "        forgetBegunWork(open.members);\n" +
       "        requeue(open.members);\n" +
       "        return;\n" +
       "      }\n",

@@ -5,7 +5,7 @@ export const scope = inArea("scope", [
   {
     name: "other-account-reads-by-id",
     sentence: "An account that knows the id of another account's message can cancel it.",
-    file: "src/store/scoped-tx.ts",
+    file: "src/store/transactions/scoped-tx.ts",
     find: "this.#base.get<R>(index, key, options, this.scope);",
     replace: "this.#base.get<R>(index, key, options);",
     tests: ["test/store/scoped.test.ts"],
@@ -13,7 +13,7 @@ export const scope = inArea("scope", [
   {
     name: "mode-is-not-checked",
     sentence: "A sandbox key reads and changes live rows of its account.",
-    file: "src/store/scoped-tx.ts",
+    file: "src/store/transactions/scoped-tx.ts",
     find: "return row.account_id === account_id && row.mode === mode;",
     replace: "return row.account_id === account_id || row.mode === mode;",
     tests: ["test/store/scoped.test.ts"],

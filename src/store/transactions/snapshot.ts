@@ -1,4 +1,4 @@
-import { getOrInsert } from "../kernel/index.ts";
+import { getOrInsert } from "../../kernel/index.ts";
 import type {
   Collection,
   Group,
@@ -7,7 +7,7 @@ import type {
   Lookup,
   Row,
   StoragePort,
-} from "../ports/index.ts";
+} from "../../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
 import { type Overlay, rowsToRead, withOverlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";

@@ -8,13 +8,13 @@ import {
   type Seen,
   StorageConflict,
   type UniqueIndex,
-} from "../ports/index.ts";
+} from "../../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
 import { type Overlay, rowsToRead, withOverlay } from "./overlay.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 import { type Entry, noColumns, type VersionedRow } from "./touched-rows.ts";
-import { getOrInsert, type Scope } from "../kernel/index.ts";
+import { getOrInsert, type Scope } from "../../kernel/index.ts";
 import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
 import type { BaseTx, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 

@@ -1,5 +1,5 @@
-import type { StorageCapabilities } from "../ports/index.ts";
-import type { Begun, UnscopedTx } from "./transaction.ts";
+import type { StorageCapabilities } from "../../ports/index.ts";
+import type { Begun, UnscopedTx } from "../transactions/transaction.ts";
 
 /**
  * Who gave a command. `caller`: the host application or an API client, which waits for the result.

@@ -1,4 +1,10 @@
-import { type Clock, type Collection, keyOf, type KeyValue, type Write } from "../ports/index.ts";
+import {
+  type Clock,
+  type Collection,
+  keyOf,
+  type KeyValue,
+  type Write,
+} from "../../ports/index.ts";
 import { Generations } from "./generations.ts";
 import type { Overlay } from "./overlay.ts";
 import type { VersionedRow } from "./touched-rows.ts";

@@ -1,6 +1,6 @@
-import { getOrInsert } from "../kernel/index.ts";
-import type { Collection, Index, KeyValue, Row, Write } from "../ports/index.ts";
-import { matches, placeIn } from "./index-order.ts";
+import { getOrInsert } from "../../kernel/index.ts";
+import type { Collection, Index, KeyValue, Row, Write } from "../../ports/index.ts";
+import { matches, placeIn } from "../reads/index-order.ts";
 import { KeyMap } from "./key-map.ts";
 
 /** An update and the stored row. */

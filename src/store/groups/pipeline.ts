@@ -1,5 +1,5 @@
-import type { TidingsError } from "../kernel/index.ts";
-import type { Clock } from "../ports/index.ts";
+import type { TidingsError } from "../../kernel/index.ts";
+import type { Clock } from "../../ports/index.ts";
 import { BlockedCommands, type BlockedCommandsOptions } from "./blocked-commands.ts";
 import { CommandQueue, type Member } from "./command-queue.ts";
 import { Committer } from "./committer.ts";

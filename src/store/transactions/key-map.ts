@@ -1,4 +1,4 @@
-import type { KeyValue } from "../ports/index.ts";
+import type { KeyValue } from "../../ports/index.ts";
 
 /** Where a key ends: its value, and the branches of the keys that continue it. */
 interface Branch<V> {

@@ -1,6 +1,6 @@
-import { getOrInsert } from "../kernel/index.ts";
-import type { Index, KeyValue, Lookup, Row, Seen } from "../ports/index.ts";
-import { matches, placeIn } from "./index-order.ts";
+import { getOrInsert } from "../../kernel/index.ts";
+import type { Index, KeyValue, Lookup, Row, Seen } from "../../ports/index.ts";
+import { matches, placeIn } from "../reads/index-order.ts";
 import { KeyMap } from "./key-map.ts";
 
 /** A row of any collection, with its version. */

@@ -6,10 +6,10 @@ import {
   type Range,
   type Row,
   type Seen,
-} from "../ports/index.ts";
-import { KeyMap } from "./key-map.ts";
+} from "../../ports/index.ts";
+import { KeyMap } from "../transactions/key-map.ts";
 import { comparePlaces } from "./index-order.ts";
-import type { Scope } from "../kernel/index.ts";
+import type { Scope } from "../../kernel/index.ts";
 import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
 
 /**

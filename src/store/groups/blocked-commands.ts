@@ -1,8 +1,9 @@
-import type { TidingsError } from "../kernel/index.ts";
-import type { Clock, StorageConflict } from "../ports/index.ts";
+import type { TidingsError } from "../../kernel/index.ts";
+import type { Clock, StorageConflict } from "../../ports/index.ts";
 import { CommandQueue, maxGroupSize, type Member } from "./command-queue.ts";
-import { type Blocked, Committer, type CommitterOptions, type Run } from "./committer.ts";
-import { locked } from "./errors.ts";
+import { type Blocked, Committer, type CommitterOptions } from "./committer.ts";
+import { locked } from "../errors.ts";
+import type { SoloRun } from "./open-group.ts";
 import { RowSet } from "./row-set.ts";
 
 /** How long a command waits for a row that another transaction has locked, in milliseconds. */
@@ -30,7 +31,7 @@ interface BlockedCommand {
   /** When its last run ended, or it was added, by the monotonic clock. */
   triedAt: number;
   /** What its last run read, wrote and held. */
-  run: Run;
+  run: SoloRun;
   /** The conflict that it met alone. Undefined if it is not known to need a locked row itself. */
   conflict: StorageConflict | undefined;
 }
@@ -96,11 +97,11 @@ export class BlockedCommands implements Blocked {
     return this.#commands.size;
   }
 
-  mustWait(run: Run): boolean {
+  mustWait(run: SoloRun): boolean {
     return this.size > 0 && this.#rows.overlaps(run);
   }
 
-  add(runs: readonly Run[], met?: StorageConflict): void {
+  add(runs: readonly SoloRun[], met?: StorageConflict): void {
     const since = this.#clock.monotonic();
     const conflict = runs.length === 1 ? met : undefined;
     for (const run of runs) {
@@ -175,7 +176,7 @@ export class BlockedCommands implements Blocked {
     for (const { run } of this.#commands.values()) this.#rows.add(run);
   }
 
-  #addAgain(runs: readonly Run[], met: StorageConflict | undefined): void {
+  #addAgain(runs: readonly SoloRun[], met: StorageConflict | undefined): void {
     if (met !== undefined && runs.length > 1) {
       split(runs);
       this.#queue.addAgain(runs.map(({ member }) => member));
@@ -218,7 +219,7 @@ export class BlockedCommands implements Blocked {
 }
 
 /** Lets the commands of a group that met a locked row run again in smaller groups. */
-function split(runs: readonly Run[]): void {
+function split(runs: readonly SoloRun[]): void {
   const size = runs.length > smallGroupSize ? smallGroupSize : 1;
   for (const { member } of runs) member.groupSize = size;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/index.ts";
+import type { Clock } from "../../ports/index.ts";
 import type { Origin } from "./command-queue.ts";
 
 /** How long the bodies of a group may run, in milliseconds, without the pauses. */

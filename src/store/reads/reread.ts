@@ -1,5 +1,5 @@
-import type { KeyValue, Seen, UniqueIndex } from "../ports/index.ts";
-import type { UnscopedTx } from "./transaction.ts";
+import type { KeyValue, Seen, UniqueIndex } from "../../ports/index.ts";
+import type { UnscopedTx } from "../transactions/transaction.ts";
 
 /**
  * Reads rows again that were found outside of the transaction, by their keys in a unique index.

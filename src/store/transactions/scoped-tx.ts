@@ -5,8 +5,8 @@ import type {
   ScopedIndex,
   ScopedUniqueIndex,
   Seen,
-} from "../ports/index.ts";
-import type { Scope } from "../kernel/index.ts";
+} from "../../ports/index.ts";
+import type { Scope } from "../../kernel/index.ts";
 import type { BaseTx, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 /** A transaction within one account and mode. */

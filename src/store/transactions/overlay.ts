@@ -1,4 +1,4 @@
-import { getOrInsert } from "../kernel/index.ts";
+import { getOrInsert } from "../../kernel/index.ts";
 import {
   type Collection,
   type Index,
@@ -8,9 +8,9 @@ import {
   type Row,
   StorageConflict,
   type Write,
-} from "../ports/index.ts";
+} from "../../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import { byIndex, matches } from "./index-order.ts";
+import { byIndex, matches } from "../reads/index-order.ts";
 import { orderUpdates, type PlannedUpdate } from "./order-updates.ts";
 import {
   type Change,

@@ -1,4 +1,4 @@
-import type { KeyValue } from "../ports/index.ts";
+import type { KeyValue } from "../../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { boundedCache, getOrInsert } from "../kernel/index.ts";
-import type { Index } from "../ports/index.ts";
+import { boundedCache, getOrInsert } from "../../kernel/index.ts";
+import type { Index } from "../../ports/index.ts";
 import type { PlannedRead } from "./transaction.ts";
 
 /** The maximum number of subjects. The least recently used one is forgotten first. */

@@ -10,9 +10,9 @@ import type {
   Seen,
   UniqueIndex,
   WordIndex,
-} from "../ports/index.ts";
-import type { Scope } from "../kernel/index.ts";
-import { rowsInScope } from "./scoped-tx.ts";
+} from "../../ports/index.ts";
+import type { Scope } from "../../kernel/index.ts";
+import { rowsInScope } from "../transactions/scoped-tx.ts";
 
 /** A range of an index, with the row type of its collection. */
 export type RangeOf<R extends object> = Omit<Range, "index"> & { readonly index: Index<R> };

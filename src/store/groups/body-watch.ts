@@ -1,8 +1,8 @@
-import type { Collection, KeyValue, Lookup } from "../ports/index.ts";
-import type { Rows, Snapshot } from "./snapshot.ts";
-import type { VersionedRow } from "./touched-rows.ts";
+import type { Collection, KeyValue, Lookup } from "../../ports/index.ts";
+import type { Rows, Snapshot } from "../transactions/snapshot.ts";
+import type { VersionedRow } from "../transactions/touched-rows.ts";
 
-/** What one body reads, since its result depends on it. */
+/** The reads of one body: what it has read, since its result depends on it, and its waits. */
 export class BodyReads implements Snapshot {
   readonly lookups: Lookup[] = [];
   /** How many reads of the storage the body waits for. */
@@ -49,11 +49,11 @@ export class BodyReads implements Snapshot {
 }
 
 /**
- * Runs the bodies of commands and rejects a body that awaits anything but its transaction, because
- * it would block all other commands. When its reads have settled, a body makes its next read or
- * ends before the event loop continues. A body that has done neither awaits something else.
+ * Rejects a body that awaits anything but its transaction, because it would block all other
+ * commands. When its reads have settled, a body makes its next read or ends before the event loop
+ * continues. A body that has done neither awaits something else.
  */
-export class BodyRunner {
+export class BodyWatch {
   readonly #yieldToEventLoop: () => Promise<void>;
   /** The bodies that run, and the function that rejects each. */
   readonly #running = new Map<BodyReads, (error: Error) => void>();
@@ -63,7 +63,7 @@ export class BodyRunner {
     this.#yieldToEventLoop = yieldToEventLoop;
   }
 
-  /** Returns the reads of a body, for `run`. */
+  /** Returns what a body reads with, for `run`. */
   readsOf(snapshot: Snapshot): BodyReads {
     return new BodyReads(snapshot, () => this.#watch());
   }

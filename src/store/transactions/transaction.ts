@@ -9,8 +9,8 @@ import type {
   ScopedUniqueIndex,
   Seen,
   UniqueIndex,
-} from "../ports/index.ts";
-import type { Scope } from "../kernel/index.ts";
+} from "../../ports/index.ts";
+import type { Scope } from "../../kernel/index.ts";
 
 export interface ReadOptions {
   /**

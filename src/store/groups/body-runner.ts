@@ -1,0 +1,89 @@
+import type { StoragePort } from "../../ports/index.ts";
+import { BufferedTx } from "../transactions/buffered-tx.ts";
+import type { Overlay } from "../transactions/overlay.ts";
+import type { RememberedReads } from "../transactions/remembered-reads.ts";
+import type { Snapshot } from "../transactions/snapshot.ts";
+import type { Projection, Starter } from "../transactions/transaction.ts";
+import { forgetBegunWork } from "./begun-work.ts";
+import { type BodyReads, BodyWatch } from "./body-watch.ts";
+import type { Member } from "./command-queue.ts";
+
+export interface BodyRunnerOptions {
+  readonly port: Pick<StoragePort, "yieldToEventLoop">;
+  /** Draws the version of a new row. */
+  readonly firstVersion: () => number;
+  readonly projection: Projection | undefined;
+  /** Undefined if reads of the storage need no round trip. */
+  readonly remembered: RememberedReads | undefined;
+  /** Returns the starter that is set now, if any. */
+  readonly starter?: () => Starter | undefined;
+}
+
+/** What the body of a command returned or threw. */
+export type Result =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+
+/** A run of a command's body: its transaction, the overlay that it wrote into, and what it read. */
+export interface BodyRun {
+  readonly member: Member;
+  readonly result: Result;
+  readonly tx: BufferedTx;
+  readonly overlay: Overlay;
+  readonly reads: BodyReads;
+}
+
+/** Runs the bodies of commands, each in a transaction over the rows of its group. */
+export class BodyRunner {
+  readonly #options: BodyRunnerOptions;
+  readonly #watch: BodyWatch;
+
+  constructor(options: BodyRunnerOptions) {
+    this.#options = options;
+    this.#watch = new BodyWatch(() => options.port.yieldToEventLoop());
+  }
+
+  /** Never rejects. The writes of a body that failed stay in the overlay. */
+  async run(member: Member, now: number, snapshot: Snapshot, overlay: Overlay): Promise<BodyRun> {
+    const { firstVersion, projection, remembered, starter } = this.#options;
+    const recorded = [projection?.of, starter?.()?.of];
+    // An earlier run may have begun work, too.
+    forgetBegunWork([member]);
+    const reads = this.#watch.readsOf(snapshot);
+    const tx = new BufferedTx({
+      now,
+      snapshot: reads,
+      overlay,
+      firstVersion,
+      recorded,
+      planned: projection?.reads,
+      remembered,
+    });
+    try {
+      const value = await this.#watch.run(reads, async () => {
+        const value = await member.work(tx);
+        await this.#finish(member, tx);
+        return value;
+      });
+      return { member, result: { ok: true, value }, tx, overlay, reads };
+    } catch (error) {
+      forgetBegunWork([member]);
+      return { member, result: { ok: false, error }, tx, overlay, reads };
+    } finally {
+      tx.end();
+    }
+  }
+
+  /** Begins the work that the body asked for. Then projects the new rows of both. */
+  async #finish(member: Member, tx: BufferedTx): Promise<void> {
+    const { projection } = this.#options;
+    const starter = this.#options.starter?.();
+    if (starter !== undefined) {
+      const rows = tx.insertionsInto(starter.of);
+      if (rows.length > 0) member.begun = await starter.begin(tx, rows);
+    }
+    if (projection !== undefined) {
+      const rows = tx.insertionsInto(projection.of);
+      if (rows.length > 0) await projection.project(tx, rows);
+    }
+  }
+}
