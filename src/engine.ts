@@ -35,7 +35,7 @@ import {
 import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
 import { defaultAccountId, KeyRing } from "./accounts/index.ts";
 import { idSource, isId, notFound, type Scope } from "./kernel/index.ts";
-import { type Health, HostPolicies, type Service } from "./operations/index.ts";
+import { type Health, HostPolicies, type HealthReporter } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
@@ -79,7 +79,7 @@ export class MessagingEngine<
   readonly #store: Store;
   readonly #bus: EventBus;
   readonly #consumers: Consumers;
-  readonly #service: Service;
+  readonly #healthReporter: HealthReporter;
   readonly #runner: OperationRunner;
   readonly #lifecycle: Lifecycle;
 
@@ -142,7 +142,7 @@ export class MessagingEngine<
       run,
       stopDeadline,
     });
-    this.#service = backend;
+    this.#healthReporter = backend;
     const { streamSources } = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
     this.#runner = new OperationRunner({ store, drawId, limits, prepared, run, streamSources });
@@ -281,7 +281,7 @@ export class MessagingEngine<
    * seconds. Never rejects.
    */
   health(): Promise<Health> {
-    return this.#service.health();
+    return this.#healthReporter.health();
   }
 
   /**

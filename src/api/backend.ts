@@ -16,7 +16,7 @@ import {
   type RateLimiter,
   rateLimiter,
   type Runtime,
-  type Service,
+  type HealthReporter,
 } from "../operations/index.ts";
 import type { Clock, HttpClient, Logger, Random, StoragePort, Transport } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
@@ -30,7 +30,7 @@ interface Executing {
 }
 
 /** The parts of the engine that the HTTP API uses. */
-export interface ApiBackend extends Service {
+export interface ApiBackend extends HealthReporter {
   readonly drawId: GenerateId;
   readonly clock: Clock;
   readonly random: Random;

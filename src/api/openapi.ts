@@ -214,7 +214,7 @@ function success(route: ApiRoute, schemas: Schemas): object {
     "application/json": { schema: schemas.output(operation.name) },
     ...linesOf(route),
   };
-  const mayBeUnavailable = operation.kind === "open" && operation.mayBeUnavailable === true;
+  const mayBeUnavailable = operation.kind === "public" && operation.mayBeUnavailable === true;
   return {
     [status]: { description: statusText[status], headers, content },
     ...(mayBeUnavailable ? { 503: { description: "Not ready.", headers, content } } : {}),

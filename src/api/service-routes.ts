@@ -22,11 +22,11 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       method: "GET",
       path: "/v1/health",
       operation: {
-        kind: "open",
+        kind: "public",
         name: "health.get",
         mayBeUnavailable: true,
-        async answer(service) {
-          const health = await service.health();
+        async answer(engine) {
+          const health = await engine.health();
           return { status: health.status === "ok" ? 200 : 503, body: JSON.stringify(health) };
         },
       },
@@ -42,7 +42,7 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       method: "GET",
       path: "/v1/health/live",
       operation: {
-        kind: "open",
+        kind: "public",
         name: "health.live",
         answer: () => Promise.resolve({ status: 200, body: '{"status":"ok"}' }),
       },

@@ -1,5 +1,5 @@
 import { contactUpdated } from "./events.ts";
-import { showContact } from "./reads.ts";
+import { showContact } from "./show.ts";
 import type { Contact } from "./types.ts";
 import {
   type CreateContact,
@@ -11,13 +11,11 @@ import { type Command, showsOutput } from "../operations/index.ts";
 import { appendEvent } from "../events/index.ts";
 import {
   forgetAddress,
-  insertContact,
   insertIdentity,
-  publishCreated,
   refuseTooManyAddresses,
   requireFreePhone,
-  writeContact,
 } from "./identities.ts";
+import { insertContact, publishCreated, writeContact } from "./write-contact.ts";
 import type { KeyObject } from "node:crypto";
 import { definedFields } from "../kernel/index.ts";
 import { type ContactRow, identityByAddress } from "./rows.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineEvent } from "../events/index.ts";
 import { ids, type Medium, mediumSchema, type MessageId } from "../kernel/index.ts";
-import { consentChangeFields, type ConsentSource } from "./consent.ts";
+import { consentChangeFields, type ConsentSource } from "./consent-types.ts";
 import {
   type Contact,
   type ContactReference,

@@ -9,7 +9,7 @@ import { invalid, type Medium, notFound, type Scope, TidingsError } from "../ker
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import type { KeyObject } from "node:crypto";
-import { addressHash } from "./consent.ts";
+import { addressHash } from "./consent-rules.ts";
 import { maxIdentities } from "./rules.ts";
 
 /**

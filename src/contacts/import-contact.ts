@@ -3,12 +3,12 @@ import { type ContactId, definedFields } from "../kernel/index.ts";
 import { canonicalJson, type Command, type Services } from "../operations/index.ts";
 import { StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { setConsent, consentOf } from "./consent-access.ts";
-import { isNewConsent } from "./consent.ts";
+import { setConsent, consentOf } from "./stored-consent.ts";
+import { isNewConsent } from "./consent-rules.ts";
 import { contactUpdated } from "./events.ts";
-import { createContactWith, writeContact } from "./identities.ts";
+import { createContactWith, writeContact } from "./write-contact.ts";
 import { type ImportContact, importContactSchema } from "./input-types.ts";
-import { showContact } from "./reads.ts";
+import { showContact } from "./show.ts";
 import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
 
 interface ImportedContact {

@@ -15,19 +15,16 @@ export {
   identityByAddress,
   type IdentityRow,
 } from "./rows.ts";
+export { addressHash, consentFor, type ConsentState, noConsent } from "./consent-rules.ts";
 export {
-  addressHash,
   type Consent,
-  consentFor,
   type ConsentMedium,
   type Consents,
   consentsSchema,
-  type ConsentState,
   type Keyword,
-  noConsent,
   type SetConsent,
   setConsentSchema,
-} from "./consent.ts";
+} from "./consent-types.ts";
 export {
   type ConsentChangedData,
   contactCreated,
@@ -44,7 +41,7 @@ export {
   prefetchConsent,
   setConsent,
   consentOf,
-} from "./consent-access.ts";
+} from "./stored-consent.ts";
 export {
   contactToChange,
   contactToRead,
@@ -58,15 +55,13 @@ export {
 export {
   createContactFor,
   createContactWith,
-  releaseAddress,
-  insertIdentity,
-  refuseTooManyAddresses,
   removeContact,
   writeContact,
-} from "./identities.ts";
+} from "./write-contact.ts";
+export { releaseAddress, insertIdentity, refuseTooManyAddresses } from "./identities.ts";
 export { findBestMatches } from "./search.ts";
-export { contactQuery } from "./search-words.ts";
-export { contactReference, contactResource, media, showContact } from "./reads.ts";
+export { contactQuery } from "./search-rules.ts";
+export { contactReference, contactResource, media, showContact } from "./show.ts";
 export {
   isLanguage,
   mergedFacts,

@@ -1,6 +1,6 @@
 import type { ContactId, EntryId, Medium, SenderId } from "../kernel/index.ts";
 import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
-import type { ConsentSource, ConsentStatus } from "./consent.ts";
+import type { ConsentSource, ConsentStatus } from "./consent-types.ts";
 import type { SentimentState } from "./sentiment.ts";
 
 export const contacts = scoped("contacts", {
@@ -22,7 +22,7 @@ export const contacts = scoped("contacts", {
    */
   last_message_at: nullable(time()),
   /**
-   * The search words (`search-words.ts`). Null for a contact with only a phone number, which then
+   * The search words (`search-rules.ts`). Null for a contact with only a phone number, which then
    * costs no index entry.
    */
   words: nullable(text()),

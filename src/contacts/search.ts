@@ -2,7 +2,7 @@ import type { Contact } from "./types.ts";
 import { type SearchContacts, searchContactsSchema } from "./input-types.ts";
 import { defaultPageSize, type Page } from "../kernel/index.ts";
 import { findByWords, type Query } from "../operations/index.ts";
-import { showContacts } from "./reads.ts";
+import { showContacts } from "./show.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 import {
@@ -12,7 +12,7 @@ import {
   identityByAddress,
   type IdentityRow,
 } from "./rows.ts";
-import { contactQuery, type ContactQuery, ranked } from "./search-words.ts";
+import { contactQuery, type ContactQuery, ranked } from "./search-rules.ts";
 
 /**
  * Searches contacts, best match first. The result is one page: users narrow a search with more

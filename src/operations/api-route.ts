@@ -1,76 +1,10 @@
-import * as z from "zod";
-import { type ErrorCode, errorCodes } from "../kernel/index.ts";
+import type * as z from "zod";
 import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
 import type { KeyScope } from "./caller.ts";
 import type { EventStream } from "./event-stream.ts";
+import type { HealthReporter } from "./health.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** Whether the engine is ready: whether it can commit commands now. */
-export interface Health {
-  /** `ok` if the engine is ready, otherwise `unavailable`. */
-  readonly status: "ok" | "unavailable";
-  /** Why the engine is not ready. Empty if it is. */
-  readonly reasons: HealthReason[];
-}
-
-/** A reason why the engine is not ready. */
-export interface HealthReason {
-  /** The code of the error that commands get. New codes may be added. */
-  readonly code: ErrorCode;
-  /** An explanation for people. */
-  readonly message: string;
-}
-
-const healthReasonSchema = z
-  .object({
-    code: z
-      .enum(errorCodes)
-      .describe("The code of the error that commands get. New codes may be added."),
-    message: z.string().describe("An explanation for people."),
-  })
-  .meta({ id: "HealthReason", description: "A reason why the engine is not ready." });
-
-export const healthSchema = z
-  .object({
-    status: z
-      .enum(["ok", "unavailable"])
-      .describe("`ok` if the engine is ready, otherwise `unavailable`."),
-    reasons: z.array(healthReasonSchema).describe("Why the engine is not ready. Empty if it is."),
-  })
-  .meta({
-    id: "Health",
-    description: "Whether the engine is ready: whether it can commit commands now.",
-  });
-
-/** The engine as routes without a key see it. */
-export interface Service {
-  /** Returns whether the engine can commit commands now. */
-  health(): Promise<Health>;
-}
-
-/** An operation that needs no key. */
-export interface PublicOperation {
-  readonly kind: "open";
-  readonly name: string;
-  /** Whether it may respond with 503, with a body of the same schema. */
-  readonly mayBeUnavailable?: boolean;
-  answer(service: Service): Promise<{ readonly status: 200 | 503; readonly body: string }>;
-}
-
-/** A document that is the same for every caller. It needs no key. */
-export interface PublicDocument {
-  readonly kind: "document";
-  readonly name: string;
-  /** Returns the document of an API that is mounted at this path, such as `/api` or "". */
-  readonly json: (mount: string) => string;
-}
-
-/** A carrier's callback. Its signature covers the bytes of the body, so the body is not parsed. */
-export interface Callback {
-  readonly kind: "callback";
-  readonly name: string;
-}
 
 interface RouteFacts {
   readonly method: Method;
@@ -122,6 +56,29 @@ export type ApiRoute =
       readonly operation: PublicOperation | PublicDocument;
       readonly response: z.ZodType;
     });
+
+/** An operation that needs no key. */
+export interface PublicOperation {
+  readonly kind: "public";
+  readonly name: string;
+  /** Whether it may respond with 503, with a body of the same schema. */
+  readonly mayBeUnavailable?: boolean;
+  answer(engine: HealthReporter): Promise<{ readonly status: 200 | 503; readonly body: string }>;
+}
+
+/** A document that is the same for every caller. It needs no key. */
+export interface PublicDocument {
+  readonly kind: "document";
+  readonly name: string;
+  /** Returns the document of an API that is mounted at this path, such as `/api` or "". */
+  readonly json: (mount: string) => string;
+}
+
+/** A carrier's callback. Its signature covers the bytes of the body, so the body is not parsed. */
+export interface Callback {
+  readonly kind: "callback";
+  readonly name: string;
+}
 
 /** A route that needs a key or a token. Its operation has an input. */
 export type Guarded = Extract<

@@ -48,7 +48,10 @@ interface CommitOptions {
   readonly origin?: Origin;
 }
 
+/** The body of a command that needs verdicts. */
 type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
+/** Runs a body in one transaction. */
+type Commit<T> = (body: (tx: Tx) => Promise<T>) => Promise<T>;
 
 /** Maximum duration of one evaluation of a policy, in milliseconds. */
 const maxPolicyMs = 5_000;
@@ -88,38 +91,22 @@ export class HostPolicies {
     work: Work<T>,
     { handle, origin = "caller" }: CommitOptions = {},
   ): Promise<T> {
-    const { policies, store } = this.#options;
-    if (policies.length === 0) {
-      const alone = (tx: Tx): Promise<T> => work(tx, noVerdicts);
-      return handle === undefined
-        ? store.commit(scope, alone, { origin })
-        : store.within(handle, scope, alone);
-    }
-    return handle === undefined
-      ? this.#commitInParts(scope, work, origin)
-      : this.#commitWithin(handle, scope, work);
-  }
-
-  async #commitInParts<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
     const { store, transactions } = this.#options;
-    const commit = (alone: (tx: Tx) => Promise<T>): Promise<T> =>
-      store.commit(scope, alone, { origin });
+    if (handle !== undefined) return this.#commitWithin(handle, scope, work);
+    if (!this.any) return store.commit(scope, (tx) => work(tx, noVerdicts), { origin });
+    const commit: Commit<T> = (body) => store.commit(scope, body, { origin });
     if (transactions === 0) return this.#commitWithVerdicts(work, commit, undefined);
     try {
-      const noneYet = new CollectedVerdicts();
-      return await commit((tx) => work(tx, noneYet));
+      const none = new CollectedVerdicts();
+      return await commit((tx) => work(tx, none));
     } catch (error) {
       if (!(error instanceof VerdictsMissing)) throw error;
     }
-    return this.#transactions.run(() => this.#inTransaction(scope, work, origin));
+    return this.#transactions.run(() => this.#commitInTransaction(scope, work, origin));
   }
 
-  #commitWithin<T>(handle: unknown, scope: Scope, work: Work<T>): Promise<T> {
-    const { store } = this.#options;
-    return this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle);
-  }
-
-  async #inTransaction<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
+  /** Runs a command in a transaction of its own, in which the policies can query tables. */
+  async #commitInTransaction<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
     const { store } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
@@ -133,14 +120,18 @@ export class HostPolicies {
     }
   }
 
+  /** Runs a command in the open transaction of a handle. */
+  #commitWithin<T>(handle: unknown, scope: Scope, work: Work<T>): Promise<T> {
+    const { store } = this.#options;
+    if (!this.any) return store.within(handle, scope, (tx) => work(tx, noVerdicts));
+    const commit: Commit<T> = (body) => store.within(handle, scope, body);
+    return this.#commitWithVerdicts(work, commit, handle);
+  }
+
   /**
    * Reruns a command until it has every verdict that it needs. An interrupted run writes nothing.
    */
-  async #commitWithVerdicts<T>(
-    work: Work<T>,
-    commit: (alone: (tx: Tx) => Promise<T>) => Promise<T>,
-    handle: unknown,
-  ): Promise<T> {
+  async #commitWithVerdicts<T>(work: Work<T>, commit: Commit<T>, handle: unknown): Promise<T> {
     const verdicts = new CollectedVerdicts();
     for (let count = 0; count < maxEvaluations; count++) {
       try {
@@ -192,6 +183,43 @@ export class HostPolicies {
   }
 }
 
+/** The verdicts of a host application without policies. */
+export const noVerdicts: HostVerdicts = { any: false, of: () => [] };
+
+/** Interrupts a command: the policies have not been evaluated with these facts. */
+class VerdictsMissing extends Error {
+  override readonly name = "VerdictsMissing";
+  readonly facts: PolicyFacts;
+
+  constructor(facts: PolicyFacts) {
+    super("The policies of the host application have not been evaluated.");
+    this.facts = facts;
+  }
+}
+
+/**
+ * The verdicts collected during one transaction. A rerun of the command reuses them unless a fact
+ * other than the time changed.
+ */
+class CollectedVerdicts implements HostVerdicts {
+  readonly any = true;
+  readonly #known = new Map<string, readonly NamedVerdict[]>();
+
+  of(facts: PolicyFacts): readonly NamedVerdict[] {
+    const known = this.#known.get(cacheKey(facts));
+    if (known === undefined) throw new VerdictsMissing(facts);
+    return known;
+  }
+
+  keep(facts: PolicyFacts, verdicts: readonly NamedVerdict[]): void {
+    this.#known.set(cacheKey(facts), verdicts);
+  }
+}
+
+function cacheKey({ now: _, ...facts }: PolicyFacts): string {
+  return JSON.stringify(facts);
+}
+
 /**
  * Whether a policy returned a promise. Query builders return their own thenables, and under
  * Jest the promises of Node's modules are not instances of the global `Promise`.
@@ -208,9 +236,9 @@ class UnusableVerdict extends Error {
 
 /** Checks that a policy returned a verdict. A policy in JavaScript may return anything. */
 function checkVerdict(result: unknown, now: number): Verdict {
-  const { verdict, code, message, until, reason } = (result ?? {}) as {
-    readonly [K in keyof AnyVerdict]: unknown;
-  };
+  const { verdict, code, message, until, reason } = (result ?? {}) as Readonly<
+    Record<"verdict" | "code" | "message" | "until" | "reason", unknown>
+  >;
   if (verdict === "allow") return { verdict };
   if (
     verdict === "deny" &&
@@ -252,54 +280,9 @@ function expectedOf(verdict: unknown, result: unknown): string {
   );
 }
 
-interface AnyVerdict {
-  verdict: string;
-  code: string;
-  message: string;
-  until: number;
-  reason: string;
-}
-
 /** Whether a text is storable and short enough to show. */
 function isText(text: unknown): text is string {
   return (
     typeof text === "string" && text.length <= 1_000 && text.isWellFormed() && !text.includes("\0")
   );
-}
-
-/** The verdicts of a host application without policies. */
-export const noVerdicts: HostVerdicts = { any: false, of: () => [] };
-
-/** Interrupts a command: the policies have not been evaluated with these facts. */
-class VerdictsMissing extends Error {
-  override readonly name = "VerdictsMissing";
-  readonly facts: PolicyFacts;
-
-  constructor(facts: PolicyFacts) {
-    super("The policies of the host application have not been evaluated.");
-    this.facts = facts;
-  }
-}
-
-/**
- * The verdicts collected during one transaction. A rerun of the command reuses them unless a fact
- * other than the time changed.
- */
-class CollectedVerdicts implements HostVerdicts {
-  readonly any = true;
-  readonly #known = new Map<string, readonly NamedVerdict[]>();
-
-  of(facts: PolicyFacts): readonly NamedVerdict[] {
-    const known = this.#known.get(cacheKey(facts));
-    if (known === undefined) throw new VerdictsMissing(facts);
-    return known;
-  }
-
-  keep(facts: PolicyFacts, verdicts: readonly NamedVerdict[]): void {
-    this.#known.set(cacheKey(facts), verdicts);
-  }
-}
-
-function cacheKey({ now: _, ...facts }: PolicyFacts): string {
-  return JSON.stringify(facts);
 }

@@ -1,15 +1,12 @@
 export {
   type ApiRoute,
   type Guarded,
-  type Health,
-  type HealthReason,
-  healthSchema,
   isGuarded,
   type Method,
   type PublicDocument,
-  type Service,
   takesKey,
 } from "./api-route.ts";
+export { type Health, type HealthReason, type HealthReporter, healthSchema } from "./health.ts";
 export {
   type ConsentOptions,
   type ConsentSettings,
@@ -91,10 +88,17 @@ export {
   isRemembered,
   storedKey,
 } from "./idempotency.ts";
-export { findByWords } from "./find-by-words.ts";
-export { queryWords, storedWords, wordsOf } from "./search-words.ts";
-export { createdBetween } from "./created-between.ts";
-export { listQuery, mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
+export { findByWords } from "./lists/find-by-words.ts";
+export { queryWords, storedWords, wordsOf } from "./lists/indexed-words.ts";
+export { createdBetween } from "./lists/created-between.ts";
+export {
+  listQuery,
+  mapPage,
+  type ScanList,
+  page,
+  pageOf,
+  type RangeList,
+} from "./lists/pagination.ts";
 export { admit, type RateLimiter, rateLimiter, slidingLog } from "./rate-limiter.ts";
 export {
   type Activity,

@@ -186,7 +186,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   };
   const callback: Callback = { kind: "callback", name: "transports.callback" };
   const health: PublicOperation = {
-    kind: "open",
+    kind: "public",
     name: "health.get",
     answer: async (backend) => {
       const { status } = await backend.health();

@@ -7,7 +7,7 @@ import { scoped, text, time } from "../../src/ports/define-collection.ts";
 import { type KeyValue, type RowOf } from "../../src/ports/collection.ts";
 import type { Reader, Row } from "../../src/ports/storage.ts";
 import { type Reads, unscopedReads } from "../../src/store/reads/reads.ts";
-import { page, type RangeList } from "../../src/operations/pagination.ts";
+import { page, type RangeList } from "../../src/operations/lists/pagination.ts";
 
 const letters = scoped("letters", { id: text(), box: text(), at: time() });
 type Letter = RowOf<typeof letters>;

@@ -30,7 +30,7 @@ export const pagination = inArea("pagination", [
   {
     name: "cursor-is-not-signed",
     sentence: "A client can write its own cursor and read from any position.",
-    file: "src/operations/pagination.ts",
+    file: "src/operations/lists/pagination.ts",
     find:
       "    bytes.length > macBytes &&\n" +
       "    timingSafeEqual(bytes.subarray(0, macBytes), mac(binding, position, secret));",
@@ -41,7 +41,7 @@ export const pagination = inArea("pagination", [
     name: "cursor-ignores-filters",
     sentence:
       "A cursor continues a list with other filters, and rows are missing without an error.",
-    file: "src/operations/pagination.ts",
+    file: "src/operations/lists/pagination.ts",
     find: "    canonical(filters),\n",
     replace: "",
     tests: ["test/operations/lists.test.ts"],

@@ -21,7 +21,7 @@ export const scope = inArea("scope", [
   {
     name: "cursor-of-another-account",
     sentence: "A cursor of one account works in another, and shows where its rows begin.",
-    file: "src/operations/pagination.ts",
+    file: "src/operations/lists/pagination.ts",
     find: "    scope.account_id,\n    scope.mode,\n    index.name,",
     replace: "    index.name,",
     tests: ["test/operations/lists.test.ts"],

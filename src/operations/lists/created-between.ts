@@ -1,5 +1,5 @@
-import { firstIdAt, millis } from "../kernel/index.ts";
-import type { Range } from "../ports/index.ts";
+import { firstIdAt, millis } from "../../kernel/index.ts";
+import type { Range } from "../../ports/index.ts";
 
 /** The filters of a list by `created_at`. Both bounds are exclusive. */
 interface CreationTimes {

@@ -1,3 +1,4 @@
+/** Reads and writes the consent of addresses: its rows, its evidence and its copy in identities. */
 import type { KeyObject } from "node:crypto";
 import {
   consentByAddress,
@@ -15,15 +16,15 @@ import {
   addressHash,
   consentAfter,
   type ConsentChange,
-  type ConsentSource,
   type ConsentState,
   isNewConsent,
   noConsent,
-} from "./consent.ts";
+} from "./consent-rules.ts";
+import type { ConsentSource } from "./consent-types.ts";
 import type { GenerateId, Medium, MessageId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { contactOptedIn, contactOptedOut } from "./events.ts";
-import { contactReference } from "./reads.ts";
+import { contactReference } from "./show.ts";
 import { appendEvent } from "../events/index.ts";
 
 /** The consent of an address without a contact. It may remain from an earlier contact. */

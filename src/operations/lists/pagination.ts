@@ -5,10 +5,10 @@ import {
   pageQuerySchema,
   type Scope,
   TidingsError,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import type { Call, Query } from "./operation.ts";
-import type { Index, KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
+import type { Call, Query } from "../operation.ts";
+import type { Index, KeyValue, ScopedIndex, Seen } from "../../ports/index.ts";
 import {
   type RowFilter,
   scan,
@@ -16,7 +16,7 @@ import {
   scopedPlaceColumns,
   type Reads,
   type ScopedRangeOf,
-} from "../store/index.ts";
+} from "../../store/index.ts";
 
 /** The request for a page of a list. */
 interface PageRequest {

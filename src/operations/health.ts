@@ -1,0 +1,45 @@
+import * as z from "zod";
+import { type ErrorCode, errorCodes } from "../kernel/index.ts";
+
+/** Whether the engine is ready: whether it can commit commands now. */
+export interface Health {
+  /** `ok` if the engine is ready, otherwise `unavailable`. */
+  readonly status: "ok" | "unavailable";
+  /** Why the engine is not ready. Empty if it is. */
+  readonly reasons: HealthReason[];
+}
+
+/** A reason why the engine is not ready. */
+export interface HealthReason {
+  /** The code of the error that commands get. New codes may be added. */
+  readonly code: ErrorCode;
+  /** An explanation for people. */
+  readonly message: string;
+}
+
+const healthReasonSchema = z
+  .object({
+    code: z
+      .enum(errorCodes)
+      .describe("The code of the error that commands get. New codes may be added."),
+    message: z.string().describe("An explanation for people."),
+  })
+  .meta({ id: "HealthReason", description: "A reason why the engine is not ready." });
+
+export const healthSchema = z
+  .object({
+    status: z
+      .enum(["ok", "unavailable"])
+      .describe("`ok` if the engine is ready, otherwise `unavailable`."),
+    reasons: z.array(healthReasonSchema).describe("Why the engine is not ready. Empty if it is."),
+  })
+  .meta({
+    id: "Health",
+    description: "Whether the engine is ready: whether it can commit commands now.",
+  });
+
+/** What the routes about health need of the engine. */
+export interface HealthReporter {
+  /** Returns whether the engine can commit commands now. */
+  health(): Promise<Health>;
+}
