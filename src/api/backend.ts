@@ -22,7 +22,7 @@ import type { Clock, HttpClient, Logger, Random, StoragePort, Transport } from "
 import { background, type Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
 import { publicError } from "./http.ts";
-import type { LiveStreams } from "./live-streams.ts";
+import type { LiveStreams } from "./streams/live-streams.ts";
 import { Callbacks } from "./callbacks.ts";
 
 interface Executing {

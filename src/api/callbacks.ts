@@ -1,4 +1,4 @@
-import { notFound, ProblemLimit, TidingsError, withDeadline } from "../kernel/index.ts";
+import { notFound, LogLimit, TidingsError, withDeadline } from "../kernel/index.ts";
 import { recordCallback } from "../messages/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
@@ -53,7 +53,7 @@ export class Callbacks {
   readonly #options: CallbackOptions;
   /** By the name of the transport. */
   readonly #receivers = new Map<string, Receiver>();
-  readonly #refusals: ProblemLimit;
+  readonly #refusals: LogLimit;
 
   constructor(options: CallbackOptions) {
     this.#options = options;
@@ -62,7 +62,7 @@ export class Callbacks {
       const places = new Semaphore(maxAtOnce, 0, busy);
       if (parse !== undefined) this.#receivers.set(transport.name, { parse, places });
     }
-    this.#refusals = new ProblemLimit(options.clock);
+    this.#refusals = new LogLimit(options.clock);
   }
 
   /**

@@ -21,7 +21,7 @@ import {
   storedKeyOf,
 } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
-import { maxBodyBytes, readBytes, readJson, refuseEncoded } from "./bodies.ts";
+import { maxBodyBytes, readBytes, readJson, refuseEncoded } from "./request-body.ts";
 import {
   commandInput,
   decodedParams,

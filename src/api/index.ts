@@ -1,5 +1,5 @@
 export type { OperatorAccess } from "./authentication.ts";
-export { readJson } from "./bodies.ts";
+export { readJson } from "./request-body.ts";
 export { type ApiBackend, apiBackend } from "./backend.ts";
 export { RequestHandler } from "./handler.ts";
 export {
@@ -19,6 +19,6 @@ export {
   type SharedBody,
   tagOf,
 } from "./shared-body.ts";
-export { openApiDocument } from "./openapi.ts";
+export { openApiDocument } from "./openapi/document.ts";
 export { serviceRoutes } from "./service-routes.ts";
-export { LiveStreams } from "./live-streams.ts";
+export { LiveStreams } from "./streams/live-streams.ts";

@@ -1,6 +1,6 @@
 /** The format of imports and their reports: NDJSON, a JSON value on each line. */
 import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
-import { checkDepth } from "./bodies.ts";
+import { checkDepth } from "./request-body.ts";
 import { publicError, unbuffered } from "./http.ts";
 
 /** The content type of NDJSON: JSON values, one per line. */

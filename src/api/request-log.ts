@@ -1,4 +1,4 @@
-import { ProblemLimit } from "../kernel/index.ts";
+import { LogLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import { type Exchange, publicError } from "./http.ts";
 
@@ -10,11 +10,11 @@ interface RequestLogOptions {
 /** Logs requests that could not be answered as they should. */
 export class RequestLog {
   readonly #logger: Logger;
-  readonly #refusals: ProblemLimit;
+  readonly #refusals: LogLimit;
 
   constructor({ clock, logger }: RequestLogOptions) {
     this.#logger = logger;
-    this.#refusals = new ProblemLimit(clock);
+    this.#refusals = new LogLimit(clock);
   }
 
   /** Logs the error of a request: as an error, unless it is a known state of the service. */

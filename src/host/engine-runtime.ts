@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { AgentRuntime } from "../agents/index.ts";
 import { contactActivity } from "../conversations/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
-import { dayMs, type GenerateId, hourMs, ProblemLimit } from "../kernel/index.ts";
+import { dayMs, type GenerateId, hourMs, LogLimit } from "../kernel/index.ts";
 import { isMessageInProgress } from "../messages/index.ts";
 import {
   type HookHandler,
@@ -71,7 +71,7 @@ export function engineRuntime({
     secret,
     historyChunks,
   };
-  const refusedCredentials = new ProblemLimit(settings.clock);
+  const refusedCredentials = new LogLimit(settings.clock);
   const own = { store, drawId, services, hostPolicies, consumers, signals, refusedCredentials };
   return { ...settings, ...own };
 }

@@ -1,4 +1,8 @@
-/** Texts for errors: they describe values and suggest names. */
+/**
+ * Texts for errors: they describe values and suggest names. How much of a value they show depends
+ * on what it may be: `show` quotes a text that cannot be a secret, `describe` shows only numbers and
+ * `true` or `false`, and `kindOf` not even numbers.
+ */
 import { nearestName, storable } from "./text.ts";
 
 /** Joins values: `"a"`, `"a" or "b"`, `"a", "b" or "c"`. */

@@ -1,4 +1,4 @@
-/** Schemas of fields that resources share: ids, times, phone numbers, texts, pages. */
+/** Schemas of fields that resources share: ids, times, addresses, texts, authors. */
 import * as z from "zod";
 import type { Limits } from "./limits.ts";
 import { definedFields } from "./defined-fields.ts";
@@ -85,20 +85,6 @@ function mustBe(what: string) {
 }
 
 export const modeSchema = z.enum(["sandbox", "live"]);
-export const channels = ["sms", "mms", "webchat"] as const;
-/** How a message travels. */
-export type Channel = (typeof channels)[number];
-export const channelSchema = z.enum(channels);
-/** Consents and conversations belong to a medium. `text` covers sms and mms. */
-export const mediumSchema = z.enum(["text", "webchat"]);
-/** What consents and conversations belong to: `text` (SMS and MMS together) or `webchat`. */
-export type Medium = z.infer<typeof mediumSchema>;
-
-/** Sms and mms use the same address and share one conversation. */
-export function mediumOf(channel: Channel): Medium {
-  return channel === "webchat" ? "webchat" : "text";
-}
-
 /** E.164 (ITU-T): `+` and 7 to 15 digits, the first not 0. */
 export const phonePattern = /^\+[1-9]\d{6,14}$/;
 export const phone = z
@@ -222,68 +208,6 @@ export const queryBoolean: z.ZodType<boolean> = z.preprocess(
   (value) => (value === "true" ? true : value === "false" ? false : value),
   z.boolean(),
 );
-
-/**
- * One page of a list. `next_cursor` is null on the last page. A page examines at most 1,000 rows,
- * so a filtered page may have fewer rows than requested, or none, and still not be the last.
- */
-export interface Page<T> {
-  /** The items of this page. */
-  data: T[];
-  /** True if there may be further pages. */
-  has_more: boolean;
-  /** The `cursor` of the next page. Null on the last page. */
-  next_cursor: string | null;
-}
-
-export const defaultPageSize = 20;
-
-/** The query parameters of every list. */
-export interface PageQuery {
-  /**
-   * Maximum number of items, at most 100. By default 20. A filtered page may have fewer; continue
-   * while `has_more` is true.
-   */
-  readonly limit?: number | undefined;
-  /** `next_cursor` of the previous page. */
-  readonly cursor?: string | null | undefined;
-}
-
-export const pageFields = {
-  limit: queryInteger(1, 100)
-    .optional()
-    .describe(
-      `Maximum number of items, at most 100. By default ${defaultPageSize}. A filtered page may ` +
-        "have fewer; continue while `has_more` is true.",
-    ),
-  // A loop in process begins with null. Over HTTP every value is a string.
-  cursor: z
-    .preprocess((value) => value ?? undefined, z.string().min(1).max(1_000).optional())
-    .optional()
-    .describe("`next_cursor` of the previous page."),
-};
-
-export const pageQuerySchema = z.strictObject(pageFields);
-
-type PageSchema<T> = z.ZodObject<
-  {
-    data: z.ZodArray<z.ZodType<T>>;
-    has_more: z.ZodBoolean;
-    next_cursor: z.ZodNullable<z.ZodString>;
-  },
-  z.core.$strict
->;
-
-export function pageSchema<T>(item: z.ZodType<T>): PageSchema<T> {
-  return z.strictObject({
-    data: z.array(item).describe("The items of this page."),
-    has_more: z.boolean().describe("True if there may be further pages."),
-    next_cursor: z
-      .string()
-      .nullable()
-      .describe("The `cursor` of the next page. Null on the last page."),
-  });
-}
 
 /** The input of an operation that takes none. */
 export const noInput = z.strictObject({});

@@ -1,6 +1,6 @@
 export { boundedCache } from "./cache.ts";
 export { endsBefore, SharedDeadline, withDeadline } from "./deadline.ts";
-export { ProblemLimit } from "./problem-limit.ts";
+export { LogLimit } from "./log-limit.ts";
 export {
   alternatives,
   describe,
@@ -33,31 +33,19 @@ export {
   authorSchema,
   type ById,
   byIdSchema,
-  type Channel,
-  channels,
-  channelSchema,
   day,
   dayToCount,
   distinct,
   documentedAs,
-  defaultPageSize,
   ids,
   instant,
   isAddress,
-  type Medium,
-  mediumOf,
-  mediumSchema,
   type Metadata,
   metadata,
   metadataInput,
   modeSchema,
   name,
   noInput,
-  type Page,
-  pageFields,
-  type PageQuery,
-  pageQuerySchema,
-  pageSchema,
   phone,
   phonePattern,
   queryBoolean,
@@ -70,6 +58,22 @@ export {
   webUrl,
   wholeRecord,
 } from "./fields.ts";
+export {
+  type Channel,
+  channels,
+  channelSchema,
+  type Medium,
+  mediumOf,
+  mediumSchema,
+} from "./channels.ts";
+export {
+  defaultPageSize,
+  type Page,
+  pageFields,
+  type PageQuery,
+  pageQuerySchema,
+  pageSchema,
+} from "./page.ts";
 export { definedFields } from "./defined-fields.ts";
 export { getOrInsert } from "./get-or-insert.ts";
 export { messageStatuses, type MessageStatus, messageStatusSchema } from "./message-status.ts";
@@ -113,8 +117,8 @@ export {
   storable,
   straightenApostrophes,
 } from "./text.ts";
+export { admitOneMore } from "./window-limit.ts";
 export {
-  admitOneMore,
   dayMs,
   firstTimeZone,
   hourMs,

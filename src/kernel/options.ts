@@ -99,23 +99,24 @@ export function optionsObject<S extends z.ZodRawShape>(
 }
 
 /**
- * Checks options. `subject` names the function that takes them.
+ * Checks options. `prefix` begins the message: the function that takes them, and a colon.
  * @throws TidingsError `invalid_option` with the name, the expected value and a description of the
  *   given value of each wrong option
  */
-export function parseOptions<T>(subject: string, schema: z.ZodType<T>, given: unknown): T {
+export function parseOptions<T>(prefix: string, schema: z.ZodType<T>, given: unknown): T {
   // Options are checked once for each engine, and compiling a fast parser takes longer than that.
   const parsed = schema.safeParse(given, { reportInput: true, jitless: true });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.flatMap(problemsOf);
   const text = problems.map(({ path, message }) => `${path.join(".") || "options"}: ${message}`);
-  throw new TidingsError("invalid_option", `${subject}${text.join("; ")}`, {
+  throw new TidingsError("invalid_option", `${prefix}${text.join("; ")}`, {
     errors: problems.map(({ path, ...error }) => ({ ...inBody(path), ...error })),
   });
 }
 
 /**
  * Refuses arguments of a function that takes none, such as options of another function.
+ * `subject` names it.
  * @throws TidingsError `invalid_option`
  */
 export function refuseArguments(subject: string, given: readonly unknown[]): void {

@@ -18,11 +18,6 @@ interface Origin {
   readonly options?: readonly string[];
 }
 
-/** Returns an error for each invalid field, at most 100. */
-function fieldErrors(issues: readonly z.core.$ZodIssue[], origin: Origin): FieldError[] {
-  return issues.flatMap((issue) => flatten(issue, origin, [])).slice(0, maxErrors);
-}
-
 /**
  * Parses a value by a schema. `errors` are errors that the caller already found.
  * @throws TidingsError `validation_failed`, with every error
@@ -36,7 +31,8 @@ export function parse<Input>(
   if (!result.success) {
     // Each wrong entry of a map is an issue, so there can be very many.
     const issues = result.error.issues.slice(0, 2 * maxErrors);
-    throw invalid([...errors, ...fieldErrors(strictest(issues), origin)]);
+    const found = strictest(issues).flatMap((issue) => errorsOf(issue, origin));
+    throw invalid([...errors, ...found.slice(0, maxErrors)]);
   }
   if (errors.length > 0) throw invalid(errors);
   return result.data;
@@ -64,33 +60,41 @@ export const unknownField = (
 /** Shortens a name that the caller chose, before an error repeats it. */
 const brief = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
-function flatten(
+/** Returns the errors of an issue. `above` is the path of the union that the issue is in. */
+function errorsOf(
   issue: z.core.$ZodIssue,
   origin: Origin,
-  above: readonly PropertyKey[],
+  above: readonly PropertyKey[] = [],
 ): FieldError[] {
-  const { place = inBody, options = [] } = origin;
   const path = [...above, ...issue.path];
-  if (issue.code === "unrecognized_keys") {
-    const known = knownFields(issue.message);
-    let isListed = false;
-    return issue.keys.slice(0, maxErrors).map((key) => {
-      const where = place([...path, key]);
-      const isParameter = "parameter" in where;
-      const beside = known.filter((each) => "parameter" in place([...path, each]) === isParameter);
-      const nearest = instead(key, beside, path.length === 0 ? options : []);
-      if (nearest !== undefined) return unknownField(where, key, nearest);
-      // The list can be long, so only the first error has it.
-      const others = isListed ? [] : beside.filter((each) => !hasMember(issue.input, each));
-      isListed = true;
-      return unknownField(where, key, listed(others, isParameter ? "parameters" : "fields"));
-    });
-  }
+  if (issue.code === "unrecognized_keys") return unknownFields(issue, path, origin);
   if (issue.code === "invalid_union") {
     const nearest = furthest(issue.errors);
-    if (nearest !== undefined) return nearest.flatMap((each) => flatten(each, origin, path));
+    if (nearest !== undefined) return nearest.flatMap((each) => errorsOf(each, origin, path));
   }
+  const { place = inBody } = origin;
   return [{ ...place(path), ...explain(issue) }];
+}
+
+/** Returns an error for each unknown field of the object at `path`. */
+function unknownFields(
+  { keys, message, input }: z.core.$ZodIssueUnrecognizedKeys,
+  path: readonly PropertyKey[],
+  { place = inBody, options = [] }: Origin,
+): FieldError[] {
+  const known = knownFields(message);
+  let isListed = false;
+  return keys.slice(0, maxErrors).map((key) => {
+    const where = place([...path, key]);
+    const isParameter = "parameter" in where;
+    const beside = known.filter((each) => "parameter" in place([...path, each]) === isParameter);
+    const nearest = instead(key, beside, path.length === 0 ? options : []);
+    if (nearest !== undefined) return unknownField(where, key, nearest);
+    // The list can be long, so only the first error has it.
+    const others = isListed ? [] : beside.filter((each) => !hasMember(input, each));
+    isListed = true;
+    return unknownField(where, key, listed(others, isParameter ? "parameters" : "fields"));
+  });
 }
 
 /** Names the fields that the input could have besides those that it has. */

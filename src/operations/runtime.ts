@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { ContactId, GenerateId, Limits, Mode, ProblemLimit } from "../kernel/index.ts";
+import type { ContactId, GenerateId, Limits, Mode, LogLimit } from "../kernel/index.ts";
 import type {
   Action,
   Clock,
@@ -41,7 +41,7 @@ export interface Runtime {
   /** Tells streams what is not stored. */
   readonly signals: Signals;
   /** Bounds the log lines about credentials that carriers refuse. Its subjects are transports. */
-  readonly refusedCredentials: ProblemLimit;
+  readonly refusedCredentials: LogLimit;
 }
 
 /** The handler of a higher module for a hook. It runs in the transaction that runs the hook. */

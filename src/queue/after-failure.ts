@@ -1,5 +1,5 @@
 /** What the dispatcher does after a job, or the commit of its lease, has failed. */
-import type { ProblemLimit } from "../kernel/index.ts";
+import type { LogLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import { background, isStorageFailure, type Store } from "../store/index.ts";
 import { checkUnansweredCommit, retry } from "./retry.ts";
@@ -26,7 +26,7 @@ const maxOutagePauseMs = 5_000;
  * are logged once a minute. `outages` counts them.
  */
 export async function reschedule(
-  { store, clock, logger, outages }: Options & { readonly outages: ProblemLimit },
+  { store, clock, logger, outages }: Options & { readonly outages: LogLimit },
   claim: Claim,
   error: unknown,
   { abort, stopping }: Pick<JobRun, "abort" | "stopping">,

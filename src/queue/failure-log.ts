@@ -1,4 +1,4 @@
-import { ProblemLimit } from "../kernel/index.ts";
+import { LogLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 
 interface FailureLogOptions {
@@ -19,13 +19,13 @@ interface FailureLogOptions {
  */
 export class FailureLog {
   readonly #options: FailureLogOptions;
-  readonly #limit: ProblemLimit;
+  readonly #limit: LogLimit;
   /** Whether a failure was logged since the last success. */
   #isLogged = false;
 
   constructor(options: FailureLogOptions) {
     this.#options = options;
-    this.#limit = new ProblemLimit(options.clock);
+    this.#limit = new LogLimit(options.clock);
   }
 
   /** `more` are facts about this failure. */

@@ -1,4 +1,4 @@
-import { ProblemLimit } from "../kernel/index.ts";
+import { LogLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 import { isLeaseStored, reschedule } from "./after-failure.ts";
@@ -32,11 +32,11 @@ export class RunningJobs {
   readonly #checking = new Set<Promise<void>>();
   /** Running jobs that were found due again. */
   readonly #dueAgain = new Set<string>();
-  readonly #outages: ProblemLimit;
+  readonly #outages: LogLimit;
 
   constructor(options: RunningJobsOptions) {
     this.#options = options;
-    this.#outages = new ProblemLimit(options.clock);
+    this.#outages = new LogLimit(options.clock);
   }
 
   /** The number of jobs that run, or that run if their leases are stored. */

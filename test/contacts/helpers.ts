@@ -5,7 +5,7 @@ import type { ImportContact } from "../../src/contacts/input-types.ts";
 import type { ImportReport } from "../../src/contacts/import-types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Page } from "../../src/kernel/fields.ts";
+import type { Page } from "../../src/kernel/page.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 
 /** All items of a list, page by page. */

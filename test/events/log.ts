@@ -3,7 +3,7 @@ import { createSecretKey } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { english } from "../../adapters/language/index.ts";
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
-import { LiveStreams } from "../../src/api/live-streams.ts";
+import { LiveStreams } from "../../src/api/streams/live-streams.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
 import { eventStream, type StreamEvents } from "../../src/events/streams/event-stream.ts";
 import type { EventEnvelope, EventType } from "../../src/events/types.ts";

@@ -3,7 +3,7 @@ import { type MessageRow, messages, rareStatuses } from "../../src/messages/rows
 import type { ListMessages } from "../../src/messages/input-types.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import type { Message } from "../../src/messages/types.ts";
-import type { Page } from "../../src/kernel/fields.ts";
+import type { Page } from "../../src/kernel/page.ts";
 import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { AttemptId, MessageId } from "../../src/kernel/ids.ts";
 import { silent } from "../../src/ports/environment.ts";
-import type { Channel } from "../../src/kernel/fields.ts";
+import type { Channel } from "../../src/kernel/channels.ts";
 import type {
   Attempt,
   InboundMessage,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Channel } from "../../src/kernel/fields.ts";
+import type { Channel } from "../../src/kernel/channels.ts";
 import type { AccountHandle } from "../../src/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { runs } from "../support/runs.ts";

@@ -2,7 +2,7 @@ import { identityByAddress } from "../../../src/contacts/rows.ts";
 import { conversationById, conversations } from "../../../src/conversations/rows.ts";
 import type { Conversation } from "../../../src/conversations/types.ts";
 import { type MessageRow, messages, messagesOfConversation } from "../../../src/messages/rows.ts";
-import { mediumOf } from "../../../src/kernel/fields.ts";
+import { mediumOf } from "../../../src/kernel/channels.ts";
 import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { conversationChanges } from "../conversation-changes.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../../src/conversations/rows.ts";
 import { jobByName } from "../../../src/queue/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";
-import { mediumOf } from "../../../src/kernel/fields.ts";
+import { mediumOf } from "../../../src/kernel/channels.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, readRows, removedIds, writtenRows } from "../rows.ts";

@@ -1,17 +1,17 @@
-import { changesKey } from "../accounts/index.ts";
+import { changesKey } from "../../accounts/index.ts";
 import {
   EventFeed,
   type EventRow,
   eventsByPosition,
   LiveSignals,
   LogWatcher,
-} from "../events/index.ts";
+} from "../../events/index.ts";
 import {
   type ContactId,
   type Scope,
   TidingsError,
   type WebchatSessionId,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import type {
   Caller,
   LiveSubscription,
@@ -20,11 +20,11 @@ import type {
   SignalSubscription,
   StreamFilter,
   StreamPlace,
-} from "../operations/index.ts";
-import type { Clock, Logger, Write } from "../ports/index.ts";
-import { Signal } from "../queue/index.ts";
-import type { Store } from "../store/index.ts";
-import { mailboxName, mailByPosition, type MailRow } from "../webchat/index.ts";
+} from "../../operations/index.ts";
+import type { Clock, Logger, Write } from "../../ports/index.ts";
+import { Signal } from "../../queue/index.ts";
+import type { Store } from "../../store/index.ts";
+import { mailboxName, mailByPosition, type MailRow } from "../../webchat/index.ts";
 import { SessionCheck } from "./session-check.ts";
 import {
   changedContact,

@@ -22,30 +22,32 @@ export interface Schemas {
 type Named = Readonly<Record<string, z.ZodType>>;
 
 export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
-  const taken = converted(inputs, "input");
-  const given = converted(outputs, "output");
+  const accepted = converted(inputs, "input");
+  const returned = converted(outputs, "output");
   const roots = new Set(
-    Object.values(taken.schemas).flatMap(({ $ref }) => ($ref === undefined ? [] : [nameOf($ref)])),
+    Object.values(accepted.schemas).flatMap(({ $ref }) =>
+      $ref === undefined ? [] : [nameOf($ref)],
+    ),
   );
-  const names = inputNames(taken.definitions, given.definitions);
+  const names = inputNames(accepted.definitions, returned.definitions);
   const components: Record<string, JsonSchema> = {
-    ...given.definitions,
+    ...returned.definitions,
     IdempotencyKey: idempotencyKey,
   };
-  for (const [name, schema] of Object.entries(taken.definitions)) {
+  for (const [name, schema] of Object.entries(accepted.definitions)) {
     if (!roots.has(name)) components[names.get(name) ?? name] = rename(schema, names);
   }
-  const own = (name: string): JsonSchema => taken.schemas[name] ?? {};
+  const own = (name: string): JsonSchema => accepted.schemas[name] ?? {};
   return {
     components,
     input: (name) => {
       const { $ref } = own(name);
       return rename(
-        $ref === undefined ? own(name) : (taken.definitions[nameOf($ref)] ?? {}),
+        $ref === undefined ? own(name) : (accepted.definitions[nameOf($ref)] ?? {}),
         names,
       );
     },
-    output: (name) => given.schemas[name] ?? {},
+    output: (name) => returned.schemas[name] ?? {},
     body: (name, schema) => {
       const { $ref } = own(name);
       if ($ref === undefined) return schema;
@@ -60,14 +62,14 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
  * defaults are optional, or it refers to such an input. It then gets a separate name.
  */
 function inputNames(
-  taken: Converted["definitions"],
-  given: Converted["definitions"],
+  accepted: Converted["definitions"],
+  returned: Converted["definitions"],
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (let before = -1; before < names.size;) {
     before = names.size;
-    for (const [name, schema] of Object.entries(taken)) {
-      const output = given[name];
+    for (const [name, schema] of Object.entries(accepted)) {
+      const output = returned[name];
       if (output === undefined) continue;
       if (JSON.stringify(rename(schema, names)) !== JSON.stringify(output)) {
         names.set(name, `${name}Input`);

@@ -7,7 +7,7 @@ const quietMs = 60_000;
 /** Different reasons that one log line names. */
 const maxReasons = 10;
 
-/** The problems since the last log line. */
+/** What has happened since the last log line. */
 interface Problems {
   readonly count: number;
   /** Codes or texts, each once. */
@@ -19,7 +19,7 @@ interface Problems {
  * then one summary per minute. The subjects are few and fixed. A limit for one kind of problem needs
  * none.
  */
-export class ProblemLimit {
+export class LogLimit {
   readonly #clock: Clock;
   readonly #subjects = new Map<string, Problems & { readonly loggedAt: number }>();
 

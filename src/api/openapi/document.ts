@@ -1,19 +1,19 @@
-import { type Guarded, isGuarded, type ApiRoute, takesKey, type Tag } from "../operations/index.ts";
+import {
+  type Guarded,
+  isGuarded,
+  type ApiRoute,
+  takesKey,
+  type Tag,
+} from "../../operations/index.ts";
 import type * as z from "zod";
-import { type Limits, problemSchema } from "../kernel/index.ts";
-import { idempotencyField, tokenField } from "./inputs.ts";
-import { parameterNames } from "./router.ts";
-import { maxCallbackBytes } from "./callbacks.ts";
+import { type Limits, problemSchema } from "../../kernel/index.ts";
+import { idempotencyField, tokenField } from "../inputs.ts";
+import { parameterNames } from "../router.ts";
+import { maxCallbackBytes } from "../callbacks.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
 /** An OpenAPI 3.1 document as JSON. */
 type OpenApiDocument = { readonly [key: string]: unknown };
-
-/** A visitor route needs a visitor's token. Other routes need an API key with these scopes. */
-const securityOf = (route: Guarded): readonly object[] =>
-  "visitor" in route
-    ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
-    : [{ apiKey: route.scopes }];
 
 /**
  * Builds the document of the routes from the schemas that validate their requests. It has no
@@ -77,9 +77,9 @@ function operationOf(route: ApiRoute, schemas: Schemas): object {
     ...descriptionOf(route, description),
     tags: [tag],
     security: guarded === undefined ? [] : securityOf(guarded),
-    ...(guarded === undefined ? openParameters(route) : takes(guarded, schemas)),
+    ...(guarded === undefined ? openParameters(route) : requestOf(guarded, schemas)),
     responses: {
-      ...success(route, schemas),
+      ...successResponses(route, schemas),
       ...(guarded === undefined
         ? {}
         : { 401: ref("responses", "Unauthorized"), 429: ref("responses", "RateLimited") }),
@@ -88,6 +88,12 @@ function operationOf(route: ApiRoute, schemas: Schemas): object {
     },
   };
 }
+
+/** A visitor route needs a visitor's token. Other routes need an API key with these scopes. */
+const securityOf = (route: Guarded): readonly object[] =>
+  "visitor" in route
+    ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
+    : [{ apiKey: route.scopes }];
 
 function descriptionOf(route: ApiRoute, description: string | undefined): { description?: string } {
   const scopes =
@@ -143,57 +149,71 @@ const parametersOf = (parameters: readonly object[]): object =>
  * Splits the input of an operation into path parameters and the rest: the body of a command, or the
  * query of other operations.
  */
-function takes(route: Guarded, schemas: Schemas): object {
+function requestOf(route: Guarded, schemas: Schemas): object {
   const { operation, path } = route;
   const names = parameterNames(path);
-  const input = schemas.input(operation.name);
-  const { properties = {}, required = [] } = input;
+  const { required = [], ...schema } = schemas.input(operation.name);
+  const { properties = {} } = schema;
   const inPath = names.map((name) => pathParameter(name, properties[name] ?? { type: "string" }));
-  const rest = Object.entries(properties).filter(([name]) => !names.includes(name));
-  const needed = required.filter((name) => !names.includes(name));
-  if (changes(operation)) {
-    const { required: _, ...facts } = input;
-    const isSignal = operation.kind === "signal";
-    const body = {
-      ...facts,
-      properties: {
-        ...Object.fromEntries(rest),
-        ...(isSignal ? {} : { [idempotencyField]: ref("schemas", "IdempotencyKey") }),
-      },
-      ...(needed.length === 0 ? {} : { required: needed }),
-    };
-    return {
-      parameters: [
-        ...inPath,
-        ...(takesKey(operation) ? [ref("parameters", "IdempotencyKey")] : []),
-      ],
-      requestBody: {
-        required: needed.length > 0,
-        content: {
-          "application/json": { schema: schemas.body(operation.name, body) },
-          ...linesOf(route),
-        },
-      },
-    };
+  const rest: Input = {
+    schema,
+    properties: Object.entries(properties).filter(([name]) => !names.includes(name)),
+    required: required.filter((name) => !names.includes(name)),
+  };
+  if (hasBody(operation)) {
+    const key = takesKey(operation) ? [ref("parameters", "IdempotencyKey")] : [];
+    return { parameters: [...inPath, ...key], requestBody: bodyOf(route, rest, schemas) };
   }
-  const inQuery = rest.map(([name, { description, ...schema }]) => ({
+  const resume = operation.kind === "stream" ? [ref("parameters", "LastEventId")] : [];
+  return parametersOf([...inPath, ...queryParameters(rest), ...resume]);
+}
+
+/** The fields of an input that are not in the path. */
+interface Input {
+  /** The schema of the whole input. */
+  readonly schema: JsonSchema;
+  readonly properties: readonly (readonly [name: string, JsonSchema])[];
+  readonly required: readonly string[];
+}
+
+function bodyOf(route: Guarded, { schema, properties, required }: Input, schemas: Schemas): object {
+  const { operation } = route;
+  const body = {
+    ...schema,
+    properties: {
+      ...Object.fromEntries(properties),
+      ...(operation.kind === "signal"
+        ? {}
+        : { [idempotencyField]: ref("schemas", "IdempotencyKey") }),
+    },
+    ...(required.length === 0 ? {} : { required }),
+  };
+  return {
+    required: required.length > 0,
+    content: {
+      "application/json": { schema: schemas.body(operation.name, body) },
+      ...linesOf(route),
+    },
+  };
+}
+
+function queryParameters({ properties, required }: Input): object[] {
+  return properties.map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
-    required: needed.includes(name),
+    required: required.includes(name),
     ...(description === undefined ? {} : { description }),
     schema,
   }));
-  const resume = operation.kind === "stream" ? [ref("parameters", "LastEventId")] : [];
-  return parametersOf([...inPath, ...inQuery, ...resume]);
 }
 
 /** A schema describes one value, so NDJSON bodies are described in the text. */
 const linesOf = (route: ApiRoute): object =>
   "rows" in route ? { "application/x-ndjson": { schema: { type: "string" } } } : {};
 
-function success(route: ApiRoute, schemas: Schemas): object {
+function successResponses(route: ApiRoute, schemas: Schemas): object {
   const { operation } = route;
-  const headers = answerHeaders(route);
+  const headers = responseHeaders(route);
   if (operation.kind === "stream") {
     return {
       200: {
@@ -208,7 +228,7 @@ function success(route: ApiRoute, schemas: Schemas): object {
     const description = "The response that the carrier expects. Its body is often empty.";
     return { "2XX": { description, headers, content } };
   }
-  const status = changes(operation) ? operation.status : 200;
+  const status = hasBody(operation) ? operation.status : 200;
   if (status === 204) return { 204: { description: "Done.", headers } };
   const content = {
     "application/json": { schema: schemas.output(operation.name) },
@@ -224,13 +244,13 @@ function success(route: ApiRoute, schemas: Schemas): object {
   };
 }
 
-/** An operation with a body. */
-type Changing = Extract<
+/** An operation that takes a body. */
+type WithBody = Extract<
   ApiRoute["operation"],
   { readonly kind: "command" | "procedure" | "signal" }
 >;
 
-const changes = (operation: ApiRoute["operation"]): operation is Changing =>
+const hasBody = (operation: ApiRoute["operation"]): operation is WithBody =>
   operation.kind === "command" || operation.kind === "procedure" || operation.kind === "signal";
 
 const statusText = {
@@ -239,7 +259,7 @@ const statusText = {
   202: "Accepted. Processing continues after this response.",
 } as const;
 
-const answerHeaders = (route: ApiRoute): object => ({
+const responseHeaders = (route: ApiRoute): object => ({
   "Request-Id": ref("headers", "RequestId"),
   ...(isGuarded(route) ? rateLimitHeaders : {}),
   ...(takesKey(route.operation)

@@ -1,11 +1,11 @@
 /** What commits change for the open streams. */
-import { agents } from "../agents/index.ts";
-import { identities, type IdentityRow } from "../contacts/index.ts";
-import type { EventRow } from "../events/index.ts";
-import type { Scope } from "../kernel/index.ts";
-import { operators } from "../operators/index.ts";
-import type { Write } from "../ports/index.ts";
-import { mailboxName, webchatSessions } from "../webchat/index.ts";
+import { agents } from "../../agents/index.ts";
+import { identities, type IdentityRow } from "../../contacts/index.ts";
+import type { EventRow } from "../../events/index.ts";
+import type { Scope } from "../../kernel/index.ts";
+import { operators } from "../../operators/index.ts";
+import type { Write } from "../../ports/index.ts";
+import { mailboxName, webchatSessions } from "../../webchat/index.ts";
 
 export function contactName({
   account_id,

@@ -1,7 +1,7 @@
-import type { Scope, WebchatSessionId } from "../kernel/index.ts";
-import type { Clock, Logger } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
-import { webchatSessionById } from "../webchat/index.ts";
+import type { Scope, WebchatSessionId } from "../../kernel/index.ts";
+import type { Clock, Logger } from "../../ports/index.ts";
+import type { Store } from "../../store/index.ts";
+import { webchatSessionById } from "../../webchat/index.ts";
 
 interface SessionCheckOptions {
   readonly store: Store;

@@ -1,0 +1,16 @@
+/** How messages travel, and what consents and conversations belong to. */
+import * as z from "zod";
+
+export const channels = ["sms", "mms", "webchat"] as const;
+/** How a message travels. */
+export type Channel = (typeof channels)[number];
+export const channelSchema = z.enum(channels);
+/** Consents and conversations belong to a medium. `text` covers sms and mms. */
+export const mediumSchema = z.enum(["text", "webchat"]);
+/** What consents and conversations belong to: `text` (SMS and MMS together) or `webchat`. */
+export type Medium = z.infer<typeof mediumSchema>;
+
+/** Sms and mms use the same address and share one conversation. */
+export function mediumOf(channel: Channel): Medium {
+  return channel === "webchat" ? "webchat" : "text";
+}

@@ -1,0 +1,65 @@
+/** The pages of lists: what a list takes and returns. */
+import * as z from "zod";
+import { queryInteger } from "./fields.ts";
+
+/**
+ * One page of a list. `next_cursor` is null on the last page. A page examines at most 1,000 rows,
+ * so a filtered page may have fewer rows than requested, or none, and still not be the last.
+ */
+export interface Page<T> {
+  /** The items of this page. */
+  data: T[];
+  /** True if there may be further pages. */
+  has_more: boolean;
+  /** The `cursor` of the next page. Null on the last page. */
+  next_cursor: string | null;
+}
+
+export const defaultPageSize = 20;
+
+/** The query parameters of every list. */
+export interface PageQuery {
+  /**
+   * Maximum number of items, at most 100. By default 20. A filtered page may have fewer; continue
+   * while `has_more` is true.
+   */
+  readonly limit?: number | undefined;
+  /** `next_cursor` of the previous page. */
+  readonly cursor?: string | null | undefined;
+}
+
+export const pageFields = {
+  limit: queryInteger(1, 100)
+    .optional()
+    .describe(
+      `Maximum number of items, at most 100. By default ${defaultPageSize}. A filtered page may ` +
+        "have fewer; continue while `has_more` is true.",
+    ),
+  // A loop in process begins with null. Over HTTP every value is a string.
+  cursor: z
+    .preprocess((value) => value ?? undefined, z.string().min(1).max(1_000).optional())
+    .optional()
+    .describe("`next_cursor` of the previous page."),
+};
+
+export const pageQuerySchema = z.strictObject(pageFields);
+
+type PageSchema<T> = z.ZodObject<
+  {
+    data: z.ZodArray<z.ZodType<T>>;
+    has_more: z.ZodBoolean;
+    next_cursor: z.ZodNullable<z.ZodString>;
+  },
+  z.core.$strict
+>;
+
+export function pageSchema<T>(item: z.ZodType<T>): PageSchema<T> {
+  return z.strictObject({
+    data: z.array(item).describe("The items of this page."),
+    has_more: z.boolean().describe("True if there may be further pages."),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe("The `cursor` of the next page. Null on the last page."),
+  });
+}
