@@ -17,6 +17,8 @@ export interface Session {
   readonly mode: Mode;
   /** What the person may do. */
   readonly may: readonly KeyScope[];
+  /** The newest event when the session was read. Null if there is none that the person may read. */
+  readonly last_event_id: string | null;
   /** The origins that pictures of operators may come from, besides the page's own. */
   readonly avatar_origins?: readonly string[];
   /** The version of the package. */

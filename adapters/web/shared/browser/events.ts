@@ -4,7 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import type { Event, EventType, Typing } from "../../../../src/index.ts";
-import { onReconnect, session } from "./connection.ts";
+import { current, onReconnect, session } from "./connection.ts";
 import { addressOf, errorOf, noteUnreached, personHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { eventParser } from "./sse.ts";
@@ -52,7 +52,8 @@ export function listen(listener: EventListener): () => void {
 class SharedStream {
   private readonly channel: BroadcastChannel | undefined;
   private readonly seen = new Set<string>();
-  private lastId: string | undefined;
+  /** All that the page shows was read after its session, so nothing is missed after this event. */
+  private lastId = current.peek()?.last_event_id ?? undefined;
   private leads = false;
   private wake: () => void = () => {};
 
@@ -126,8 +127,11 @@ class SharedStream {
       } catch (error) {
         if (this.stopped.aborted) return;
         if (!(error instanceof ApiError)) noteUnreached();
-        else if (error.status === 422 || error.status === 400) this.lastId = undefined;
-        else waitMs = Math.max(waitMs, error.retryAfterMs ?? 0);
+        else if (this.lastId !== undefined && (error.status === 422 || error.status === 400)) {
+          // The event is no longer kept. The stream begins now, and the page reads again.
+          this.lastId = undefined;
+          continue;
+        } else waitMs = Math.max(waitMs, error.retryAfterMs ?? 0);
       }
       this.setState("interrupted");
       await this.pause(waitMs);

@@ -1,4 +1,5 @@
 /** A page in the browser over an engine: its files, its session and the API for its operators. */
+import * as z from "zod";
 import {
   type ApiHandler,
   type ApiRequest,
@@ -66,6 +67,7 @@ export function mountPage(engine: Mountable, options: PageOptions, kind: PageKin
 const maxSignInBytes = 1_024;
 /** How long `authorize` may take, in milliseconds. */
 const maxAuthorizeMs = 10_000;
+const newestSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 const mediaPath = /^\/media\/([^/]{1,100})\/(\d{1,2})$/;
 
 class PageHandler implements ApiHandler {
@@ -158,12 +160,14 @@ class PageHandler implements ApiHandler {
       return { status: 204, headers, body: null };
     }
     allowOnly(this.#local === undefined ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"], exchange);
-    const { scope, operator, may } = await this.#access(request);
+    const access = await this.#access(request);
+    const { scope, operator, may } = access;
     const { avatarOrigins, texts, locale } = this.#settings;
     const session = {
       operator: { ...operator, avatar_url: operator.avatar_url ?? null },
       ...scope,
       may,
+      last_event_id: await this.#newestEvent(exchange, access),
       avatar_origins: avatarOrigins,
       version: this.#version,
       texts,
@@ -171,6 +175,26 @@ class PageHandler implements ApiHandler {
     };
     headers["Content-Type"] = "application/json";
     return { status: 200, headers, body: JSON.stringify(session) };
+  }
+
+  /**
+   * Returns the id of the newest event, after which the page follows the events. So it need not read
+   * again what it shows once its stream has begun. Null if there is no event, or none that the
+   * operator may read now.
+   */
+  async #newestEvent(exchange: Exchange, access: OperatorAccess): Promise<string | null> {
+    const newest = readOf(exchange.request, "/v1/events", "limit=1");
+    try {
+      const { body } = await this.#api.respondTo(
+        { ...exchange, request: newest, headers: {} },
+        access,
+      );
+      const [event] = typeof body === "string" ? newestSchema.parse(JSON.parse(body)).data : [];
+      return event?.id ?? null;
+    } catch (error) {
+      if (error instanceof TidingsError) return null;
+      throw error;
+    }
   }
 
   /** Reads the message as the operator, so that scopes, account and rate limit apply. */
@@ -181,12 +205,7 @@ class PageHandler implements ApiHandler {
     const { request, headers } = exchange;
     allowOnly(["GET", "HEAD"], exchange);
     const access = await this.#access(request);
-    const message: ApiRequest = {
-      ...withoutBody(request),
-      method: "GET",
-      path: `/v1/messages/${id}`,
-      query: "",
-    };
+    const message = readOf(request, `/v1/messages/${id}`);
     const found = await this.#api.respondTo({ ...exchange, request: message }, access);
     const { account_id } = access.scope;
     const file = await this.#media.fetch(account_id, found, Number(index), request.signal);
@@ -252,13 +271,18 @@ function authorizesTooSlowly(): never {
   );
 }
 
-/** A copy of a request without its body, for a read that the mount makes itself. */
-function withoutBody({ url, basePath, headers, signal }: ApiRequest): Omit<ApiRequest, "path"> {
+/** A read that the mount makes itself, for a request of the page. */
+function readOf(
+  { url, basePath, headers, signal }: ApiRequest,
+  path: string,
+  query = "",
+): ApiRequest {
   const empty = new Uint8Array();
   return {
     method: "GET",
     url,
-    query: "",
+    path,
+    query,
     basePath,
     headers,
     signal,
