@@ -143,9 +143,9 @@ test("a note that is being written never becomes a reply, and neither is lost", 
 test("a message whose tab was closed while it sent can be sent from another tab", async ({
   skip,
 }) => {
-  const { url, id, page, second } = await openTwoTabs(skip);
+  const { url, page, second } = await openTwoTabs(skip);
   // The request of the first tab never arrives.
-  await page.route(`**/${id}/messages`, () => {});
+  await page.evaluate("window.fetch = () => new Promise(() => {})");
   await page.locator(".composer-area").fill("Until six.");
   await page.locator(".composer-area").press("Control+Enter");
   const outgoing = second.locator(".message.is-out");
@@ -191,8 +191,13 @@ test("a message that was refused and then sent is not sent again from another ta
   const again = page.getByRole("button", { name: "Try again" });
   await again.waitFor();
   await page.unroute(path);
-  // The server sends it, but its answer never arrives.
+  // The server sends it, but its answer never arrives. The other tab has yet to learn of it.
   const sent = Promise.withResolvers<void>();
+  const learned = Promise.withResolvers<void>();
+  await second.route(/[/]messages[/]msg_/, async (route) => {
+    await learned.promise;
+    await route.continue();
+  });
   await page.route(path, async (route) => {
     await route.fetch();
     sent.resolve();
@@ -203,10 +208,43 @@ test("a message that was refused and then sent is not sent again from another ta
   await page.close();
   await second.getByRole("button", { name: "Try again" }).click();
   await expect.poll(() => second.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  learned.resolve();
   await second.locator(".message.is-out[data-status=delivered]").first().waitFor();
   await expect.poll(() => second.getByText("Sending").count()).toBe(0);
   const { data } = await shop.conversations.messages(id);
   expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+});
+
+test("a message that arrives before the answer to its request is shown once, also if the answer is lost", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  const answered = Promise.withResolvers<void>();
+  await page.route(/[/]messages$/, async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    await route.fetch();
+    await answered.promise;
+    await route.abort();
+  });
+  const area = page.locator(".composer-area");
+  const sent = page.locator(".message.is-out");
+  await area.fill("Until six.");
+  await area.press("Control+Enter");
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
+  expect(await sent.count()).toBe(1);
+  const lost = page.waitForEvent("requestfailed");
+  answered.resolve();
+  await lost;
+  await area.fill("See you then.");
+  await page.unrouteAll({ behavior: "wait" });
+  await area.press("Control+Enter");
+  await page.locator(".message.is-out", { hasText: "See you then." }).waitFor();
+  expect(await sent.count()).toBe(2);
+  expect(await page.getByRole("alert").count()).toBe(0);
 });
 
 test("a message that was not delivered is written again, and keeps what the person is writing", async ({

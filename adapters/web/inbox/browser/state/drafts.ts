@@ -3,6 +3,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
   current,
+  currentKey,
   onRemembered,
   onTabGone,
   recall,
@@ -261,6 +262,19 @@ export function setOutgoing(id: string, message: Outgoing): void {
 export function removeOutgoing(id: string, key: string): void {
   const kept = keptOf(id).peek();
   conversations.set(id, { ...kept, outgoing: kept.outgoing.filter((each) => each.key !== key) });
+}
+
+/**
+ * Removes the outgoing message that has become `message`. The event of a message may come before the
+ * answer to the request that sent it, and the answer may be lost.
+ */
+export function removeArrived({ conversation_id: id, idempotency_key }: Message): void {
+  // The engine puts the operator before the key.
+  const key = idempotency_key?.split(" ").at(-1);
+  const arrived = keptOf(id)
+    .peek()
+    .outgoing.find((each) => currentKey(each.key) === key);
+  if (arrived !== undefined) removeOutgoing(id, arrived.key);
 }
 
 /** Removes what was typed in a conversation of an erased contact. */

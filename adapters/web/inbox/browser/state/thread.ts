@@ -2,6 +2,7 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
 import { api, ApiError, go, linkTo, place, toastError } from "../../../shared/browser/index.ts";
+import { removeArrived } from "./drafts.ts";
 import { nextSequence } from "./order.ts";
 
 /** One entry of a thread, oldest first. */
@@ -205,6 +206,7 @@ export class Thread {
     const held = this.messages.get(message.id);
     if (held !== undefined && held.sequence > sequence) return;
     this.messages.set(message.id, { message, sequence });
+    removeArrived(message);
   }
 
   putNote(note: Note): void {
