@@ -65,6 +65,7 @@ export const t = defineTexts({
   rowDraft: "Draft",
   rowClosed: "Closed",
   rowWaiting: "Waits {time}",
+  rowWaitingBriefly: "Waits under a minute",
   rowSnoozed: "Until {time}",
   optOutSuspected: "Opt-out?",
 

@@ -259,6 +259,12 @@ function Outbound({ status }: Pick<PreviewProps, "status">): JSX.Element {
   );
 }
 
+const minuteMs = 60_000;
+
+/** How long a contact has waited. Seconds would stand still until the next step of `now`. */
+const waitingText = (ms: number): string =>
+  ms < minuteMs ? t("rowWaitingBriefly") : t("rowWaiting", { time: duration(ms) });
+
 interface FactsProps {
   readonly row: Conversation;
   readonly query: ListQuery;
@@ -298,7 +304,7 @@ function Facts({ row, query, isActive }: FactsProps): JSX.Element {
       )}
       {since !== null && status === "open" && (
         <Badge tone="warn" icon="clock">
-          {t("rowWaiting", { time: duration(now.value - Date.parse(since)) })}
+          {waitingText(now.value - Date.parse(since))}
         </Badge>
       )}
       {priority !== "normal" && (
