@@ -189,6 +189,32 @@ test("all people of a large account have their names, and are offered in the ord
     .toEqual({ type: "human", id: "user-000" });
 });
 
+test("people keep their names although a page of them fails, and get those that are missing later", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const ids = Array.from({ length: 120 }, (_, i) => `user-${String(i).padStart(3, "0")}`);
+  for (const each of ids) await shop.operators.save(each, { name: `Person ${each.slice(-3)}` });
+  for (const [i, id] of ["user-000", "user-119"].entries()) {
+    const { conversation_id } = await shop.sandbox.inbound({ from: `+1415555010${i}`, body: "Hi" });
+    await shop.conversations.assign(conversation_id, { type: "human", id });
+  }
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), laptop);
+  const isSeen = Promise.withResolvers<void>();
+  await page.route(/operators[?].*cursor/, async (route) => {
+    await isSeen.promise;
+    await route.fulfill({ status: 500, json: { status: 500 } });
+    await page.unroute(/operators[?].*cursor/);
+  });
+  await page.goto(url);
+  const assignees = page.locator(".row-facts");
+  await assignees.getByText("Person 000").waitFor();
+  expect(await assignees.getByText("user-119").count()).toBe(1);
+  isSeen.resolve();
+  await assignees.getByText("Person 119").waitFor();
+});
+
 test("a very long name takes one line above its messages, on every screen", async ({ skip }) => {
   const { engine, shop, authorize } = await newShop();
   const from = "+14155550100";

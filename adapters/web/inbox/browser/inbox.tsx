@@ -59,7 +59,7 @@ export function Inbox(): JSX.Element {
   useLayoutEffect(() => void list.show(shown), [shown]);
   useEffect(() => {
     loadUnfinished();
-    void loadPeople();
+    loadPeople();
     return follow();
   }, []);
   const loaded = useLoaded(open);

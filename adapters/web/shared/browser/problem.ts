@@ -26,6 +26,11 @@ export class ApiError extends Error {
     return this.problem.code ?? "";
   }
 
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    return this.status >= 500 || this.status === 429;
+  }
+
   /** The problem of one field of the request's body, by its JSON pointer: `/body`. */
   field(pointer: string): string | undefined {
     return fieldsOf(this.problem).find((each) => each.pointer === pointer)?.message;

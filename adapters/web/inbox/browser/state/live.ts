@@ -92,7 +92,7 @@ export function follow(): () => void {
     : () => {};
   const endReconnecting = onReconnect(() => {
     readAgain();
-    void loadPeople();
+    loadPeople();
   });
   countSoon(0);
   void loadHandoffs();

@@ -1,7 +1,7 @@
 /** The names of the people and agents that the page shows by their ids. */
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import type { Agent, Assignee, Message, Operator, Page } from "../../../../../src/index.ts";
-import { api, current, currentLocale, may } from "../../../shared/browser/index.ts";
+import { api, ApiError, current, currentLocale, may } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
 /** The people who may be assigned, as far as the page knows them, by name. */
@@ -11,32 +11,65 @@ export const agents = signal<readonly Pick<Agent, "id" | "name" | "enabled">[]>(
 
 const pageSize = 100;
 const maxPages = 10;
+/** The pauses before a page that the server failed to answer is read again, in milliseconds. */
+const pausesMs = [1_000, 4_000, 16_000, 60_000];
+
+let reading = new AbortController();
 
 /** Reads the people and agents of the account, in the order of their names. */
-export async function loadPeople(): Promise<void> {
-  const readAgents = async (): Promise<void> => {
-    if (may("agents:read")) agents.value = await readByName<Agent>("v1/agents");
-  };
-  const readOperators = async (): Promise<void> => {
-    operators.value = await readByName<Operator>("v1/operators");
-  };
-  // Without the names, the ids stand for them.
-  await Promise.allSettled([readAgents(), readOperators()]);
+export function loadPeople(): void {
+  reading.abort();
+  reading = new AbortController();
+  if (may("agents:read")) void readByName("v1/agents", agents, reading.signal);
+  void readByName("v1/operators", operators, reading.signal);
 }
 
-async function readByName<Item extends { readonly name: string }>(
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Shows the names of each page at once. Those that were known before stay until all are read. */
+async function readByName<Item extends Named>(
   path: string,
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
+  shown: Signal<readonly Item[]>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { compare } = new Intl.Collator(currentLocale(), { numeric: true });
+  const before = shown.peek();
+  const found = new Map<string, Item>();
   let cursor: string | null = null;
   for (let pages = 0; pages < maxPages; pages++) {
-    const page: Page<Item> = await api.get(path, { limit: pageSize, cursor: cursor ?? undefined });
-    found.push(...page.data);
+    const page: Page<Item> | undefined = await readPage(path, cursor, signal);
+    // Without the names, the ids stand for them.
+    if (page === undefined) return;
+    for (const item of page.data) found.set(item.id, item);
     cursor = page.next_cursor;
-    if (cursor === null) break;
+    const kept = cursor === null ? [] : before.filter(({ id }) => !found.has(id));
+    shown.value = [...found.values(), ...kept].toSorted((a, b) => compare(a.name, b.name));
+    if (cursor === null) return;
   }
-  const { compare } = new Intl.Collator(currentLocale(), { numeric: true });
-  return found.toSorted((a, b) => compare(a.name, b.name));
+}
+
+/** Reads a page, again if the server fails. Undefined if it cannot be read. */
+async function readPage<Item>(
+  path: string,
+  cursor: string | null,
+  signal: AbortSignal,
+): Promise<Page<Item> | undefined> {
+  const query = { limit: pageSize, cursor: cursor ?? undefined };
+  for (let failures = 0; ; failures++) {
+    try {
+      return await api.get<Page<Item>>(path, query, { signal });
+    } catch (error) {
+      const pauseMs = pausesMs[failures];
+      // After an outage and after a sign-in, the people are read anew.
+      if (!(error instanceof ApiError) || !error.isTemporary || pauseMs === undefined)
+        return undefined;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (signal.aborted) return undefined;
+    }
+  }
 }
 
 /** Whether it is the person who uses the page. */

@@ -175,7 +175,7 @@ export class Thread {
       return true;
     } catch (error) {
       // What was erased, or what the person may not see, stays so.
-      return error instanceof ApiError && error.status < 500 && error.status !== 429;
+      return error instanceof ApiError && !error.isTemporary;
     }
   }
 
