@@ -372,3 +372,24 @@ test("the corner of a bubble is on its author's side, whatever the script of its
     [false, "ltr"],
   ]);
 });
+
+test("times of the chat are those of the time zone that a visitor has traveled to", async ({
+  skip,
+}) => {
+  const context = await chromium(skip);
+  const { openTab } = await widgetSite(context);
+  const { page, panel, write } = await openTab();
+  const devices = await context.newCDPSession(page);
+  const travelTo = (timezoneId: string) =>
+    devices.send("Emulation.setTimezoneOverride", { timezoneId });
+  await travelTo("Europe/Zurich");
+  await write("Hello?");
+  const shown = panel.locator("time");
+  const there = `new Date(document.querySelector("tidings-chat").shadowRoot
+    .querySelector("time").dateTime).toLocaleTimeString("en", { hour: "numeric", minute: "2-digit" })`;
+  await shown.waitFor();
+  expect(await shown.textContent()).toBe(await page.evaluate(there));
+  await travelTo("Asia/Kathmandu");
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await expect.poll(() => shown.textContent()).toBe(await page.evaluate(there));
+});

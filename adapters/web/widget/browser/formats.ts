@@ -12,13 +12,28 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   }
 }
 
-const timeFormat = format({ hour: "numeric", minute: "2-digit" });
-const dayFormat = format({ weekday: "long", month: "long", day: "numeric" });
-const olderFormat = format({ year: "numeric", month: "long", day: "numeric" });
-const fullFormat = format({ dateStyle: "full", timeStyle: "short" });
+const zoneNow = (): string => format({}).resolvedOptions().timeZone;
 
-export const shortTime = (at: number): string => timeFormat.format(at);
-export const fullTime = (at: number): string => fullFormat.format(at);
+const formatsNow = () => ({
+  time: format({ hour: "numeric", minute: "2-digit" }),
+  day: format({ weekday: "long", month: "long", day: "numeric" }),
+  older: format({ year: "numeric", month: "long", day: "numeric" }),
+  full: format({ dateStyle: "full", timeStyle: "short" }),
+});
+
+let zone = zoneNow();
+let formats = formatsNow();
+
+/** Takes the time zone anew. A format keeps the one in which it was made, and a visitor may travel. */
+export function noteTimeZone(): void {
+  const next = zoneNow();
+  if (next === zone) return;
+  zone = next;
+  formats = formatsNow();
+}
+
+export const shortTime = (at: number): string => formats.time.format(at);
+export const fullTime = (at: number): string => formats.full.format(at);
 
 /** Distinguishes days in the time zone of the browser. */
 export const dayOf = (at: number): string => new Date(at).toDateString();
@@ -30,5 +45,5 @@ export function dayName(at: number, { today, yesterday }: Texts): string {
   now.setDate(now.getDate() - 1);
   if (dayOf(at) === now.toDateString()) return yesterday;
   const isThisYear = new Date(at).getFullYear() === new Date().getFullYear();
-  return (isThisYear ? dayFormat : olderFormat).format(at);
+  return (isThisYear ? formats.day : formats.older).format(at);
 }

@@ -1,6 +1,7 @@
 /** Puts the chat on a page: `<script src="…/widget.js" data-session-url="/chat/session" async>`. */
 import { render } from "preact";
 import { Chat } from "./chat.ts";
+import { noteTimeZone } from "./formats.ts";
 import type { ChatEvents } from "./listeners.ts";
 import { Memory } from "./memory.ts";
 import { type ChatOptions, optionsOf } from "./options.ts";
@@ -26,6 +27,9 @@ declare global {
   }
 }
 
+/** How long the days and times of an open chat may be those of yesterday or of another time zone. */
+const redrawMs = 30_000;
+
 const script = document.currentScript ?? document.querySelector("script[data-session-url]");
 
 // A page that includes the script twice has one chat.
@@ -42,6 +46,9 @@ if (window.tidings === undefined && script instanceof HTMLElement) {
     draw = widgetOf(chat, options);
     chat.start();
     draw();
+    // No event tells that a day ends, or that the time zone changes.
+    setInterval(draw, redrawMs);
+    document.addEventListener("visibilitychange", draw);
   };
   if (document.readyState !== "loading") show();
   else document.addEventListener("DOMContentLoaded", show);
@@ -59,8 +66,10 @@ function widgetOf(chat: Chat, options: ChatOptions): () => void {
   root.adoptedStyleSheets = [sheet];
   document.body.append(host);
   const drafts = new Memory(options, () => sessionStorage);
-  const draw = (): void =>
+  const draw = (): void => {
+    noteTimeZone();
     render(<Widget chat={chat} state={chat.state} drafts={drafts} texts={texts} />, root);
+  };
   chat.listeners.add("close", () => {
     // The button, which the panel may have covered, is there after the next drawing.
     queueMicrotask(() => root.querySelector<HTMLElement>(".launcher")?.focus());
