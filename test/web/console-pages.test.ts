@@ -214,6 +214,7 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
     "#/agents": "No agents",
     "#/access/consent": "No contact selected",
     "#/api": "No endpoint selected",
+    "#/mesages/msg_1": "There is no such page",
   };
   await page.goto(url);
   for (const [place, text] of Object.entries(states)) {

@@ -25,7 +25,7 @@ import { EventsPage } from "./events/events.tsx";
 import { follow } from "./live.ts";
 import { MessagesPage } from "./messages/messages.tsx";
 import { OverviewPage } from "./overview/overview.tsx";
-import { Needs } from "./parts/layout.tsx";
+import { Needs, PageView } from "./parts/layout.tsx";
 import { RequestsDialog } from "./parts/requests.tsx";
 import { PhonesPage } from "./phones/phones.tsx";
 import { ReferencePage } from "./reference/reference.tsx";
@@ -100,23 +100,38 @@ export function Console(): JSX.Element {
       run: () => go(linkTo([id])),
     })),
   );
-  const asked = parts.find(({ id }) => id === place.value.path[0]);
-  const part = asked ?? parts.find(({ id }) => id === firstPart());
-  if (part === undefined) return <></>;
-  const { view: View } = part;
+  const [asked = firstPart()] = place.value.path;
+  const part = parts.find(({ id }) => id === asked);
   return (
     <div class="console">
       <a class="skip-link" href="#main" onClick={skipToMain}>
         {t("skipToMain")}
       </a>
-      <Sidebar active={part.id} onRequests={() => showRequests(true)} />
-      <main id="main" class="main" tabIndex={-1} key={part.id}>
-        <Needs scopes={part.scopes}>
-          <View />
-        </Needs>
+      <Sidebar active={part} onRequests={() => showRequests(true)} />
+      <main id="main" class="main" tabIndex={-1} key={asked}>
+        {part === undefined ? (
+          <NoSuchPage />
+        ) : (
+          <Needs scopes={part.scopes}>
+            <part.view />
+          </Needs>
+        )}
       </main>
       {hasRequests && <RequestsDialog onClose={() => showRequests(false)} />}
     </div>
+  );
+}
+
+/** What an address shows that no part of the console has. */
+function NoSuchPage(): JSX.Element {
+  return (
+    <PageView title={t("noSuchPage")} about={t("noSuchPageHint")}>
+      <div>
+        <a class="button button-primary" href={linkTo([firstPart()])}>
+          {t("noSuchPageLeave")}
+        </a>
+      </div>
+    </PageView>
   );
 }
 
@@ -127,13 +142,13 @@ function skipToMain(event: Event): void {
 }
 
 interface SidebarProps {
-  readonly active: string;
+  /** The part that is shown. Undefined if there is none. */
+  readonly active: Part | undefined;
   readonly onRequests: () => void;
 }
 
 function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
   const { mode, operator } = current.value ?? {};
-  const activePart = parts.find(({ id }) => id === active);
   return (
     <header class="rail">
       <div class="rail-brand">
@@ -150,7 +165,7 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
             key={id}
             class="rail-place"
             href={linkTo([id])}
-            aria-current={id === active ? "page" : undefined}
+            aria-current={id === active?.id ? "page" : undefined}
           >
             <Icon name={icon} />
             <span class="grow">{name()}</span>
@@ -160,15 +175,15 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
       <div class="rail-choice">
         <Menu
           label={t("pages")}
-          icon={activePart?.icon ?? "dots"}
+          icon={active?.icon ?? "dots"}
           items={parts.map(({ id, name, icon }) => ({
             label: name(),
             icon,
-            isChosen: id === active,
+            isChosen: id === active?.id,
             onPick: () => go(linkTo([id])),
           }))}
         >
-          {activePart?.name()}
+          {active?.name()}
         </Menu>
       </div>
       <div class="rail-end">

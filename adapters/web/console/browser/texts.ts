@@ -16,6 +16,9 @@ export const t = defineTexts({
   streamLive: "Live: events arrive as they happen",
   streamConnecting: "Connecting …",
   streamLost: "Live updates are interrupted",
+  noSuchPage: "There is no such page",
+  noSuchPageHint: "The address may be misspelled, or come from another version of the console.",
+  noSuchPageLeave: "Go to the first page",
   missingScope: "You have no access to this page",
   missingScopeHint: "Your session lacks: {scopes}. The server's authorize function grants it.",
 
