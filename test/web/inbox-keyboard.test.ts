@@ -155,6 +155,57 @@ test("the focus goes along on a screen that has room for the list or the convers
   expect(faults).toEqual([]);
 });
 
+test.for([1440, 1000, 390])(
+  "the focus goes along with j and k, and to the next row from one that leaves the list, on %i px",
+  async (width, { skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    for (let i = 0; i < 4; i++) {
+      const from = `+1415555${String(i).padStart(4, "0")}`;
+      await shop.contacts.create({ phone: from, name: `Person ${i}` });
+      await shop.sandbox.inbound({ from, body: "Hello?" });
+    }
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(url);
+    const isNarrow = width === 390;
+    const focused = () => page.evaluate(place);
+    const opened = (name: string) =>
+      page.locator(".conversation-header h2", { hasText: name }).waitFor();
+    await page.locator(".row", { hasText: "Person 3" }).press("Enter");
+    await opened("Person 3");
+    for (const [key, name] of [
+      ["j", "Person 2"],
+      ["j", "Person 1"],
+      ["k", "Person 2"],
+    ] as const) {
+      await page.keyboard.press(key);
+      await opened(name);
+      await expect.poll(focused).toContain(isNarrow ? "Conversation" : name);
+    }
+    await page.getByRole("button", { name: "More actions" }).focus();
+    await page.keyboard.press("j");
+    await opened("Person 1");
+    await expect.poll(focused).toContain(isNarrow ? "Conversation" : "Person 1");
+    await page.keyboard.press("e");
+    await expect
+      .poll(async () => (await shop.conversations.list({ status: "open" })).data.length)
+      .toBe(3);
+    await page.keyboard.press("Escape");
+    await page.locator(".row", { hasText: "Person 1" }).waitFor({ state: "detached" });
+    await expect.poll(focused).toContain("Person 0");
+    for (const name of ["Person 0", "Person 2", "Person 3"]) {
+      const row = page.locator(".row", { hasText: name });
+      await row.press("Enter");
+      await opened(name);
+      await page.keyboard.press("e");
+      await page.getByText("Conversation closed").last().waitFor();
+      await page.keyboard.press("Escape");
+      await row.waitFor({ state: "detached" });
+    }
+    await page.getByText("No open conversations").waitFor();
+    expect(await page.evaluate("document.activeElement.matches('.list')")).toBe(true);
+  },
+);
+
 test("what a person writes or opens on a narrow screen is not under the contact", async ({
   skip,
 }) => {

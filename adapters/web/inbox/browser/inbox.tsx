@@ -87,6 +87,7 @@ export function Inbox(): JSX.Element {
     may("contacts:read");
   const pane = useFocusOfOpen(open, ".list-pane");
   useFocusOfContact(hasContact, pane);
+  useFocusOfNext(loaded, pane);
   return (
     <div class={`inbox ${open === undefined ? "" : "has-open"} ${hasContact ? "has-contact" : ""}`}>
       <a class="skip-link" href="#conversations" onClick={skipToList}>
@@ -165,6 +166,29 @@ function useFocusOfContact(
       document.querySelector<HTMLElement>(".contact")?.focus();
     }
   }, [hasContact]);
+}
+
+/**
+ * Takes the focus along when another conversation is opened than the one that has it, or whose row
+ * has it: to the row of the next one, or to the next one itself where the list is not displayed.
+ */
+function useFocusOfNext(
+  loaded: string | undefined,
+  conversation: { readonly current: HTMLElement | null },
+): void {
+  const before = useRef(loaded);
+  useLayoutEffect(() => {
+    const last = before.current;
+    before.current = loaded;
+    if (loaded === last) return;
+    const rowBefore = document.querySelector(`[data-key="${CSS.escape(last ?? "")}"] > a`);
+    const goesOn = loaded !== undefined && document.activeElement === rowBefore;
+    if (!goesOn && !isFocusLost()) return;
+    const list = document.querySelector<HTMLElement>(".list");
+    const row = list?.querySelector<HTMLElement>("a[aria-current]");
+    const target = list?.checkVisibility() === true ? (row ?? list) : conversation.current;
+    target?.focus({ preventScroll: true });
+  }, [loaded]);
 }
 
 /** A link to the list would change the place. */

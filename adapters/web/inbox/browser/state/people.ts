@@ -64,8 +64,8 @@ async function readPage<Item>(
     } catch (error) {
       const pauseMs = pausesMs[failures];
       // After an outage and after a sign-in, the people are read anew.
-      if (!(error instanceof ApiError) || !error.isTemporary || pauseMs === undefined)
-        return undefined;
+      const isTemporary = error instanceof ApiError && error.isTemporary;
+      if (!isTemporary || pauseMs === undefined) return undefined;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       if (signal.aborted) return undefined;
     }

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
   Avatar,
@@ -9,6 +9,7 @@ import {
   EmptyState,
   ErrorState,
   Icon,
+  isFocusLost,
   linkTo,
   NewRows,
   shortTime,
@@ -43,8 +44,18 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
   const error = list.error.value;
   const isTouch = matchMedia("(pointer: coarse)").matches;
   const isEmpty = ids.length === 0;
+  const hadFocus = box.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    // The last row has left the list.
+    if (isEmpty && hadFocus && isFocusLost()) box.current?.focus();
+  }, [isEmpty]);
   return (
-    <div class="list" ref={box}>
+    <div
+      class="list"
+      ref={box}
+      // Takes the focus where no row is left that could.
+      tabIndex={-1}
+    >
       {list.heldBack.value > 0 && (
         <NewRows onShow={() => list.showHeld()}>
           {t("showNew", { count: list.heldBack.value })}

@@ -58,12 +58,25 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     }
   }, [active, activeIndex === -1]);
 
+  const currentIndex = current === undefined ? -1 : items.indexOf(current);
+  /** Where the row was that last had the focus. */
+  const lastIndex = useRef(0);
+  const hadFocus = scroller.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    if (currentIndex !== -1) lastIndex.current = currentIndex;
+    else if (hadFocus && isFocusLost()) {
+      // Whoever was at a row that has left the list is at the one in its place.
+      wanted.current = items.at(Math.min(lastIndex.current, length - 1));
+      setCurrent(wanted.current);
+    }
+  });
+
   const opened = useRef(active);
   useLayoutEffect(() => {
     // Whoever leaves what a row has opened is at that row again.
     if (active === undefined && opened.current !== undefined && isFocusLost()) {
-      wanted.current = opened.current;
-      setCurrent(opened.current);
+      wanted.current = items.indexOf(opened.current) === -1 ? items.at(0) : opened.current;
+      setCurrent(wanted.current);
     }
     opened.current = active;
   }, [active]);
@@ -95,7 +108,6 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     reveal(box, Math.max(0, Math.min(length - 1, target)), pixels(rowHeight));
   };
   const isThere = (index: number): boolean => index >= first && index < end;
-  const currentIndex = current === undefined ? -1 : items.indexOf(current);
   const stop = [currentIndex, activeIndex].find(isThere) ?? Math.max(first, inSight.first);
 
   const rows: JSX.Element[] = [];
