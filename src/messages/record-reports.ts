@@ -80,9 +80,10 @@ async function storeInbound(
     background,
   );
   if (outcome === "unknown") {
-    logger.warn(
-      { transport },
-      "a message was dropped: no sender of the transport's modes has its address, or several do",
-    );
+    const isLive = services.factsByTransport.get(transport)?.modes.includes("live") === true;
+    const why = isLive
+      ? "no live sender has its address"
+      : "no sandbox has its address, or several do";
+    logger.warn({ transport }, `a message was dropped: ${why}`);
   }
 }
