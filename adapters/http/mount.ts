@@ -25,10 +25,19 @@ const engineOption = option<Mountable>(
 /** The characters of a path segment (RFC 3986, section 3.3). Clients send no others. */
 const segments = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\dA-Fa-f]{2})+)*$/;
 
+/** Clients remove these segments, so no request would reach the path. */
+const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
 const basePath = option<string>(
   'a path like "/api" or "/caf%C3%A9" without a final slash',
-  (path) => typeof path === "string" && segments.test(path),
-  { isQuoted: true },
+  (path) => typeof path === "string" && segments.test(path) && !dotSegment.test(path),
+  {
+    isQuoted: true,
+    advice: (path) =>
+      typeof path === "string" && dotSegment.test(path)
+        ? '. Clients remove "." and ".." from a path.'
+        : "",
+  },
 ).optional();
 
 const mountSchema = optionsObject({ engine: engineOption, options: optionsObject({ basePath }) });

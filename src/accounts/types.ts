@@ -146,7 +146,7 @@ const planField = z.strictObject({
 });
 
 const timeZoneField = text(64).refine(isTimeZone, {
-  error: "must be an IANA time zone name, such as Europe/Berlin",
+  error: "must be a time zone of the IANA database, such as Europe/Berlin",
 });
 
 /** A new account. */

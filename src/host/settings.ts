@@ -149,6 +149,15 @@ const textToSend = option<string>(
     text.length <= 1_600 &&
     text.isWellFormed() &&
     !text.includes("\0"),
+  {
+    advice: (text) => {
+      if (typeof text !== "string") return "";
+      if (text.trim() === "") return " that is blank";
+      return text.length > 1_600
+        ? ` of ${text.length} characters`
+        : " with NUL or half a surrogate pair";
+    },
+  },
 );
 
 interface Named {
@@ -256,7 +265,8 @@ const consent = group({
 const policies = listOption("policies", policy, 20)
   .superRefine(
     distinct(
-      "policies with different names, none of them built in",
+      "policies whose names differ from each other and from the built-in ones (consent, " +
+        "quiet_hours, recipient)",
       "consent",
       "quiet_hours",
       "recipient",

@@ -158,6 +158,8 @@ describe("an adapter", () => {
       "nodeHandler: options.base: unknown option. Known options: basePath",
     ],
     [koaHandler, [engine, { basePath: "/api/" }], 'without a final slash, got "/api/"'],
+    [fetchHandler, [engine, { basePath: "/a/../b" }], 'got "/a/../b". Clients remove "." and ".."'],
+    [nodeHandler, [engine, { basePath: "/%2E" }], 'got "/%2E". Clients remove'],
     [
       koaHandler,
       [{}],

@@ -54,6 +54,9 @@ class ParseError extends Error {
   }
 }
 
+/** The first symbols, or the first word, of what is no token. */
+const unknownToken = /^(?:[^\s\w"'()]+|[^\s"'()]+)/u;
+
 function tokensOf(source: string): Token[] {
   const tokens: Token[] = [];
   const end = source.trimEnd().length;
@@ -62,7 +65,8 @@ function tokensOf(source: string): Token[] {
     const found = token.exec(source);
     const start = at + (/^\s*/.exec(source.slice(at))?.[0].length ?? 0);
     if (found === null) {
-      throw new ParseError(start, `has an unknown token "${source.slice(start, start + 10)}"`);
+      const unknown = unknownToken.exec(source.slice(start))?.[0] ?? source.charAt(start);
+      throw new ParseError(start, `has an unknown token "${unknown.slice(0, 10)}"`);
     }
     const [kind, text] = kindOf(found.groups ?? {});
     tokens.push({ at: start, kind, text });
@@ -102,7 +106,7 @@ class Parser {
   }
 
   end(): void {
-    if (this.#next.kind !== "end") throw this.#unexpected("and, or, or the end");
+    if (this.#next.kind !== "end") throw this.#unexpected('"and", "or" or the end');
   }
 
   get #next(): Token {

@@ -221,6 +221,17 @@ describe("conditions", () => {
     expect(parseCondition(text)).toMatchObject({ problem: { at } });
   });
 
+  it.each([
+    ["!(a == 1)", 'has an unknown token "!"'],
+    ["a = 1", 'has an unknown token "="'],
+    ["a == 1 && b", 'has an unknown token "&&"'],
+    ["a == 1.5e3", 'has an unknown token "1.5e3"'],
+    ["a == 'open", `has an unknown token "'"`],
+    ["a == 1 b", 'expects "and", "or" or the end before "b"'],
+  ])("are rejected with the word that is wrong: %s", (text, message) => {
+    expect(parseCondition(text)).toMatchObject({ problem: { message } });
+  });
+
   it("are parsed or rejected for every input", () => {
     const pieces = fc.constantFrom(
       "a",
