@@ -66,7 +66,7 @@ async function list(args: readonly string[]): Promise<void> {
       note("There are no keys yet. Create one:  tidings keys create");
       return;
     }
-    const head = ["ID", "NAME", "SECRET", "CREATED", "LAST USED", "STATE"].map(dim);
+    const head = ["ID", "NAME", "SECRET", "CREATED", "LAST USED", "SCOPES"].map(dim);
     print(...table([head, ...keys.map(rowOf)]));
   });
 }

@@ -58,7 +58,8 @@ function urlOf(given: string | undefined): URL {
   if (given === undefined) throw new UsageError("--forward-to is missing.", usage);
   const url = URL.parse(given);
   if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
-  const advice = URL.canParse(`http://${given}`) ? ` Did you mean http://${given}?` : "";
+  const lacksScheme = !given.includes("://") && URL.canParse(`http://${given}`);
+  const advice = lacksScheme ? ` Did you mean http://${given}?` : "";
   throw new UsageError(`--forward-to needs an http or https URL.${advice}`, usage);
 }
 

@@ -69,6 +69,7 @@ test.each([
   ["events", ["tail", "--type", "nothing"], 'There is no event type "nothing".'],
   ["webhooks", ["listen"], "--forward-to is missing."],
   ["webhooks", ["listen", "--forward-to", "localhost:3000"], "mean http://localhost:3000?"],
+  ["webhooks", ["listen", "--forward-to", "ftp://localhost"], /needs an http or https URL\.$/],
   [
     "webhooks",
     ["listen", "--forward-to", "http://localhost", "--secret", "whsec_short"],

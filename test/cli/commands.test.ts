@@ -28,6 +28,7 @@ test("a key that is created beside a running server works at once, until it is r
 
   const [id = ""] = /key_\w+/.exec(created.errors) ?? [];
   const list = await finished(folder, "keys", "list");
+  expect(list.output).toMatch(/^ID +NAME +SECRET +CREATED +LAST USED +SCOPES$/m);
   expect(list.output).toMatch(new RegExp(`^${id} +CI +….{4} .* messages:read$`, "m"));
   expect(list.output).toMatch(/tidings dev +….{4} .* all scopes$/m);
 
