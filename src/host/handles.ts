@@ -1,4 +1,4 @@
-import type { EventEnvelope, ListEvents, StreamEvents } from "../events/index.ts";
+import type { EventEnvelope, EventType, ListEvents, StreamEvents } from "../events/index.ts";
 import type {
   Account,
   ApiKey,
@@ -104,7 +104,12 @@ export interface Events {
    * Lists events, newest first. A filtered page can be empty although `has_more` is true: continue
    * until it is false.
    */
-  list(filters?: ListEvents): Promise<Page<Event>>;
+  list<T extends EventType = EventType>(
+    filters?: Omit<ListEvents, "type"> & {
+      /** Only events of this type. */
+      readonly type?: T | undefined;
+    },
+  ): Promise<Page<Event<T>>>;
   /**
    * Opens a stream of events in commit order, without gaps: those after `last_event_id`, or new
    * ones. Resolves when the stream is open, so it yields every event that is committed later.
@@ -113,10 +118,13 @@ export interface Events {
    * @throws TidingsError `validation_failed` when the event `last_event_id` is no longer kept or
    *   older than `eventRetentionDays`
    */
-  stream(
-    input?: Omit<StreamEvents, "typing">,
+  stream<T extends EventType = EventType>(
+    input?: Omit<StreamEvents, "typing" | "types"> & {
+      /** Only events of these types. All types by default. */
+      readonly types?: readonly T[] | undefined;
+    },
     options?: StreamOptions,
-  ): Promise<AsyncIterable<Event>>;
+  ): Promise<AsyncIterable<Event<T>>>;
 }
 
 /** Endpoints that the engine posts events to, and the deliveries to them. */

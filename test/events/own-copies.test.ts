@@ -29,7 +29,7 @@ it("each handler, consumer and reader of a stream has its own event", async () =
   await one.contacts.create({ phone: "+15005551001", labels: ["new"] });
   for (const stream of streams) {
     for await (const event of stream) {
-      change(streamed ?? [])(event as Created);
+      change(streamed ?? [])(event);
       break;
     }
   }

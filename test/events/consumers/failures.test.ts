@@ -1,13 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Event } from "../../../src/webhooks/event-catalog.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { held } from "../../support/carrier.ts";
 import { over } from "../../support/over.ts";
 import { anna, bert, opened } from "./consumer-world.ts";
 import { eventually, later, places } from "./storages-with-table.ts";
-
-type Received = Event<"message.received">;
 
 const dayMs = 24 * 3_600_000;
 
@@ -152,9 +149,7 @@ describe.each(places)("a failing consumer on $name", (where) => {
     let fails = true;
     const consumer = noting(one, (body) => fails && body === "bad");
     const bodies = async (of: MessagingEngine) =>
-      (await of.events.list({ type: "message.received" })).data.map(
-        ({ data }) => (data as Received["data"]).body,
-      );
+      (await of.events.list({ type: "message.received" })).data.map(({ data }) => data.body);
     await one.start();
     await receive(anna, "good", "bad", "behind");
     await later(clock, async () => (await consumer.parked()).length > 0);

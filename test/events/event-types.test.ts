@@ -1,0 +1,24 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { EventType } from "../../src/events/types.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
+import { world } from "../support/world.ts";
+
+test("events that were asked for by their type have the data of that type", async () => {
+  const one = world().engine(memory());
+  const types = ["contact.created", "contact.updated"] as const;
+  const stream = (await one.events.stream({ types }))[Symbol.asyncIterator]();
+  const { id } = await one.contacts.create({ name: "Ann" });
+  const streamed = await stream.next();
+  await stream.return?.();
+  const listed = await one.events.list({ type: "contact.created" });
+  expectTypeOf(listed.data).toEqualTypeOf<Event<"contact.created">[]>();
+  if (streamed.done === true) throw new Error("the stream ended");
+  expectTypeOf(streamed.value).toEqualTypeOf<Event<(typeof types)[number]>>();
+  for (const { data } of [streamed.value, ...listed.data]) expect(data.contact.id).toBe(id);
+
+  // Without types, or with those of a variable, any event may come.
+  const query: { types?: readonly EventType[] } = {};
+  expectTypeOf(one.events.stream(query)).resolves.toEqualTypeOf<AsyncIterable<Event>>();
+  expectTypeOf(one.events.list()).resolves.toHaveProperty("data").toEqualTypeOf<Event[]>();
+});
