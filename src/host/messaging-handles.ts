@@ -229,7 +229,8 @@ export interface Conversations {
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   /**
    * Searches by words or prefixes of words in contacts, labels and messages, or by the start of a
-   * phone number. Returns one page: `next_cursor` is null.
+   * phone number. A contact that matches stands for its latest conversation on each medium. Returns
+   * one page: `next_cursor` is null.
    */
   search(query: SearchConversations): Promise<Page<ConversationMatch>>;
   /**

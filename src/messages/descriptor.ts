@@ -137,12 +137,12 @@ const messageRoutes: readonly ApiRoute[] = [
     summary: "Search conversations",
     description:
       "Finds words and prefixes of words in the names, addresses and attributes of contacts, in " +
-      "labels, and in the messages of contacts, people and agents. Messages of programs are not " +
-      "searched. The result is one page: conversations whose contact or label matches come " +
-      "first, then those with the newest matching message. If thousands of messages match, only " +
-      "a sample of them is searched. The filters are those of the list. They apply to the best " +
-      "250 contacts, the latest 250 conversations with a matching label, and all messages that " +
-      "were found.",
+      "labels, and in the messages of contacts, people and agents. A contact that matches stands " +
+      "for its latest conversation on each medium. Messages of programs are not searched. The " +
+      "result is one page: conversations whose contact or label matches come first, then those " +
+      "with the newest matching message. If thousands of messages match, only a sample of them " +
+      "is searched. The filters are those of the list. They apply to the best 250 contacts, the " +
+      "latest 250 conversations with a matching label, and all messages that were found.",
     response: pageSchema(conversationMatchSchema).meta({ id: "ConversationMatchPage" }),
   },
   {
