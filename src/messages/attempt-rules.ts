@@ -78,6 +78,20 @@ export function applyLostAnswer(
     : noChange;
 }
 
+/**
+ * Queues a message again as it was before attempt number `attempt` began, because no carrier was
+ * called with it. An attempt that was never made does not count.
+ */
+export function takeBackAttempt(
+  state: MessageState,
+  attempt: number,
+  now: number,
+): { decision: "retry"; state: Queued } | NoChange {
+  return state.status === "sending" && state.attempts === attempt
+    ? sendAgain({ ...state, attempts: attempt - 1 }, now)
+    : noChange;
+}
+
 /** The error of an attempt whose answer is lost. */
 export const answerLost: MessageError = {
   code: "answer_lost",

@@ -7,7 +7,7 @@ import { checkSendAnswer } from "./transport-results.ts";
 
 /**
  * The deadline of a carrier call, in milliseconds. A hand-over leaves at least half a lease
- * (`renew`), so the call ends before the lease does.
+ * (`renew`), so a call that begins soon after it ends before the lease does.
  */
 export const callDeadlineMs = 25_000;
 
@@ -20,25 +20,24 @@ export interface Called {
 }
 
 /**
- * Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. A call
- * that was not made, because `abort` or the end of the lease came first, counts as refused, so that
- * the message is not ambiguous.
+ * Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. Returns
+ * `not called` if `abort` or the end of the lease came first, and `aborted` if `abort` came during
+ * the call.
  */
 export async function callCarrier(
   runtime: Runtime,
   { message, attempt }: Reported,
   abort: AbortSignal,
-): Promise<Called | "aborted"> {
+): Promise<Called | "not called" | "aborted"> {
   const { clock, logger, transports } = runtime;
   const transport = transportFor(transports, attempt);
   if (transport === undefined) {
     return unavailable(`No transport ${attempt.transport} is set up here for ${attempt.mode}.`);
   }
-  if (abort.aborted) return unavailable("The engine stopped before it called the carrier.");
-  // The process may have stalled since the hand-over, for example because the machine slept.
-  // By now, another engine may have sent the message.
-  if (clock.now() > attempt.leased_until - callDeadlineMs) {
-    return unavailable("The engine stalled before it called the carrier.");
+  // The process may have stalled since the hand-over, for example because the machine slept. Another
+  // engine may take the job during the call, or has taken it already.
+  if (abort.aborted || clock.now() > attempt.leased_until - callDeadlineMs) {
+    return "not called";
   }
   const { id: attempt_id, number, started_at } = attempt;
   let sending: Promise<unknown> | undefined;

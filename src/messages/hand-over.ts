@@ -4,6 +4,7 @@ import {
   currentLane,
   finish,
   type JobKeys,
+  leaseEnd,
   leaseMs,
   moveToUsualLane,
   remoteOf,
@@ -195,7 +196,8 @@ async function beginAttempt(
   // that uses its throttle.
   else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
   const sending = await moveMessage(tx, drawId, message, state);
-  const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now));
+  const leased_until = await leaseEnd(tx, claim);
+  const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leased_until));
   return { message: sending, attempt };
 }
 
@@ -235,6 +237,7 @@ function attemptOf(
   message: Seen<MessageRow>,
   drawId: GenerateId,
   now: number,
+  leased_until: number,
 ): ScopedColumns<AttemptRow> {
   const { id: message_id, transport } = message;
   return {
@@ -243,7 +246,7 @@ function attemptOf(
     number: message.attempts,
     transport: transport ?? "",
     started_at: now,
-    leased_until: now + leaseMs,
+    leased_until,
     outcome: "pending",
     answered_at: null,
     answer_id: null,

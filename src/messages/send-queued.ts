@@ -17,6 +17,7 @@ import { attemptById } from "./rows.ts";
 import { noVerdicts, type Runtime } from "../operations/index.ts";
 import type { SendAnswer } from "../ports/index.ts";
 import { callCarrier, type Called } from "./call-carrier.ts";
+import { takeBack } from "./take-back.ts";
 import { checkSendAnswer } from "./transport-results.ts";
 
 /** The maximum number of messages of one conversation in one run. Then other jobs run. */
@@ -48,6 +49,7 @@ async function sendFrom(
     const called = await callCarrier(runtime, handed, run.abort);
     // The call may still go on. The engine that takes the job next records the lost answer.
     if (called === "aborted") return;
+    if (called === "not called") return recordNotCalled(runtime, claim, run, handed);
     if (called.unfinishedCall !== undefined) {
       return recordMissedDeadline(runtime, claim, run, handed, called);
     }
@@ -131,6 +133,18 @@ function record(
       },
       background,
     ),
+  );
+}
+
+/** Takes an attempt back with which no carrier was called. The job is then due again. */
+function recordNotCalled(
+  { store, clock, services }: Runtime,
+  claim: Claim<"send">,
+  { abort }: JobRun,
+  handed: HandedOver,
+): Promise<void> {
+  return retry(clock, abort, () =>
+    store.commit(claim, (tx) => takeBack(tx, services, claim, handed), background),
   );
 }
 

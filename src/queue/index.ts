@@ -28,6 +28,7 @@ export {
   findJob,
   isRearmed,
   finish,
+  leaseEnd,
   type JobRow,
   jobs,
   jobsByLane,

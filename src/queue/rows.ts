@@ -288,6 +288,14 @@ export async function isRearmed(within: AnyTx, claim: LeaseProof): Promise<boole
   return job !== undefined && job.rearmed_at !== null;
 }
 
+/**
+ * Returns when the lease of the claim ends, in milliseconds since the epoch. After `renew`, at least
+ * half of it is left.
+ */
+export async function leaseEnd(within: AnyTx, claim: Claim): Promise<number> {
+  return (await requireLeasedJob(within, claim)).due_at;
+}
+
 /** Returns the lane of the job. The job may have been moved since it was claimed. */
 export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
   return decodeLane((await requireLeasedJob(within, claim)).lane);

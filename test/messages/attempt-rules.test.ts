@@ -9,6 +9,7 @@ import {
   applyNotSent,
   carrierError,
   evidenceOf,
+  takeBackAttempt,
   withValidTime,
 } from "../../src/messages/attempt-rules.ts";
 import { maxAttempts } from "../../src/messages/route-rules.ts";
@@ -102,6 +103,20 @@ describe("the result of an attempt", () => {
         applyNotSent(from, { number: attempt }, now).decision,
         "A look-up counts only for the attempt whose answer is lost.",
       ).toBe(isLost ? "retry" : "none");
+    }
+  });
+
+  it("does not count if no carrier was called", () => {
+    for (const from of [...states, ...ended]) {
+      const isOpen = from.status === "sending" && from.attempts === 2;
+      expect(takeBackAttempt(from, 2, now)).toEqual(
+        isOpen
+          ? {
+              decision: "retry",
+              state: { status: "queued", due_at: now, expires_at, attempts: 1 },
+            }
+          : { decision: "none" },
+      );
     }
   });
 

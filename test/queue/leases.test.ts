@@ -270,42 +270,4 @@ describe.each(storages)("several engines on $name", ({ open }) => {
       (await first.messages.list({ limit: 100 })).data.every(({ status }) => status === "sent"),
     ).toBe(true);
   });
-
-  it("send no message after a stall in which another one has sent it", async () => {
-    const { clock, engine } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const stall = { over: Promise.resolve() };
-    const stalling = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return {
-          read: (lookups) => group.read(lookups),
-          async commit(writes) {
-            await group.commit(writes);
-            await stall.over;
-          },
-          abort: () => group.abort(),
-        };
-      },
-    });
-    const first = carrier();
-    const second = carrier({ lookup: () => ({ outcome: "not_sent" }) });
-    const one = engine(stalling, { transports: [first] });
-    await one.start();
-    await clock.advance(7_777);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    stall.over = promise;
-    const sending = one.messages.send(hello);
-    await clock.settle();
-    const two = engine(ground.connect(), { transports: [second] });
-    await two.start();
-    await clock.advance(600_000);
-    expect(second.calls).toHaveLength(1);
-    resolve();
-    const { id } = await sending;
-    await clock.advance(60_000);
-    expect([first.calls.length, second.calls.length]).toEqual([0, 1]);
-    expect((await two.messages.get(id)).status).toBe("sent");
-  });
 });

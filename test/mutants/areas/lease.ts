@@ -39,6 +39,24 @@ export const lease = inArea("lease", [
     tests: ["test/queue/leases.test.ts"],
   },
   {
+    name: "call-after-a-stall",
+    sentence:
+      "A process that stalled after the hand-over calls the carrier, although another engine may " +
+      "have sent the message.",
+    file: "src/messages/call-carrier.ts",
+    find: "if (abort.aborted || clock.now() > attempt.leased_until - callDeadlineMs) {",
+    replace: "if (abort.aborted) {",
+    tests: ["test/queue/calls-not-made.test.ts"],
+  },
+  {
+    name: "attempt-never-made-counts",
+    sentence: "A message fails although one of its allowed attempts was never made.",
+    file: "src/messages/attempt-rules.ts",
+    find: "? sendAgain({ ...state, attempts: attempt - 1 }, now)",
+    replace: "? sendAgain(state, now)",
+    tests: ["test/messages/attempt-rules.test.ts", "test/queue/calls-not-made.test.ts"],
+  },
+  {
     name: "leases-of-living-engines-end",
     sentence: "The check for crashed engines also ends the leases of engines that live.",
     file: "src/queue/engine-register.ts",

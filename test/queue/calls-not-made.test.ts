@@ -1,0 +1,245 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { maxAttempts } from "../../src/messages/route-rules.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { stopped, world } from "../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+/** The storage of a process that stalls after its next hand-over has been stored. */
+function stallable(storage: StoragePort): {
+  readonly storage: StoragePort;
+  /** Lets the process stall. Returns the function that ends the stall. */
+  stall(): () => void;
+} {
+  let next = Promise.resolve();
+  let isOver = next;
+  const { reader } = storage;
+  return {
+    storage: over(storage, {
+      reader: over(reader, {
+        get: (lookups) => isOver.then(() => reader.get(lookups)),
+        range: (range) => isOver.then(() => reader.range(range)),
+      }),
+      begin(how) {
+        const group = storage.begin(how);
+        return {
+          read: (lookups) => isOver.then(() => group.read(lookups)),
+          async commit(writes) {
+            await isOver;
+            await group.commit(writes);
+            if (writes.some(handsOver)) isOver = next;
+            await isOver;
+          },
+          abort: () => group.abort(),
+        };
+      },
+    }),
+    stall() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      next = promise;
+      const resume = (): void => {
+        next = Promise.resolve();
+        resolve();
+      };
+      // The engine can stop only after that.
+      onTestFinished(resume);
+      return resume;
+    },
+  };
+}
+
+const handsOver = ({ kind, collection }: Write): boolean =>
+  kind === "insert" && collection.name === "message_attempts";
+
+/** The statuses and the attempts in a message's timeline. */
+async function told(engine: MessagingEngine, id: string) {
+  const { data } = await engine.messages.timeline(id);
+  return {
+    statuses: data.flatMap((entry) => (entry.type === "transition" ? [entry.to] : [])),
+    attempts: data.flatMap((entry) =>
+      entry.type === "attempt" ? [[entry.number, entry.transport, entry.outcome]] : [],
+    ),
+  };
+}
+
+describe.each(storages)("an attempt on $name with which no carrier was called", ({ open }) => {
+  it("because its engine stops does not count", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const { id } = await engine(ground.connect()).messages.send(hello);
+    const line = carrier();
+    for (let n = 0; n < 2; n++) {
+      const { storage, stall } = stallable(ground.connect());
+      const one = engine(storage, { transports: [line] });
+      const resume = stall();
+      await one.start();
+      await clock.settle();
+      const stop = one.stop({ deadlineMs: 1_000 });
+      await clock.advance(1_000);
+      resume();
+      await clock.settle();
+      await stop;
+    }
+    expect(line.calls).toEqual([]);
+    const last = engine(ground.connect(), { transports: [line] });
+    await last.start();
+    await clock.settle();
+    expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);
+    expect(await told(last, id)).toEqual({
+      statuses: [
+        "queued",
+        ...Array.from({ length: 2 }, () => ["sending", "queued"]),
+        "sending",
+        "sent",
+      ].flat(),
+      attempts: [[1, "sandbox", "accepted"]],
+    });
+  });
+
+  it("because its engine stalled is made again at once, over the same transport", async () => {
+    const { clock, engine } = world();
+    const { storage, stall } = stallable(open().connect());
+    const line = carrier();
+    const other = carrier({ name: "other" });
+    const one = engine(storage, {
+      transports: [line, other],
+      routes: [{ transports: ["sandbox", "other"] }],
+    });
+    await one.start();
+    const resume = stall();
+    const sending = one.messages.send(hello);
+    await clock.advance(40_000);
+    resume();
+    const { id } = await sending;
+    await clock.settle();
+    expect([line.calls.length, other.calls.length]).toEqual([1, 0]);
+    expect(await told(one, id)).toEqual({
+      statuses: ["queued", "sending", "queued", "sending", "sent"],
+      attempts: [[1, "sandbox", "accepted"]],
+    });
+  });
+
+  it("leaves the last of the allowed attempts to the next one", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const { storage, stall } = stallable(ground.connect());
+    const line = carrier({
+      send: (_, attempt) => (attempt.number < maxAttempts ? busy() : accepted(attempt)),
+    });
+    const one = engine(storage, { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(200_000);
+    expect(line.calls).toHaveLength(maxAttempts - 1);
+    for (let n = 0; n < 3; n++) {
+      const resume = stall();
+      // The last attempt is due 10 minutes after the one before.
+      await clock.advance(n === 0 ? 600_000 : 40_000);
+      resume();
+      await clock.settle();
+    }
+    const numbers = Array.from({ length: maxAttempts }, (_, i) => i + 1);
+    expect(line.calls.map(({ attempt }) => attempt.number)).toEqual(numbers);
+    const { attempts } = await told(one, id);
+    expect(attempts.map(([number]) => number)).toEqual(numbers);
+    expect((await one.messages.get(id)).status).toBe("sent");
+  });
+
+  it("counts if a receipt of an earlier attempt came meanwhile, and the message goes on after it", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const { storage, stall } = stallable(ground.connect());
+    const line = carrier({ send: () => lost });
+    const other = carrier({ name: "other" });
+    const options = {
+      transports: [line, other],
+      routes: [{ transports: ["sandbox", "other"], fallBackAfter: ["ambiguous", "undelivered"] }],
+    } as const;
+    const one = engine(storage, options);
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    const resume = stall();
+    await clock.settle();
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("the carrier was not called");
+    const two = engine(ground.connect(), options);
+    await two.start();
+    const subject = { attempt_id: call.attempt.attempt_id, provider_message_id: "1" };
+    const receipt = (status: "sent" | "undelivered"): Promise<void> =>
+      line.sink().receipt(subject, { status, at: clock.now() });
+    await receipt("sent");
+    await clock.advance(40_000);
+    resume();
+    await clock.settle();
+    expect(other.calls).toEqual([]);
+    expect((await one.messages.get(id)).status).toBe("sent");
+    await receipt("undelivered");
+    await clock.advance(10_000);
+    expect((await told(one, id)).attempts).toEqual([
+      [1, "sandbox", "accepted"],
+      [2, "other", "rejected"],
+      [3, "other", "accepted"],
+    ]);
+  });
+
+  it("is not made under a lease that ends during the call", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const { storage, stall } = stallable(ground.connect());
+    const answer = held<void>();
+    const first = carrier({
+      send: async (_, attempt) => {
+        if (first.calls.length === 1) await answer.promise;
+        return accepted(attempt);
+      },
+    });
+    const one = engine(storage, { transports: [first] });
+    const { id: before } = await one.messages.send(hello);
+    const { id } = await one.messages.send(hello);
+    await one.start();
+    await clock.advance(24_000);
+    answer.answer();
+    const resume = stall();
+    // 36 s of the lease are left at the hand-over of the second message. That is too long for the
+    // hand-over to extend it, and too short for a call of 25 s after this.
+    await clock.advance(12_000);
+    resume();
+    await clock.settle();
+    expect(first.calls.map(({ message }) => message.message_id)).toEqual([before, id]);
+    expect(await told(one, id)).toMatchObject({
+      statuses: ["queued", "sending", "queued", "sending", "sent"],
+    });
+  });
+
+  it("is recorded as refused if another engine has sent the message meanwhile", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const { storage, stall } = stallable(ground.connect());
+    const first = carrier();
+    const second = carrier({ lookup: () => ({ outcome: "not_sent" }) });
+    const one = engine(storage, { transports: [first] });
+    await one.start();
+    await clock.advance(7_777);
+    const resume = stall();
+    const sending = one.messages.send(hello);
+    await clock.settle();
+    const two = engine(ground.connect(), { transports: [second] });
+    await two.start();
+    await clock.advance(600_000);
+    expect(second.calls).toHaveLength(1);
+    resume();
+    const { id } = await sending;
+    await clock.advance(60_000);
+    expect([first.calls.length, second.calls.length]).toEqual([0, 1]);
+    expect((await two.messages.get(id)).status).toBe("sent");
+    expect((await told(two, id)).attempts).toEqual([
+      [1, "sandbox", "rejected"],
+      [2, "sandbox", "accepted"],
+    ]);
+    await stopped(one, clock);
+  });
+});
