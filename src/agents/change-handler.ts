@@ -11,7 +11,7 @@ import {
   changeConversation,
   type Conversation,
   type ConversationRow,
-  findActiveConversation,
+  touchActiveConversation,
   handlerOnAssign,
   handlerOnHandBack,
   type HandOffConversation,
@@ -35,7 +35,7 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id, assignee }, { services }) {
-    const conversation = await findActiveConversation(tx, id);
+    const conversation = await touchActiveConversation(tx, id);
     const { drawId } = services;
     if (assignee?.type === "agent") {
       const agent = await tx.get(agentById, [assignee.id], { hold: true });
@@ -77,7 +77,7 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id, reason, summary = "" }, { services }) {
-    const found = await findActiveConversation(tx, id);
+    const found = await touchActiveConversation(tx, id);
     return showConversation(
       tx,
       await handOff(tx, services.drawId, found, { rule: null, reason, summary }),
@@ -93,7 +93,7 @@ export const handBackConversation: Command<ById, Conversation> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id }, { services }) {
-    const conversation = await findActiveConversation(tx, id);
+    const conversation = await touchActiveConversation(tx, id);
     const agent = await agentOf(tx, conversation);
     const assignee = agent === undefined ? null : ({ type: "agent", id: agent.id } as const);
     const handler = handlerOnHandBack(conversation.handler, assignee);

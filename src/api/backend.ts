@@ -26,7 +26,10 @@ import type { LiveStreams } from "./streams/live-streams.ts";
 import { Callbacks } from "./callbacks.ts";
 
 interface Executing {
-  readonly executor: Pick<Executor, "execute" | "run" | "runRows" | "query" | "signal" | "open">;
+  readonly executor: Pick<
+    Executor,
+    "execute" | "runProcedure" | "runRows" | "query" | "signal" | "open"
+  >;
 }
 
 /** The parts of the engine that the HTTP API uses. */

@@ -202,7 +202,7 @@ export class RequestHandler implements ApiHandler {
     const outcome = await run(({ executor }) =>
       operation.kind === "command"
         ? executor.execute(operation, input, context)
-        : executor.run(operation, input, context),
+        : executor.runProcedure(operation, input, context),
     );
     if (outcome.replayed) headers["Idempotent-Replayed"] = "true";
     if (outcome.status === 204) return { status: 204, headers, body: null };

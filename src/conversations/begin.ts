@@ -7,8 +7,8 @@ import {
 } from "../contacts/index.ts";
 import { conversationResource } from "./show.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
-import { type MessageRole, readAtAfterMessage, readAtNow, receive, statusPatch } from "./rules.ts";
-import type { GenerateId, MessageId } from "../kernel/index.ts";
+import { effectOfInbound, statusPatch } from "./rules.ts";
+import type { GenerateId } from "../kernel/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -24,22 +24,16 @@ export async function openForInbound(
   identity: IdentityRow,
   reopenMs: number,
 ): Promise<Opened> {
-  const current = await findConversation(tx, identity);
-  const effect = current === undefined ? "begin" : receive(current, reopenMs, tx.now);
-  if (current === undefined || effect === "begin") {
-    return {
-      conversation: await beginConversation(tx, drawId, identity, current),
-      isReopened: false,
-    };
+  const last = await findConversation(tx, identity);
+  const effect = last === undefined ? "begin" : effectOfInbound(last, reopenMs, tx.now);
+  if (last === undefined || effect === "begin") {
+    const conversation = await beginConversation(tx, drawId, identity, last);
+    return { conversation, isReopened: false };
   }
-  if (effect === "continue") return { conversation: current, isReopened: false };
-  const conversation = await changeConversation(
-    tx,
-    drawId,
-    current,
-    statusPatch({ status: "open" }),
-  );
-  return { conversation, isReopened: current.status === "closed" };
+  if (effect === "continue") return { conversation: last, isReopened: false };
+  const opening = statusPatch({ status: "open" });
+  const conversation = await changeConversation(tx, drawId, last, opening);
+  return { conversation, isReopened: last.status === "closed" };
 }
 
 interface Opened {
@@ -114,39 +108,4 @@ export async function beginConversation(
   const about = { contact_id, conversation_id: conversation.id };
   appendEvent(tx, drawId, conversationCreated, { conversation: resource }, about);
   return conversation;
-}
-
-interface NewMessage {
-  readonly id: MessageId;
-  readonly direction: "outbound" | "inbound";
-  readonly role: MessageRole;
-  /** Whether its author, a person or an agent, has read what the contact wrote before. */
-  readonly isByReader: boolean;
-}
-
-/** Adds a message to its conversation and returns its sequence number. */
-export async function assignSequence(
-  tx: Tx,
-  conversation: Seen<ConversationRow>,
-  { id, direction, role, isByReader }: NewMessage,
-): Promise<number> {
-  const { message_count, unread_count, last_activity_at } = conversation;
-  const sequence = message_count + 1;
-  const received = {
-    unread_count: unread_count + 1,
-    unread: true,
-    contact_wrote: true,
-    read_at: readAtAfterMessage(conversation, tx.now),
-  } as const;
-  const patch = {
-    message_count: sequence,
-    last_message_id: id,
-    // A slower clock of another engine must not move the time back, or a scan would return the
-    // conversation twice.
-    last_activity_at: Math.max(last_activity_at, tx.now),
-    ...(direction === "inbound" ? received : {}),
-    ...(isByReader ? { read_at: readAtNow(conversation, tx.now) } : {}),
-  };
-  await writeConversation(tx, conversation, patch, role);
-  return sequence;
 }

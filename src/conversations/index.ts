@@ -1,14 +1,9 @@
-export {
-  beginConversation,
-  findConversation,
-  isActive,
-  openForInbound,
-  assignSequence,
-} from "./begin.ts";
+export { beginConversation, findConversation, isActive, openForInbound } from "./begin.ts";
 export { onConversationReopened } from "./commands.ts";
 export {
   changeConversation,
-  findActiveConversation,
+  updateForMessage,
+  touchActiveConversation,
   touchConversation,
   queueTimeoutJob,
   supersededError,

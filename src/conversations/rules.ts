@@ -75,7 +75,7 @@ export function statusPatch(state: Status): StatusPatch {
  * message and wakes up. A closed one reopens with its handler within the reopen window. After that
  * a new one begins.
  */
-export function receive(
+export function effectOfInbound(
   { status, closed_at }: Standing,
   reopenMs: number,
   now: number,

@@ -2,6 +2,7 @@ import { conversationClosed, conversationUpdated } from "./events.ts";
 import {
   type ConversationId,
   type GenerateId,
+  type MessageId,
   notFound,
   type Scope,
   TidingsError,
@@ -14,7 +15,7 @@ import {
   type ConversationRow,
   conversations,
 } from "./rows.ts";
-import { attentionOf, type MessageRole } from "./rules.ts";
+import { attentionOf, type MessageRole, readAtAfterMessage, readAtNow } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -38,7 +39,7 @@ export async function touchConversation(tx: Tx, id: string): Promise<Seen<Conver
  * Returns an active conversation, and writes it as `touchConversation` does.
  * @throws TidingsError `not_found`; `conflict` when it is closed
  */
-export async function findActiveConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
+export async function touchActiveConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
   const conversation = await touchConversation(tx, id);
   if (conversation.status !== "closed") return conversation;
   throw new TidingsError("conflict", "The conversation is closed. Open it first.");
@@ -69,6 +70,41 @@ export async function changeConversation(
   const about = { contact_id: after.contact_id, conversation_id: after.id };
   appendEvent(tx, drawId, event, { conversation: await conversationOfEvent(tx, after) }, about);
   return after;
+}
+
+interface NewMessage {
+  readonly id: MessageId;
+  readonly direction: "outbound" | "inbound";
+  readonly role: MessageRole;
+  /** Whether its author, a person or an agent, has read what the contact wrote before. */
+  readonly isByReader: boolean;
+}
+
+/** Updates a conversation for a new message. Returns the message's sequence number in it. */
+export async function updateForMessage(
+  tx: Tx,
+  conversation: Seen<ConversationRow>,
+  { id, direction, role, isByReader }: NewMessage,
+): Promise<number> {
+  const { message_count, unread_count, last_activity_at } = conversation;
+  const sequence = message_count + 1;
+  const received = {
+    unread_count: unread_count + 1,
+    unread: true,
+    contact_wrote: true,
+    read_at: readAtAfterMessage(conversation, tx.now),
+  } as const;
+  const patch = {
+    message_count: sequence,
+    last_message_id: id,
+    // A slower clock of another engine must not move the time back, or a scan would return the
+    // conversation twice.
+    last_activity_at: Math.max(last_activity_at, tx.now),
+    ...(direction === "inbound" ? received : {}),
+    ...(isByReader ? { read_at: readAtNow(conversation, tx.now) } : {}),
+  };
+  await writeConversation(tx, conversation, patch, role);
+  return sequence;
 }
 
 /**

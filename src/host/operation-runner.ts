@@ -108,7 +108,7 @@ export class OperationRunner {
           const outcome = await this.#run(scope, options?.tx, (executor) =>
             operation.kind === "command"
               ? executor.execute(operation, parsed, called)
-              : executor.run(operation, parsed, called),
+              : executor.runProcedure(operation, parsed, called),
           );
           return outcome.value;
         } catch (error) {

@@ -1,5 +1,5 @@
 import { identities, type IdentityRow, type Keyword, consentOf } from "../contacts/index.ts";
-import { assignSequence, type ConversationRow } from "../conversations/index.ts";
+import { updateForMessage, type ConversationRow } from "../conversations/index.ts";
 import { arm, armNew } from "../queue/index.ts";
 import { initialColumns, type MessageRow, messages, outbox } from "./rows.ts";
 import { plan, type Queued, type Scheduled } from "./rules.ts";
@@ -100,7 +100,7 @@ export async function writeMessage(
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
-    sequence: await assignSequence(tx, conversation, {
+    sequence: await updateForMessage(tx, conversation, {
       id,
       direction: "outbound",
       // The engine's own texts, such as the answer to a keyword, answer nobody's question.

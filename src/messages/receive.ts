@@ -33,7 +33,7 @@ import {
 } from "../senders/index.ts";
 import type { InboundMessage, Media, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
-import { assignSequence, changeConversation, openForInbound } from "../conversations/index.ts";
+import { updateForMessage, changeConversation, openForInbound } from "../conversations/index.ts";
 import { countMessage } from "./count-message.ts";
 import { answerKeyword, applyKeywords, flagOf, type KeywordEffect } from "./apply-keywords.ts";
 import { createHmac, type KeyObject } from "node:crypto";
@@ -95,7 +95,7 @@ export async function receiveMessage(
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
     author_id: identity.contact_id,
-    sequence: await assignSequence(tx, conversation, {
+    sequence: await updateForMessage(tx, conversation, {
       id,
       direction: "inbound",
       role: effect.keyword === null ? "asks" : "neither",

@@ -68,21 +68,14 @@ export class Executor {
     input: Input,
     context: Context,
   ): Promise<Outcome<Output>> {
-    const { services, hostPolicies, clock } = this.#runtime;
+    const { services, clock } = this.#runtime;
     const refusal = await command.check?.(input, { services, clock });
-    const { idempotency_key: key, tx: handle } = context;
-    const commit = <T>(work: (tx: Tx, call: Call) => Promise<T>): Promise<T> =>
-      hostPolicies.commit(
-        context.scope,
-        (tx, hostVerdicts) => {
-          command.prefetch?.(tx, input, services);
-          return work(tx, { ...context, services, hostVerdicts });
-        },
-        { handle, origin: command.isItem === true ? "item" : "caller" },
-      );
+    const { idempotency_key: key } = context;
     if (key === null) {
       if (refusal !== undefined) throw refusal;
-      const value = await commit((tx, call) => command.run(tx, input, call));
+      const value = await this.#commit(command, input, context, (tx, call) =>
+        command.run(tx, input, call),
+      );
       // In-process callers rarely read the body, so it is serialized on demand.
       return {
         status: command.status,
@@ -95,16 +88,36 @@ export class Executor {
     }
     const fingerprint = fingerprintOf(services.secret, command.name, input);
     const claim = { key, fingerprint, refusal };
-    const result = await commit((tx, call) => this.#runOnce(tx, command, input, call, claim));
+    const result = await this.#commit(command, input, context, (tx, call) =>
+      this.#runOnce(tx, command, input, call, claim),
+    );
     if (!result.ok) throw result.error;
     return result.outcome;
+  }
+
+  /** Runs `work` in the transaction of a command. */
+  #commit<Input, T>(
+    command: Command<Input, unknown>,
+    input: Input,
+    context: Context,
+    work: (tx: Tx, call: Call) => Promise<T>,
+  ): Promise<T> {
+    const { services, hostPolicies } = this.#runtime;
+    return hostPolicies.commit(
+      context.scope,
+      (tx, hostVerdicts) => {
+        command.prefetch?.(tx, input, services);
+        return work(tx, { ...context, services, hostVerdicts });
+      },
+      { handle: context.tx, origin: command.isItem === true ? "item" : "caller" },
+    );
   }
 
   /**
    * Runs a procedure. It claims its idempotency key first. A repeated request runs the procedure
    * again, and completed steps return their stored responses, unless the whole response was stored.
    */
-  async run<Input, Output>(
+  async runProcedure<Input, Output>(
     procedure: Procedure<Input, Output>,
     input: Input,
     context: Context,

@@ -364,7 +364,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
         throw error;
       }
     },
-    async run(procedure, input) {
+    async runProcedure(procedure, input) {
       const value = await procedure.run(unused, input, unused);
       return { status: procedure.status, value, body: JSON.stringify(value), replayed: false };
     },

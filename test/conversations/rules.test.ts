@@ -10,7 +10,7 @@ import {
   type MessageRole,
   readAtAfterMessage,
   readAtNow,
-  receive,
+  effectOfInbound,
 } from "../../src/conversations/rules.ts";
 import type { Standing } from "../../src/conversations/rules.ts";
 
@@ -111,7 +111,7 @@ test("an inbound message continues or wakes a conversation; after the reopen win
         const reopenMs = isAtTheEnd && before.closed_at !== null ? now - before.closed_at : someMs;
         const isOver = before.status === "closed" && now - (before.closed_at ?? 0) >= reopenMs;
         expect(
-          receive(before, reopenMs, now),
+          effectOfInbound(before, reopenMs, now),
           "A message begins a new conversation only after the reopen window.",
         ).toBe(isOver ? "begin" : before.status === "open" ? "continue" : "wake");
       },

@@ -34,7 +34,7 @@ export const order = inArea("order", [
   {
     name: "sequence-repeats",
     sentence: "Two messages of a conversation get the same sequence number, and one is not shown.",
-    file: "src/conversations/begin.ts",
+    file: "src/conversations/write.ts",
     find: "message_count: sequence,",
     replace: 'message_count: direction === "inbound" ? sequence : message_count,',
     tests: ["test/conversations/conversations.test.ts"],
@@ -62,7 +62,7 @@ export const order = inArea("order", [
     sentence:
       "An engine whose clock is behind moves a conversation back in the inbox, so that a page " +
       "shows it twice.",
-    file: "src/conversations/begin.ts",
+    file: "src/conversations/write.ts",
     find: "last_activity_at: Math.max(last_activity_at, tx.now),",
     replace: "last_activity_at: tx.now,",
     tests: ["test/conversations/conversations.test.ts"],
