@@ -73,16 +73,18 @@ export {
 export {
   type ContactSentiment,
   contactSentimentSchema,
-  addScore,
-  isVeryNegative,
   type Sentiment,
   type SentimentLabel,
-  sentimentOf,
   sentimentSchema,
+} from "./sentiment-types.ts";
+export {
+  addScore,
+  isVeryNegative,
+  sentimentOf,
   validScore,
   trendOf,
   neutralSentiment,
-} from "./sentiment.ts";
+} from "./sentiment-rules.ts";
 export {
   type Contact,
   type ContactReference,

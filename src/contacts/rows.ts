@@ -1,7 +1,7 @@
 import type { ContactId, EntryId, Medium, SenderId } from "../kernel/index.ts";
 import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { ConsentSource, ConsentStatus } from "./consent-types.ts";
-import type { SentimentState } from "./sentiment.ts";
+import type { SentimentState } from "./sentiment-rules.ts";
 
 export const contacts = scoped("contacts", {
   id: text<ContactId>(),

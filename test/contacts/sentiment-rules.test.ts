@@ -4,11 +4,11 @@ import {
   addScore,
   isVeryNegative,
   type SentimentState,
-  type SentimentLabel,
   sentimentOf,
   validScore,
   trendOf,
-} from "../../src/contacts/sentiment.ts";
+} from "../../src/contacts/sentiment-rules.ts";
+import type { SentimentLabel } from "../../src/contacts/sentiment-types.ts";
 
 const score = fc.oneof(
   fc.double({ min: -1, max: 1, noNaN: true }),

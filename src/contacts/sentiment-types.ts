@@ -1,0 +1,97 @@
+/** The sentiment of a contact, as the API shows it. */
+import * as z from "zod";
+import { ids, type MessageId, timestamp } from "../kernel/index.ts";
+
+/** The label of a sentiment. */
+export type SentimentLabel = "positive" | "neutral" | "negative";
+
+export const sentimentLabelSchema = z.enum(["positive", "neutral", "negative"]);
+
+/** How positive or negative the contact's recent messages are. */
+export interface Sentiment {
+  /**
+   * After at least two messages, `positive` from a score of 0.2 and `negative` from -0.2. It
+   * returns to `neutral` at 0.
+   */
+  readonly label: SentimentLabel;
+  /**
+   * From -1 (negative) to 1 (positive): the mean of the messages' scores, in which recent messages
+   * weigh more.
+   */
+  readonly score: number;
+}
+
+export const sentimentSchema = z
+  .strictObject({
+    label: sentimentLabelSchema.describe(
+      "After at least two messages, `positive` from a score of 0.2 and `negative` from -0.2. It " +
+        "returns to `neutral` at 0.",
+    ),
+    score: z
+      .number()
+      .min(-1)
+      .max(1)
+      .describe(
+        "From -1 (negative) to 1 (positive): the mean of the messages' scores, in which recent " +
+          "messages weigh more.",
+      ),
+  })
+  .meta({
+    id: "Sentiment",
+    description: "How positive or negative the contact's recent messages are.",
+  });
+
+/** A message of the contact, with its sentiment score. */
+export interface ScoredMessage {
+  /** The contact's message. */
+  readonly message_id: MessageId;
+  /** The score of this message, from -1 (negative) to 1 (positive). */
+  readonly score: number;
+  /** When the message was created. */
+  readonly created_at: string;
+}
+
+export const scoredMessageSchema = z
+  .strictObject({
+    message_id: ids.message.describe("The contact's message."),
+    score: z
+      .number()
+      .min(-1)
+      .max(1)
+      .describe("The score of this message, from -1 (negative) to 1 (positive)."),
+    created_at: timestamp.describe("When the message was created."),
+  })
+  .describe("A message of the contact, with its sentiment score.");
+
+/** The current sentiment, its trend, and the messages that it is based on. */
+export interface ContactSentiment {
+  /** The contact's sentiment now. Null before the first score. */
+  readonly current: Sentiment | null;
+  /**
+   * How the mean score of up to three latest messages compares with that of as many before them. A
+   * difference below 0.2 is `steady`.
+   */
+  readonly trend: "rising" | "steady" | "falling";
+  /** Up to 20 scored messages of the contact, newest first. */
+  readonly messages: ScoredMessage[];
+}
+
+export const contactSentimentSchema = z
+  .strictObject({
+    current: sentimentSchema
+      .nullable()
+      .describe("The contact's sentiment now. Null before the first score."),
+    trend: z
+      .enum(["rising", "steady", "falling"])
+      .describe(
+        "How the mean score of up to three latest messages compares with that of as many before " +
+          "them. A difference below 0.2 is `steady`.",
+      ),
+    messages: z
+      .array(scoredMessageSchema)
+      .describe("Up to 20 scored messages of the contact, newest first."),
+  })
+  .meta({
+    id: "ContactSentiment",
+    description: "The current sentiment, its trend, and the messages that it is based on.",
+  });
