@@ -10,7 +10,8 @@ import {
 import type { Admission, Clock } from "../ports/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
-import { corsHeaders, type Exchange, headerOf, rateLimitHeaders } from "./http.ts";
+import { corsHeaders } from "./cors.ts";
+import { type Exchange, headerOf, seconds } from "./http.ts";
 import { parseQuery, tokenField } from "./inputs.ts";
 
 /** The rate limit of a session. A browser only writes, marks messages and reconnects. */
@@ -186,6 +187,14 @@ function refuseOverLimit(admission: Admission, headers: Exchange["headers"]): vo
   throw new TidingsError("rate_limited", `More than ${admission.limit} requests in one second.`, {
     retryAfterMs: admission.retry_after_ms,
   });
+}
+
+/** The fields of draft-ietf-httpapi-ratelimit-headers-10. The limit applies to any one second. */
+function rateLimitHeaders({ limit, remaining, reset_ms }: Admission): Record<string, string> {
+  return {
+    "RateLimit-Policy": `"requests";q=${limit};w=1`,
+    RateLimit: `"requests";r=${Math.max(0, remaining)};t=${seconds(reset_ms)}`,
+  };
 }
 
 const bearer = /^Bearer +([\w.~+/-]{1,256}=*)$/i;

@@ -40,15 +40,12 @@ import {
   type ApiHandler,
   type ApiRequest,
   type ApiResponse,
-  corsHeaders,
   type Exchange,
   headerOf,
   headersByName,
-  preflightHeaders,
-  problemResponse,
-  noSuchRoute,
-  publicError,
 } from "./http.ts";
+import { corsHeaders, preflightHeaders } from "./cors.ts";
+import { problemResponse, noSuchRoute, publicError } from "./problem-response.ts";
 import { RequestLog } from "./request-log.ts";
 import { type Match, router } from "./router.ts";
 import { SharedDocuments } from "./shared-body.ts";

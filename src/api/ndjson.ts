@@ -1,7 +1,8 @@
 /** The format of imports and their reports: NDJSON, a JSON value on each line. */
 import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
 import { checkDepth } from "./request-body.ts";
-import { publicError, unbuffered } from "./http.ts";
+import { publicError } from "./problem-response.ts";
+import { unbuffered } from "./http.ts";
 
 /** The content type of NDJSON: JSON values, one per line. */
 const ndjson =
