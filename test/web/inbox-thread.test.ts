@@ -150,7 +150,9 @@ const scrollBack = `(async () => {
   return { steps, wrong };
 })()`;
 
-test("a key that is typed measures no message, wherever the reader is", async ({ skip }) => {
+test("a key that is typed measures nothing and draws no message, wherever the reader is", async ({
+  skip,
+}) => {
   const { shop, url, page } = await openInbox(chromium, skip);
   let id = "";
   for (let i = 0; i < 30; i++) {
@@ -164,20 +166,61 @@ test("a key that is typed measures no message, wherever the reader is", async ({
   const previewed = page.waitForResponse(/\/preview$/);
   await composer.fill("Hel");
   await previewed;
-  await page.evaluate(countMeasured);
+  await page.evaluate(countWork);
   await composer.pressSequentially("lo");
   expect(await composer.inputValue()).toBe("Hello");
   expect(await page.evaluate("measured")).toBe(0);
+  // Rows of the list may be drawn meanwhile.
+  expect(await page.evaluate("formatted")).toBeLessThan(30);
 });
 
-/** A script that counts the entries that are measured. */
-const countMeasured = `{
+test("older messages are drawn without those that are there already", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  let id = "";
+  for (let i = 0; i < 130; i++) {
+    id = (await shop.sandbox.inbound({ from: "+14155550100", body: `Message ${i}` }))
+      .conversation_id;
+  }
+  await page.goto(`${url}#/all/${id}`);
+  const entries = page.locator(".entry");
+  await expect.poll(() => entries.count()).toBe(40);
+  await page.locator(".row.is-unread").waitFor({ state: "detached" });
+  await page.evaluate(countWork);
+  const formatted: number[] = [];
+  for (const count of [80, 120]) {
+    await page.evaluate("window.formatted = 0");
+    await page.evaluate(scrollToTop(".thread"));
+    await expect.poll(() => entries.count()).toBe(count);
+    formatted.push(await page.evaluate<number>("formatted"));
+  }
+  const [second = 0, third = 0] = formatted;
+  expect(second).toBeGreaterThan(0);
+  expect(third).toBeLessThan(second + 20);
+});
+
+/** A script that counts what is measured of entries and fields, and the times that are drawn. */
+const countWork = `{
   window.measured = 0;
+  window.formatted = 0;
   const { getBoundingClientRect } = Element.prototype;
   Element.prototype.getBoundingClientRect = function () {
     if (this.matches(".entry")) measured++;
     return getBoundingClientRect.call(this);
   };
+  const { get } = Object.getOwnPropertyDescriptor(Element.prototype, "scrollHeight");
+  Object.defineProperty(Element.prototype, "scrollHeight", {
+    get() {
+      if (this.matches("textarea")) measured++;
+      return get.call(this);
+    },
+  });
+  const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, "format").get;
+  Object.defineProperty(Intl.DateTimeFormat.prototype, "format", {
+    get() {
+      formatted++;
+      return format.call(this);
+    },
+  });
 }`;
 
 test("who replies sees the reply, however far back they have scrolled", async ({ skip }) => {

@@ -56,10 +56,6 @@ function onKeyDown(event: KeyboardEvent): void {
   const { target } = event;
   const isHeld = event.ctrlKey || event.metaKey;
   if (!isHeld && !singleKeys.value && event.key !== "Escape") return;
-  // An open dialog or menu has the keyboard for itself.
-  if (document.querySelector("dialog[open], [role=menu], [role=listbox].picker-options") !== null) {
-    return;
-  }
   // The browser opens a link in another tab.
   if (isHeld && target instanceof Element && target.closest("a[href]") !== null) return;
   const key = isHeld ? `Ctrl+${keyOf(event)}` : keyOf(event);
@@ -68,6 +64,10 @@ function onKeyDown(event: KeyboardEvent): void {
   const field = target instanceof Element ? target.closest(typing) : null;
   if (field !== null && field !== shortcut.field?.current) return;
   if (event.repeat && shortcut.repeats !== true) return;
+  // An open dialog or menu has the keyboard for itself. In a long thread, the search takes a while.
+  if (document.querySelector("dialog[open], [role=menu], [role=listbox].picker-options") !== null) {
+    return;
+  }
   event.preventDefault();
   shortcut.run(event);
 }

@@ -5,15 +5,22 @@ import { api, ApiError, go, linkTo, place, toastError } from "../../../shared/br
 import { removeArrived } from "./drafts.ts";
 import { nextSequence } from "./order.ts";
 
-/** One entry of a thread, oldest first. */
-export type Entry =
-  | {
-      readonly kind: "message";
-      readonly id: string;
-      readonly at: string;
-      readonly message: Message;
-    }
-  | { readonly kind: "note"; readonly id: string; readonly at: string; readonly note: Note };
+interface MessageEntry {
+  readonly kind: "message";
+  readonly id: string;
+  readonly at: string;
+  readonly message: Message;
+}
+
+interface NoteEntry {
+  readonly kind: "note";
+  readonly id: string;
+  readonly at: string;
+  readonly note: Note;
+}
+
+/** One entry of a thread, oldest first. It stays the same object until it is read again. */
+export type Entry = MessageEntry | NoteEntry;
 
 const pageSize = 40;
 /** While a message is looked for, pages are as large as the server allows. */
@@ -41,8 +48,8 @@ export class Thread {
   private readonly messagesError = signal<unknown>(undefined);
   private readonly notesError = signal<unknown>(undefined);
   /** Each message, with the sequence of the request that read it. */
-  private readonly messages = new Map<string, { message: Message; sequence: number }>();
-  private readonly notes = new Map<string, Note>();
+  private readonly messages = new Map<string, { entry: MessageEntry; sequence: number }>();
+  private readonly notes = new Map<string, NoteEntry>();
   private cursor: string | null = null;
   /** From the earliest message up to this place none is missing. */
   private gapless = "";
@@ -122,8 +129,8 @@ export class Thread {
       );
       // What lies between is read again by scrolling. What came during the request stays.
       if (page.has_more && oldest > this.gapless) {
-        for (const [id, { message }] of this.messages) {
-          if (placeOf(message) <= newest) this.messages.delete(id);
+        for (const [id, { entry }] of this.messages) {
+          if (placeOf(entry.message) <= newest) this.messages.delete(id);
         }
         this.cursor = page.next_cursor;
         this.isComplete.value = false;
@@ -183,7 +190,7 @@ export class Thread {
     try {
       const page = await this.read<Note>("notes", noteSize, null);
       this.notesError.value = undefined;
-      for (const note of page.data) this.notes.set(note.id, note);
+      for (const note of page.data) this.keepNote(note);
       this.show();
     } catch (error) {
       this.fail(this.notesError, error);
@@ -205,17 +212,24 @@ export class Thread {
   private keep(message: Message, sequence: number): void {
     const held = this.messages.get(message.id);
     if (held !== undefined && held.sequence > sequence) return;
-    this.messages.set(message.id, { message, sequence });
+    const { id, created_at: at } = message;
+    this.messages.set(id, { entry: { kind: "message", id, at, message }, sequence });
     removeArrived(message);
   }
 
   putNote(note: Note): void {
-    this.notes.set(note.id, note);
+    this.keepNote(note);
     this.show();
   }
 
+  /** Nobody can change a note. */
+  private keepNote(note: Note): void {
+    const { id, created_at: at } = note;
+    if (!this.notes.has(id)) this.notes.set(id, { kind: "note", id, at, note });
+  }
+
   message(id: string): Message | undefined {
-    return this.messages.get(id)?.message;
+    return this.messages.get(id)?.entry.message;
   }
 
   end(): void {
@@ -235,18 +249,10 @@ export class Thread {
   }
 
   private show(): void {
-    const messages = [...this.messages.values()].map(({ message }): Entry => ({
-      kind: "message",
-      id: message.id,
-      at: message.created_at,
-      message,
-    }));
-    messages.sort(byTime);
+    const messages = [...this.messages.values()].map(({ entry }) => entry).toSorted(byTime);
     const oldest = this.isComplete.peek() ? "" : (messages[0]?.at ?? "");
-    const notes = [...this.notes.values()]
-      .filter(({ created_at }) => created_at >= oldest)
-      .map((note): Entry => ({ kind: "note", id: note.id, at: note.created_at, note }));
-    this.entries.value = [...messages, ...notes].toSorted(byTime);
+    const notes = [...this.notes.values()].filter(({ at }) => at >= oldest);
+    this.entries.value = notes.length === 0 ? messages : [...messages, ...notes].toSorted(byTime);
   }
 }
 

@@ -34,7 +34,8 @@ import { nameIn } from "../words.ts";
 
 const maxCharacters = 1600;
 const maxNoteCharacters = 10_000;
-const maxHeight = 240;
+/** Whether CSS lets the area grow with its text. A script has to lay the page out for each key. */
+const growsItself = CSS.supports("field-sizing", "content");
 
 /** Where a person writes a reply or a note. What is typed is kept until it is sent. */
 export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
@@ -144,12 +145,12 @@ function Situation({ row }: { readonly row: Conversation }): JSX.Element | null 
   return text === undefined ? null : <span class="composer-hint muted">{text}</span>;
 }
 
-/** Lets the area grow with its text. */
+/** Lets the area grow with its text, up to the height in its style. */
 function useGrowing(area: { readonly current: HTMLTextAreaElement | null }, body: string): void {
   useLayoutEffect(() => {
-    if (area.current === null) return;
+    if (area.current === null || growsItself) return;
     area.current.style.height = "auto";
-    area.current.style.height = `${Math.min(maxHeight, area.current.scrollHeight + 2)}px`;
+    area.current.style.height = `${area.current.scrollHeight + 2}px`;
   }, [body]);
 }
 

@@ -1,5 +1,6 @@
-import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Component, type JSX } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useComputed } from "@preact/signals";
 import type { Conversation } from "../../../../../src/index.ts";
 import {
   Button,
@@ -10,10 +11,9 @@ import {
   Icon,
   Skeleton,
   tabId,
-  time,
   toast,
 } from "../../../shared/browser/index.ts";
-import { keptOf } from "../state/drafts.ts";
+import { keptOf, type Outgoing } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { nameOfAuthor } from "../state/people.ts";
 import { typingIn } from "../state/typing.ts";
@@ -40,11 +40,16 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
   const { unseen, jump, onScroll } = useAnchor(scroller, row.id);
   const shown = threadOf(row.id);
   const entries = shown?.entries.value ?? [];
-  const outgoing = keptOf(row.id).value.outgoing;
+  const outgoing = useOutgoing(row.id);
   const isLoading = shown?.isLoading.value ?? true;
   const error = shown?.error.value;
   const isEmpty = entries.length === 0 && outgoing.length === 0;
   const marked = useTarget(scroller, onScroll);
+  const contact = nameIn(row);
+  const shownEntries = useMemo(
+    () => <Entries entries={entries} contact={contact} marked={marked} />,
+    [entries, contact, marked],
+  );
   return (
     <div class="thread-box">
       <div
@@ -66,7 +71,7 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
             </EmptyState>
           )}
           {!isEmpty && <Older shown={shown} />}
-          <Entries entries={entries} row={row} marked={marked} />
+          {shownEntries}
           {outgoing.map((message) => (
             <OutgoingBubble key={message.key} id={row.id} message={message} />
           ))}
@@ -117,57 +122,101 @@ function Older({ shown }: { readonly shown: Thread | undefined }): JSX.Element |
   );
 }
 
+/** What is sent, without what is typed: a key would draw the whole thread. */
+const useOutgoing = (id: string): readonly Outgoing[] =>
+  useComputed(() => keptOf(id).value.outgoing).value;
+
 interface EntriesProps {
   readonly entries: readonly Entry[];
-  readonly row: Conversation;
+  readonly contact: string;
   /** The message that a person went to, for a moment. */
   readonly marked: string | undefined;
 }
 
-function Entries({ entries, row, marked }: EntriesProps): JSX.Element {
+function Entries({ entries, contact, marked }: EntriesProps): JSX.Element {
   return (
-    <>
+    // A block, since the height of the thread changes the layout of each child of a flexible box.
+    <div>
       {entries.map((entry, index) => {
         const before = entries[index - 1];
         const after = entries[index + 1];
         const isNewDay = before === undefined || !isSameDay(before, entry);
         return (
-          <div
+          <EntryView
             key={entry.id}
-            class={entry.id === marked ? "entry is-marked" : "entry"}
-            data-id={entry.id}
-            // Whoever goes to it takes the focus along.
-            tabIndex={-1}
-          >
-            {isNewDay && (
-              <p class="day">
-                <span>{day(entry.at, now.value)}</span>
-              </p>
-            )}
-            {entry.kind === "note" ? (
-              <NoteCard note={entry.note} contact={nameIn(row)} />
-            ) : (
-              <MessageBubble
-                message={entry.message}
-                contact={nameIn(row)}
-                isContinued={!isNewDay && continues(before, entry)}
-                isTimeShown={
-                  after === undefined ||
-                  !isSameDay(entry, after) ||
-                  !continues(entry, after) ||
-                  time(entry.at) !== time(after.at)
-                }
-              />
-            )}
-          </div>
+            entry={entry}
+            contact={contact}
+            isMarked={entry.id === marked}
+            isNewDay={isNewDay}
+            isContinued={!isNewDay && continues(before, entry)}
+            isTimeShown={
+              after === undefined ||
+              !isSameDay(entry, after) ||
+              !continues(entry, after) ||
+              minuteOf(entry) !== minuteOf(after)
+            }
+          />
         );
       })}
-    </>
+    </div>
+  );
+}
+
+interface EntryProps {
+  readonly entry: Entry;
+  readonly contact: string;
+  readonly isMarked: boolean;
+  readonly isNewDay: boolean;
+  /** Whether it follows one of the same author, so that it needs no name. */
+  readonly isContinued: boolean;
+  readonly isTimeShown: boolean;
+}
+
+/** An entry. It is drawn anew only if it has changed, since a thread may have thousands. */
+class EntryView extends Component<EntryProps> {
+  override shouldComponentUpdate(next: EntryProps): boolean {
+    const { props } = this;
+    return (Object.keys(next) as (keyof EntryProps)[]).some((key) => next[key] !== props[key]);
+  }
+
+  override render(): JSX.Element {
+    const { entry, contact, isMarked, isNewDay, isContinued, isTimeShown } = this.props;
+    return (
+      <div
+        class={isMarked ? "entry is-marked" : "entry"}
+        data-id={entry.id}
+        // Whoever goes to it takes the focus along.
+        tabIndex={-1}
+      >
+        {isNewDay && <Day at={entry.at} />}
+        {entry.kind === "note" ? (
+          <NoteCard note={entry.note} contact={contact} />
+        ) : (
+          <MessageBubble
+            message={entry.message}
+            contact={contact}
+            isContinued={isContinued}
+            isTimeShown={isTimeShown}
+          />
+        )}
+      </div>
+    );
+  }
+}
+
+function Day({ at }: { readonly at: string }): JSX.Element {
+  return (
+    <p class="day">
+      <span>{day(at, now.value)}</span>
+    </p>
   );
 }
 
 const isSameDay = (before: Entry, after: Entry): boolean =>
   daysBetween(new Date(before.at), new Date(after.at)) === 0;
+
+/** The minute of an ISO time, in which all time zones agree. */
+const minuteOf = ({ at }: Entry): string => at.slice(0, 16);
 
 const pauseMs = 180_000;
 
@@ -242,7 +291,7 @@ function useAnchor(
   const [unseen, setUnseen] = useState(0);
   const shown = threadOf(id);
   const entries = shown?.entries.value ?? [];
-  const outgoing = keptOf(id).value.outgoing;
+  const outgoing = useOutgoing(id);
   const [{ id: first } = { id: "" }] = entries;
   const sending = outgoing.filter(({ state, tab }) => state === "sending" && tab === tabId).length;
   // Where the reader is, before entries come or go above them. At the end, nobody needs it.
