@@ -45,6 +45,21 @@ export async function insertIdentity(
 }
 
 /**
+ * Makes a sender the one that later messages to the address come from. An opt-out does not replace
+ * an earlier sender: it may be an opt-out from this one only.
+ */
+export function setLastSender(
+  tx: Tx,
+  identity: Seen<IdentityRow>,
+  sender_id: SenderId,
+  isOptOut: boolean,
+): void {
+  const { last_sender_id: before } = identity;
+  if (before === sender_id || (isOptOut && before !== null)) return;
+  tx.update(identities, identity, { last_sender_id: sender_id });
+}
+
+/**
  * Checks that a contact can get one more address. Code that reads all addresses of a contact relies
  * on the limit.
  * @throws TidingsError `conflict`

@@ -58,7 +58,12 @@ export {
   removeContact,
   writeContact,
 } from "./write-contact.ts";
-export { releaseAddress, insertIdentity, refuseTooManyAddresses } from "./identities.ts";
+export {
+  releaseAddress,
+  insertIdentity,
+  refuseTooManyAddresses,
+  setLastSender,
+} from "./identities.ts";
 export { findBestMatches } from "./search.ts";
 export { contactQuery } from "./search-rules.ts";
 export { contactReference, contactResource, media, showContact } from "./show.ts";

@@ -1,4 +1,4 @@
-import { identities, type IdentityRow, type Keyword, consentOf } from "../contacts/index.ts";
+import { consentOf, type IdentityRow, type Keyword, setLastSender } from "../contacts/index.ts";
 import { updateForMessage, type ConversationRow } from "../conversations/index.ts";
 import { arm, armNew } from "../queue/index.ts";
 import { initialColumns, type MessageRow, messages, outbox } from "./rows.ts";
@@ -91,9 +91,7 @@ export async function writeMessage(
 ): Promise<Seen<MessageRow>> {
   const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
   const state = firstState(draft, tx.now);
-  if (identity.last_sender_id !== sender.id) {
-    tx.update(identities, identity, { last_sender_id: sender.id });
-  }
+  setLastSender(tx, identity, sender.id, keyword === "opt_out");
   const id = services.drawId("msg");
   const message = tx.insert(messages, {
     ...initialColumns,

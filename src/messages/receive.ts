@@ -12,8 +12,8 @@ import {
   contactById,
   contactReference,
   createContactFor,
-  identities,
   identityByAddress,
+  setLastSender,
 } from "../contacts/index.ts";
 import { appendEvent, receivedEventId } from "../events/index.ts";
 import {
@@ -73,9 +73,6 @@ export async function receiveMessage(
 
   const known = await tx.get(identityByAddress, address);
   const identity = known ?? (await createContactFor(tx, services, medium, inbound.from));
-  if (identity.last_sender_id !== sender.id) {
-    tx.update(identities, identity, { last_sender_id: sender.id });
-  }
   tx.prefetch(() => [{ index: contactById, key: [identity.contact_id] }]);
   const { conversation: opened, isReopened } = await openForInbound(
     tx,
@@ -88,6 +85,9 @@ export async function receiveMessage(
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
   const received = { ...inbound, body, message_id: id, sender, identity };
   const effect = await applyKeywords(tx, services, received);
+  // A keyword may have changed the row.
+  const changed = effect.keyword === null ? undefined : await tx.get(identityByAddress, address);
+  setLastSender(tx, changed ?? identity, sender.id, effect.keyword === "opt_out");
   const conversation = await changeConversation(tx, drawId, opened, flagOf(effect));
   const message = tx.insert(messages, {
     ...receivedColumns(sender, inbound, body, effect),

@@ -140,6 +140,34 @@ describe.each(storages)("consent on $name", ({ open }) => {
     ]);
   });
 
+  it.each(["STOP", "please stop texting me"])(
+    "that is withdrawn from one sender (%s) leaves the contact with the sender that it had before",
+    async (optOut) => {
+      const { one, clock, says, sent } = await opened({
+        consent: { scope: "sender", honorNearMatches: true },
+      });
+      await one.senders.create({ address: other, channels: ["sms"], transport: "sandbox" });
+      const { conversation_id: id } = await says("Hello");
+      await says(optOut, { to: other });
+      const reply = await one.conversations.reply(id, { body: "Hello Ann" });
+      expect(reply.from).toBe("+15005559999");
+      expect((await one.messages.send(hello)).from).toBe("+15005559999");
+      await clock.settle();
+      expect(sent().slice(1)).toEqual(["Hello Ann", hello.body]);
+
+      // Any other message moves the contact to the sender that it wrote to.
+      await says("START", { to: other });
+      expect((await one.conversations.reply(id, { body: "Welcome back" })).from).toBe(other);
+    },
+  );
+
+  it("that is withdrawn with the first message leaves the contact with the only sender it knows", async () => {
+    const { one, says } = await opened({ consent: { scope: "sender" } });
+    await one.senders.create({ address: other, channels: ["sms"], transport: "sandbox" });
+    await says("STOP", { to: other });
+    expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");
+  });
+
   it("can be separate per sender", async () => {
     const { one, says, sent } = await opened({ consent: { scope: "sender" } });
     await one.senders.create({ address: other, channels: ["sms"], transport: "sandbox" });
