@@ -12,10 +12,10 @@
  * 4. When the transaction has been committed, the store calls `onCommitted`: the rest of the job
  *    runs, as if a search had found it. If the transaction fails or runs again, the store calls
  *    `onUndone`, which gives the slot back. Lease and first step are gone with the writes of the
- *    transaction. If the storage fails in the commit, the store calls `onUnknown`: the answer to
- *    the commit may be lost.
+ *    transaction. If the storage fails in the commit, the store calls `onOutcomeUnknown`: the answer
+ *    to the commit may be lost.
  */
-import type { Begun, Starter, UnscopedTx } from "../store/index.ts";
+import type { BegunWork, Starter, UnscopedTx } from "../store/index.ts";
 import { decodeLane, type Lane } from "./lane.ts";
 import { type JobRow, jobs } from "./rows.ts";
 import type { RunningJobs } from "./running-jobs.ts";
@@ -51,7 +51,7 @@ export class BeginAtOnce implements Starter<JobRow> {
     });
   }
 
-  async begin(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
+  async begin(tx: UnscopedTx, rows: readonly JobRow[]): Promise<BegunWork | undefined> {
     const { handlers, takeSlot } = this.#options;
     const job = rows.find(({ kind }) => handlers[kind].firstStep !== undefined);
     if (job === undefined || job.due_at > tx.now) return undefined;
@@ -68,7 +68,7 @@ export class BeginAtOnce implements Starter<JobRow> {
     return {
       onCommitted: () => this.#go(taken, lane),
       onUndone: () => this.#cancel(lane),
-      onUnknown: () => this.#check(taken, lane),
+      onOutcomeUnknown: () => this.#check(taken, lane),
     };
   }
 

@@ -20,7 +20,7 @@ export { reread } from "./reads/reread.ts";
 export { background, Store } from "./store.ts";
 export { backdated, isIn, rowsInScope, unscoped } from "./transactions/scoped-tx.ts";
 export type {
-  Begun,
+  BegunWork,
   PlannedRead,
   Projection,
   ReadOptions,

@@ -11,7 +11,7 @@ export function forgetBegunWork(members: readonly Member[]): void {
 /** Continues the work that began in runs, if it turns out that they were committed. */
 export function checkBegunWork(members: readonly Member[]): void {
   for (const member of members) {
-    member.begun?.onUnknown();
+    member.begun?.onOutcomeUnknown();
     member.begun = undefined;
   }
 }

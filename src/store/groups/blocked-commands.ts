@@ -83,7 +83,7 @@ export class BlockedCommands implements Blocked {
       requeue: (members) => this.#queue.addAgain(members),
       blocked: {
         mustWait: (run) => this.#lockedRows.overlaps(run),
-        add: (runs, conflict) => this.#addAgain(runs, conflict),
+        add: (runs, conflict) => this.#noteBlocked(runs, conflict),
       },
       onFailure: (error) => {
         onFailure(error);
@@ -106,11 +106,11 @@ export class BlockedCommands implements Blocked {
     const conflict = runs.length === 1 ? met : undefined;
     for (const run of runs) {
       const { member } = run;
-      prepare(member);
+      allowSharedGroup(member);
       this.#commands.set(member, { member, since, triedAt: since, run, conflict });
       this.#rows.add(run);
     }
-    if (met !== undefined) split(runs);
+    if (met !== undefined) runInSmallerGroups(runs);
     this.#trying ??= this.#tryUntilNoneWaits();
   }
 
@@ -176,15 +176,19 @@ export class BlockedCommands implements Blocked {
     for (const { run } of this.#commands.values()) this.#rows.add(run);
   }
 
-  #addAgain(runs: readonly SoloRun[], met: StorageConflict | undefined): void {
+  /**
+   * Notes that commands of the current try are blocked. If a larger group met the conflict, they
+   * first run again in smaller ones, to find those that need the locked row.
+   */
+  #noteBlocked(runs: readonly SoloRun[], met: StorageConflict | undefined): void {
     if (met !== undefined && runs.length > 1) {
-      split(runs);
+      runInSmallerGroups(runs);
       this.#queue.addAgain(runs.map(({ member }) => member));
       return;
     }
     for (const run of runs) {
       const { member } = run;
-      prepare(member);
+      allowSharedGroup(member);
       this.#lockedRows.add(run);
       this.#stillBlocked.add(member);
       const command = this.#commands.get(member);
@@ -218,14 +222,17 @@ export class BlockedCommands implements Blocked {
   }
 }
 
-/** Lets the commands of a group that met a locked row run again in smaller groups. */
-function split(runs: readonly SoloRun[]): void {
+/** Lets the commands of a group that met a locked row run again in smaller ones. */
+function runInSmallerGroups(runs: readonly SoloRun[]): void {
   const size = runs.length > smallGroupSize ? smallGroupSize : 1;
   for (const { member } of runs) member.groupSize = size;
 }
 
-/** An exclusive group, as after other conflicts, would let all processes wait for the lock. */
-function prepare(member: Member): void {
+/**
+ * Lets a command run again in a shared group. An exclusive one, as after other conflicts, would let
+ * all processes wait for the lock.
+ */
+function allowSharedGroup(member: Member): void {
   member.conflicts = 0;
   member.groupSize = maxGroupSize;
 }

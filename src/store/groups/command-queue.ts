@@ -1,5 +1,5 @@
 import type { StorageCapabilities } from "../../ports/index.ts";
-import type { Begun, UnscopedTx } from "../transactions/transaction.ts";
+import type { BegunWork, UnscopedTx } from "../transactions/transaction.ts";
 
 /**
  * Who gave a command. `caller`: the host application or an API client, which waits for the result.
@@ -34,7 +34,7 @@ export interface Member {
    */
   groupSize: number;
   /** The work that began in the last run of the command. It goes on after the commit. */
-  begun: Begun | undefined;
+  begun: BegunWork | undefined;
 }
 
 /**

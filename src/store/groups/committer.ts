@@ -202,7 +202,7 @@ export class Committer {
     throwIfGroupFails(result);
     if (!result.ok) {
       overlay.rollBack(mark);
-      tx.holdTaken();
+      tx.holdRecent();
     }
     return result;
   }

@@ -44,7 +44,7 @@ export class BufferedTx implements BaseTx {
   readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   /** The rows that were taken from memory. */
-  readonly #taken: { readonly collection: Collection; readonly row: VersionedRow }[] = [];
+  readonly #recent: { readonly collection: Collection; readonly row: VersionedRow }[] = [];
   /** The keys under which no row is stored, by index. Most transactions have none. */
   #none: Map<Index, KeyMap<true>> | undefined;
   #scoped: ScopedTx | undefined;
@@ -69,8 +69,8 @@ export class BufferedTx implements BaseTx {
    * Guards the rows that were taken from memory, after writes were undone. They may be outdated,
    * and the error or what the command did next may depend on them.
    */
-  holdTaken(): void {
-    for (const { collection, row } of this.#taken) this.#hold(collection, row);
+  holdRecent(): void {
+    for (const { collection, row } of this.#recent) this.#hold(collection, row);
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
@@ -103,7 +103,7 @@ export class BufferedTx implements BaseTx {
     if (lock && collection.kind !== "queue") throw new TypeError(`${collection.name} is no queue`);
     const known = primary && hold === "recent" ? this.#snapshot.recent(collection, key) : undefined;
     if (known !== undefined) {
-      this.#taken.push({ collection, row: known });
+      this.#recent.push({ collection, row: known });
       this.#hold(collection, known);
       return rowIn<R>(scope, known);
     }
@@ -196,7 +196,7 @@ export class BufferedTx implements BaseTx {
       this.#checkNotEnded();
       this.#overlay.rollBack(mark);
       this.#insertions.length = length;
-      this.holdTaken();
+      this.holdRecent();
       throw error;
     }
   }

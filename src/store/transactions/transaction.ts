@@ -60,11 +60,11 @@ export interface Starter<R extends object = object> {
   /** The collection whose new rows are passed to `begin`. */
   readonly of: Collection<R>;
   /** Returns what began, or undefined if it begins nothing. If it throws, the command fails. */
-  begin(tx: UnscopedTx, rows: readonly R[]): Promise<Begun | undefined>;
+  begin(tx: UnscopedTx, rows: readonly R[]): Promise<BegunWork | undefined>;
 }
 
 /** Work that began in a transaction. One of its functions is called, once. */
-export interface Begun {
+export interface BegunWork {
   /** Continues the work, because the transaction has been committed. */
   readonly onCommitted: () => void;
   /** Forgets the work, because the transaction has failed or runs again. */
@@ -73,7 +73,7 @@ export interface Begun {
    * Finds out whether the transaction was committed, and then continues the work. The storage
    * failed, and the answer to the commit may have been lost.
    */
-  readonly onUnknown: () => void;
+  readonly onOutcomeUnknown: () => void;
 }
 
 /**
