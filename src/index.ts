@@ -305,5 +305,6 @@ export type {
   Write,
 } from "./ports/index.ts";
 export type * from "./ports/agent-model.ts";
+export type * from "./ports/carrier-errors.ts";
 export type * from "./ports/http-client.ts";
 export type * from "./ports/transport.ts";

@@ -79,16 +79,9 @@ export {
   maxHeaderBytes,
 } from "./http-client.ts";
 export type { EngineLock, EngineLocks } from "./engine-locks.ts";
-export {
-  type Clock,
-  errorFacts,
-  errorLogger,
-  type Logger,
-  type Random,
-  silent,
-  type SleepOptions,
-  withoutMessage,
-} from "./environment.ts";
+export type { Clock, SleepOptions } from "./clock.ts";
+export { errorFacts, errorLogger, type Logger, silent, withoutMessage } from "./logger.ts";
+export type { Random } from "./random.ts";
 export {
   analyzerName,
   type DateContext,
@@ -130,15 +123,11 @@ export {
   type CallbackRequest,
   type CallbackResult,
   type CarriedMessage,
-  type CarrierError,
-  type CarrierErrorCode,
-  carrierErrorCodes,
   type InboundKeyword,
   type InboundMessage,
   type LookupAnswer,
   type Media,
   type OutboundMessage,
-  permanentReasons,
   type Receipt,
   type ReceiptSubject,
   type ReceiptTimes,
@@ -151,3 +140,9 @@ export {
   type TransportSink,
   webchatTransportName,
 } from "./transport.ts";
+export {
+  type CarrierError,
+  type CarrierErrorCode,
+  carrierErrorCodes,
+  permanentReasons,
+} from "./carrier-errors.ts";

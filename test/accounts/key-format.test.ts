@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { drawKey, hashKey, parseKey } from "../../src/accounts/key-format.ts";
-import type { Random } from "../../src/ports/environment.ts";
+import type { Random } from "../../src/ports/random.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const mode = fc.constantFrom("live" as const, "sandbox" as const);

@@ -13,7 +13,7 @@ import type { KeyScope } from "../../src/operations/caller.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Mode, Scope } from "../../src/kernel/ids.ts";
 import type { EngineOptions } from "../../src/host/options.ts";

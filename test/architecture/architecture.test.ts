@@ -67,7 +67,7 @@ describe("the check of imports", () => {
 
   test.each([
     [
-      "src/ports/environment.ts",
+      "src/ports/logger.ts",
       "import type { A } from '../messages/index.ts'",
       "ports stands below messages",
     ],

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { english } from "../../adapters/language/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { MessagingEngine } from "../../src/engine.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import type { Policy } from "../../src/ports/policy.ts";

@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { json } from "node:stream/consumers";
-import type { Clock } from "../../src/ports/environment.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import type {
   LookupAnswer,
   Receipt,

@@ -1,5 +1,5 @@
 import { system } from "tidings/system";
-import type { Clock } from "../../src/ports/environment.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 
 /** Maps the machine's monotonic clock to a time that runs at another rate. */
 export interface Epoch {

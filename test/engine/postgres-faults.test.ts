@@ -6,7 +6,7 @@ import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { system } from "../../adapters/system/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Clock } from "../../src/ports/environment.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import { epoch, fastClock } from "../crash/clock.ts";
 import { type Carrier, carrier, providerId } from "../support/carrier.ts";
 import { eventually } from "../support/eventually.ts";

@@ -15,7 +15,7 @@ import { standardConsent } from "../../src/operations/consent-options.ts";
 import { noVerdicts } from "../../src/operations/host-policies.ts";
 import type { Call } from "../../src/operations/operation.ts";
 import { standardHistoryChunks } from "../../src/operations/runtime.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import { over } from "../support/over.ts";

@@ -7,7 +7,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { HttpClient, HttpOutcome } from "../../src/ports/http-client.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { answered, line, overTelnyx, overTwilio, sid, uuid } from "../adapters/transport/world.ts";

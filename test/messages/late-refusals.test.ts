@@ -1,7 +1,8 @@
 /** Messages that a carrier refuses after its answer had counted as lost. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { CarrierErrorCode, LookupAnswer, SendAnswer } from "../../src/ports/transport.ts";
+import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
+import type { LookupAnswer, SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, type Carrier, carrier, held } from "../support/carrier.ts";
 import { world } from "../support/world.ts";
 

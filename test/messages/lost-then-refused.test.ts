@@ -1,12 +1,8 @@
 /** Messages that a first carrier may have sent, and that a second refused for good. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type {
-  CarrierErrorCode,
-  LookupAnswer,
-  Receipt,
-  SendAnswer,
-} from "../../src/ports/transport.ts";
+import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
+import type { LookupAnswer, Receipt, SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, type Script } from "../support/carrier.ts";
 import { world } from "../support/world.ts";
 

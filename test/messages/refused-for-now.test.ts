@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Route } from "../../src/ports/route.ts";
-import type { CarrierErrorCode, SendAnswer, SendContext } from "../../src/ports/transport.ts";
+import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
+import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, lost } from "../support/carrier.ts";
 import { world } from "../support/world.ts";
 

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Route } from "../../src/ports/route.ts";
-import type { CarrierErrorCode, Receipt, SendAnswer } from "../../src/ports/transport.ts";
+import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
+import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 import {
   accepted,
   busy,

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import { errorLogger, silent, withoutMessage } from "../../src/ports/environment.ts";
+import { errorLogger, silent, withoutMessage } from "../../src/ports/logger.ts";
 import { call } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";

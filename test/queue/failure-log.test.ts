@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { FailureLog } from "../../src/queue/failure-log.ts";
 
 it("counts the failures since it last worked or was logged, and logs one line a minute", () => {

@@ -15,7 +15,7 @@ import {
 import type { SendClass } from "../../src/queue/classes.ts";
 import type { Claim, JobOrder } from "../../src/queue/job.ts";
 import { decodeLane, type Lane } from "../../src/queue/lane.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";

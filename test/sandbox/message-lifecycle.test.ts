@@ -8,7 +8,7 @@ import {
   type MessageState,
   plan,
 } from "../../src/messages/rules.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type {
   AttemptMade,
   OutboundMessage,

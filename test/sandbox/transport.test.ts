@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { AttemptId, MessageId } from "../../src/kernel/ids.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { Channel } from "../../src/kernel/channels.ts";
 import type {
   Attempt,

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/modules.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";

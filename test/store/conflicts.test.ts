@@ -1,6 +1,6 @@
 /** Commands that meet conflicts while they run, not at their commit. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { StorageConflict } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import { simulated } from "../../adapters/testing/index.ts";

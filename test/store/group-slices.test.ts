@@ -10,7 +10,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { Access, StoragePort } from "../../src/ports/storage.ts";
 import type { Origin } from "../../src/store/groups/command-queue.ts";
 import { Store } from "../../src/store/store.ts";

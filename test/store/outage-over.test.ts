@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { Store } from "../../src/store/store.ts";
 import { over } from "../support/over.ts";
 import { itemById, items, schema } from "./commands.ts";

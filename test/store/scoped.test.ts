@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { integer, scoped, text } from "../../src/ports/define-collection.ts";
 import { schemaOf } from "../../src/ports/collection.ts";
 import type { Scope } from "../../src/kernel/ids.ts";

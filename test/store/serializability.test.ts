@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { dayMs } from "../../src/kernel/index.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
 import type { Origin } from "../../src/store/groups/command-queue.ts";

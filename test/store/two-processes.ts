@@ -1,7 +1,7 @@
 /** Two stores on one storage, as two processes have them. The reads of the first are counted. */
 import { onTestFinished } from "vitest";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";

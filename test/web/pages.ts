@@ -26,7 +26,7 @@ import { mountPage, type PageMount } from "../../adapters/web/shared/server/page
 import type { PageOptions } from "../../adapters/web/shared/server/options.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { overFetch } from "../api/servers.ts";
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;

@@ -12,7 +12,7 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { widgetHandler } from "../../adapters/web/widget/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** As strict as a page can be that calls its own server. */

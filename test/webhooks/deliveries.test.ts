@@ -5,7 +5,7 @@ import { appendEvent } from "../../src/events/rows.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
 import { deliveries, webhookPatterns, webhooks } from "../../src/webhooks/rows.ts";
 import { idSource } from "../../src/kernel/ids.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
 import { simulated } from "../../adapters/testing/index.ts";

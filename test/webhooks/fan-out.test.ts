@@ -5,7 +5,7 @@ import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { appendEvent } from "../../src/events/rows.ts";
 import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import { schema } from "../../src/modules.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { Store } from "../../src/store/store.ts";
 import { webhookDisabled } from "../../src/webhooks/events.ts";
 import { fanOut } from "../../src/webhooks/fan-out.ts";

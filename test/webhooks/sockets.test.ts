@@ -4,7 +4,7 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
-import { silent } from "../../src/ports/environment.ts";
+import { silent } from "../../src/ports/logger.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { DeliveryWithBody } from "../../src/webhooks/delivery-types.ts";
 import { type Behavior, drip, flood, receiver } from "../adapters/http-client/receiver.ts";

@@ -26,7 +26,7 @@ import {
   sums,
 } from "../../../adapters/testing/storage-conformance/collections.ts";
 import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
-import { silent } from "../../../src/ports/environment.ts";
+import { silent } from "../../../src/ports/logger.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { Store } from "../../../src/store/store.ts";
 import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { silent } from "../../../src/ports/environment.ts";
+import { silent } from "../../../src/ports/logger.ts";
 import { seededRandom } from "../../../adapters/testing/seeded-random.ts";
 import { virtualClock } from "../../../adapters/testing/virtual-clock.ts";
 import { Store } from "../../../src/store/store.ts";

@@ -4,11 +4,11 @@ import type { OutboundMessagePayload } from "telnyx/resources/messages/messages"
 import { describe, expect, test } from "vitest";
 import type {
   CallbackResult,
-  CarrierErrorCode,
   Receipt,
   SendAnswer,
   Transport,
 } from "../../../src/ports/transport.ts";
+import type { CarrierErrorCode } from "../../../src/ports/carrier-errors.ts";
 import {
   answered,
   attempt,

@@ -1,34 +1,5 @@
 import { PolicyFailure, TidingsError } from "../kernel/index.ts";
 
-/** The engine's clock. The engine reads time and sets timers only through it. */
-export interface Clock {
-  /** Milliseconds since the Unix epoch. May step back. */
-  now(): number;
-  /**
-   * Milliseconds since an arbitrary start, with fractions. Never steps back, and ignores changes of
-   * the wall clock. Rate limits count with it.
-   */
-  monotonic(): number;
-  /** Resolves after `ms` milliseconds, or immediately when `signal` aborts. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal, options?: SleepOptions): Promise<void>;
-}
-
-/** Options of a clock's `sleep`. */
-export interface SleepOptions {
-  /**
-   * Whether the timer keeps the process alive, as in `node:timers/promises`. A clock without real
-   * timers ignores it.
-   * @default true
-   */
-  readonly ref?: boolean | undefined;
-}
-
-/** The source of ids, secrets and jitter. A seeded source makes a run reproducible. */
-export interface Random {
-  /** Returns `count` bytes. In production they must be cryptographically secure. */
-  bytes(count: number): Uint8Array;
-}
-
 /**
  * A logger with the interface of pino: facts first, then a message. The engine puts no secrets,
  * message bodies or phone numbers into the facts. The fact `err` is always an `Error`: a
