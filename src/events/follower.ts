@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/index.ts";
-import { type FailureLog, Signal } from "../queue/index.ts";
+import { type FailureLog, WakeFlag } from "../queue/index.ts";
 
 interface FollowerOptions {
   readonly clock: Clock;
@@ -23,13 +23,13 @@ const pauseMs = 1_000;
 /** Follows a log: runs a step whenever something may have been committed, until it is stopped. */
 export class Follower {
   readonly #options: FollowerOptions;
-  readonly #fresh: Signal;
+  readonly #flag: WakeFlag;
   #stopping = false;
   #loop: Promise<void> | undefined;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#fresh = new Signal(options.clock);
+    this.#flag = new WakeFlag(options.clock);
   }
 
   start(): void {
@@ -38,13 +38,13 @@ export class Follower {
 
   /** Runs the step again. Call this when something may have been committed. */
   wake(): void {
-    this.#fresh.raise();
+    this.#flag.raise();
   }
 
   /** Resolves when the current step has ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#fresh.raise();
+    this.#flag.raise();
     await this.#loop;
   }
 
@@ -52,7 +52,7 @@ export class Follower {
     const { step, yieldToEventLoop, failures, pollMs = defaultPollMs } = this.#options;
     while (!this.#stopping) {
       // Lowered before the reads, so that a commit during the reads raises it again.
-      this.#fresh.lower();
+      this.#flag.lower();
       let wait = pollMs;
       try {
         const result = await step();
@@ -68,8 +68,8 @@ export class Follower {
         failures.failed(error);
         wait = pauseMs;
       }
-      // `stop` raises the signal, so this wait ends.
-      await this.#fresh.wait(wait);
+      // `stop` raises the flag, so this wait ends.
+      await this.#flag.wait(wait);
     }
   }
 }

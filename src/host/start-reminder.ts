@@ -4,7 +4,7 @@ import {
   type JobRow,
   jobs,
   type Runnable,
-  Signal,
+  WakeFlag,
 } from "../queue/index.ts";
 import type { Consumers } from "../events/index.ts";
 import type { Clock } from "../ports/index.ts";
@@ -27,7 +27,7 @@ export class StartReminder {
   readonly #runtime: EngineRuntime;
   readonly #runnable: Runnable;
   readonly #clock: Clock;
-  readonly #wake: Signal;
+  readonly #wake: WakeFlag;
   readonly #stop = new AbortController();
   readonly #unsubscribe: () => void;
 
@@ -40,7 +40,7 @@ export class StartReminder {
       monotonic: () => clock.monotonic(),
       sleep: (ms, signal) => clock.sleep(ms, signal, { ref: false }),
     };
-    this.#wake = new Signal(this.#clock);
+    this.#wake = new WakeFlag(this.#clock);
     this.#unsubscribe = store.onCommit((writes) => {
       if (writes.some(({ collection }) => collection === jobs)) this.wake();
     });

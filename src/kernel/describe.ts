@@ -1,7 +1,7 @@
 /**
- * Texts for errors: they describe values and suggest names. How much of a value they show depends
- * on what it may be: `show` quotes a text that cannot be a secret, `describe` shows only numbers and
- * `true` or `false`, and `kindOf` not even numbers.
+ * Texts for errors: they describe values and suggest names. What a value may be decides how much of
+ * it they show: `show` quotes a text that cannot be a secret, `describe` shows only numbers and
+ * booleans, and `kindOf` not even numbers.
  */
 import { nearestName, storable } from "./text.ts";
 

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import type { ContactId, Limits, WebchatSessionId } from "../kernel/index.ts";
-import type { Signal } from "../queue/index.ts";
+import type { WakeFlag } from "../queue/index.ts";
 import type { Reads } from "../store/index.ts";
 import type { Call, Command } from "./operation.ts";
 import type { SignalFilter, SignalSubscription } from "./signals.ts";
@@ -59,7 +59,7 @@ export interface Mailbox {
 /** The place of an open stream among those of this process. */
 export interface StreamPlace {
   /** Raised when the stream must look for items, or must end. */
-  readonly signal: Signal;
+  readonly flag: WakeFlag;
   /** Whether the stream must end because its mailbox has newer streams. */
   readonly isOver: () => boolean;
   readonly leave: () => void;

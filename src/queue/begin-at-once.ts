@@ -12,8 +12,8 @@
  * 4. When the transaction has been committed, the store calls `onCommitted`: the rest of the job
  *    runs, as if a search had found it. If the transaction fails or runs again, the store calls
  *    `onUndone`, which gives the slot back. Lease and first step are gone with the writes of the
- *    transaction. If the storage fails in the commit, the store calls `onOutcomeUnknown`: the answer
- *    to the commit may be lost.
+ *    transaction. If the storage fails in the commit, the answer to the commit may be lost, and the
+ *    store calls `onOutcomeUnknown`.
  */
 import type { BegunWork, Starter, UnscopedTx } from "../store/index.ts";
 import { decodeLane, type Lane } from "./lane.ts";

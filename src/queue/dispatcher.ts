@@ -4,7 +4,7 @@ import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 import { Backlog } from "./backlog.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
-import { Signal } from "./signal.ts";
+import { WakeFlag } from "./wake-flag.ts";
 import { RunningJobs, type RunningJobsOptions } from "./running-jobs.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
@@ -52,7 +52,7 @@ export class Dispatcher {
   readonly #atOnce: BeginAtOnce;
   readonly #slots: Slots;
   readonly #running: RunningJobs;
-  readonly #wake: Signal;
+  readonly #wake: WakeFlag;
   readonly #unsubscribe: () => void;
   readonly #removeStarter: () => void;
   readonly #loop: Promise<void>;
@@ -80,7 +80,7 @@ export class Dispatcher {
         this.#slots,
       );
     this.#backlogs = new Map(options.pools.map((pool) => [pool, backlogOf(pool)]));
-    this.#wake = new Signal(options.clock);
+    this.#wake = new WakeFlag(options.clock);
     this.#running = new RunningJobs({
       ...options,
       slots: this.#slots,

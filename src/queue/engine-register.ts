@@ -27,7 +27,7 @@ import {
   time,
 } from "../ports/index.ts";
 import { background, type Scan, scan, type Store, type UnscopedTx } from "../store/index.ts";
-import { Signal } from "./signal.ts";
+import { WakeFlag } from "./wake-flag.ts";
 import { FailureLog } from "./failure-log.ts";
 import { type Pool, pools } from "./lane.ts";
 import {
@@ -73,7 +73,7 @@ const longestLeaseMs = 600_000;
 /** Registers one engine, and ends the leases of engines that are gone. */
 export class EngineRegister {
   readonly #options: EngineRegisterOptions;
-  readonly #wake: Signal;
+  readonly #wake: WakeFlag;
   #lock: EngineLock | undefined;
   #loop: Promise<void> | undefined;
   readonly #checks: FailureLog;
@@ -86,7 +86,7 @@ export class EngineRegister {
       failed: "crashed engines could not be found; retrying",
       again: "crashed engines can be found again",
     });
-    this.#wake = new Signal(options.clock);
+    this.#wake = new WakeFlag(options.clock);
   }
 
   /** Registers the engine, and begins to look for engines that are gone. */

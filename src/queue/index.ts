@@ -1,6 +1,6 @@
 export { bestOf, type SendClass, sendClasses, pickByClass } from "./classes.ts";
 export { Semaphore } from "./semaphore.ts";
-export { Signal } from "./signal.ts";
+export { WakeFlag } from "./wake-flag.ts";
 export { Dispatcher } from "./dispatcher.ts";
 export { leaseMs } from "./take-job.ts";
 export { EngineRegister } from "./engine-register.ts";

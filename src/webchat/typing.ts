@@ -65,7 +65,7 @@ export const typingStream: EventStream<WatchTyping, never> = {
   input: () => watchTypingSchema,
   async open(sources, filter, _call, signal) {
     const place = await sources.join();
-    const signals = sources.listen(filter, () => place.signal.raise());
+    const signals = sources.listen(filter, () => place.flag.raise());
     const next = () => Promise.resolve({ events: signals.take().map(typingItem), more: false });
     return follow({ ...sources, place, next, close: signals.leave }, signal);
   },

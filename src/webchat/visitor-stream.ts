@@ -95,12 +95,12 @@ class VisitorReader {
   constructor(
     sources: StreamSources,
     session: WebchatSessionRow,
-    { signal }: StreamPlace,
+    { flag }: StreamPlace,
     after: number,
   ) {
     this.#sources = sources;
     this.#session = session;
-    this.#wake = () => signal.raise();
+    this.#wake = () => flag.raise();
     this.#after = after;
   }
 

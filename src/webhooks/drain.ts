@@ -1,7 +1,7 @@
 import { endWebhookDrain, type NextDelivery, ReadAhead } from "./due-deliveries.ts";
 import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
 import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../kernel/index.ts";
-import { type Claim, type JobRun, leaseMs, renew, retry, Signal } from "../queue/index.ts";
+import { type Claim, type JobRun, leaseMs, renew, retry, WakeFlag } from "../queue/index.ts";
 import { RequestLimit } from "./request-limit.ts";
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
@@ -61,7 +61,7 @@ export class WebhookDrain {
   /** On the clock that never steps back, like `#lastResponseAt`. */
   readonly #beginsUntil: number;
   /** Raised when another attempt may begin, and when the last attempt was recorded. */
-  readonly #wake: Signal;
+  readonly #wake: WakeFlag;
   /** Deliveries whose attempt is under way or not yet recorded. They must not begin again. */
   readonly #unfinished = new Set<DeliveryId>();
   #unrecorded: UnrecordedAttempt[] = [];
@@ -100,7 +100,7 @@ export class WebhookDrain {
     this.#renewedAt = leasedAt;
     this.#lastResponseAt = clock.monotonic();
     this.#beginsUntil = clock.monotonic() + beginMs;
-    this.#wake = new Signal(clock);
+    this.#wake = new WakeFlag(clock);
   }
 
   /** Call when a commit of this process has changed the webhook. */

@@ -22,7 +22,7 @@ import type {
   StreamPlace,
 } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
-import { Signal } from "../../queue/index.ts";
+import { WakeFlag } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
 import { mailboxName, mailByPosition, type MailRow } from "../../webchat/index.ts";
 import { SessionCheck } from "./session-check.ts";
@@ -49,7 +49,7 @@ const maxOfMailboxes = 10_000;
 
 /** An open stream. */
 interface Entry {
-  readonly signal: Signal;
+  readonly flag: WakeFlag;
   isOver: boolean;
 }
 
@@ -111,21 +111,21 @@ export class LiveStreams {
   /** @throws TidingsError `too_many_streams`, `overloaded` */
   async join(opening: Opening, mailbox?: Mailbox): Promise<StreamPlace> {
     const { over, scope } = opening;
-    const signal = new Signal(this.#clock);
-    const entry: Entry = { signal, isOver: false };
+    const flag = new WakeFlag(this.#clock);
+    const entry: Entry = { flag, isOver: false };
     const leave =
       mailbox === undefined
         ? this.#joinEvents(entry, opening)
         : await this.#joinMailbox(Object.assign(entry, { ...mailbox, scope }));
     const gone = (): void => {
-      signal.raise();
+      flag.raise();
       // A stream that was never read would not call `leave` itself.
       leave();
     };
     if (over.aborted) gone();
     else over.addEventListener("abort", gone, { once: true });
     return {
-      signal,
+      flag,
       isOver: () => entry.isOver,
       leave: () => {
         leave();
@@ -165,7 +165,7 @@ export class LiveStreams {
     this.#mail.onWrites(writes);
     this.#conversations.onWrites(writes);
     if (this.#ofEvents.size > 0 && writes.some(changesKey)) {
-      for (const { signal } of this.#ofEvents) signal.raise();
+      for (const { flag } of this.#ofEvents) flag.raise();
     }
     if (this.#ofMailboxes === 0) return;
     const ended = new Set(writes.flatMap(removedSession));
@@ -188,7 +188,7 @@ export class LiveStreams {
   /** Ends all streams. */
   close(): void {
     this.#closed = true;
-    for (const { signal } of this.#ofEvents) signal.raise();
+    for (const { flag } of this.#ofEvents) flag.raise();
     this.#raiseMailboxes();
     this.#events.close();
     this.#mail.close();
@@ -205,7 +205,7 @@ export class LiveStreams {
 
   #raiseMailboxes(isWanted: (entry: MailboxEntry) => boolean = () => true): void {
     for (const entries of this.#mailboxes.values()) {
-      for (const entry of entries) if (isWanted(entry)) entry.signal.raise();
+      for (const entry of entries) if (isWanted(entry)) entry.flag.raise();
     }
   }
 
@@ -234,7 +234,7 @@ export class LiveStreams {
     const [oldest] = open;
     if (oldest !== undefined && open.length >= maxPerMailbox) {
       oldest.isOver = true;
-      oldest.signal.raise();
+      oldest.flag.raise();
     }
     this.#mailboxes.set(name, others.add(entry));
     this.#ofMailboxes++;
@@ -244,7 +244,7 @@ export class LiveStreams {
       if (others.size === 0 && this.#mailboxes.get(name) === others) this.#mailboxes.delete(name);
     };
     try {
-      const unwatch = await this.#mail.join(name, () => entry.signal.raise());
+      const unwatch = await this.#mail.join(name, () => entry.flag.raise());
       return () => {
         remove();
         unwatch();

@@ -66,7 +66,7 @@ export const eventStream: EventStream<StreamEvents, EventEnvelope> = {
   input: () => streamEventsSchema,
   async open(sources, { last_event_id, typing, ...filter }, { services }, signal) {
     const place = await sources.join();
-    const wake = (): void => place.signal.raise();
+    const wake = (): void => place.flag.raise();
     try {
       const from = await positionOf(sources, last_event_id, services.eventsKeptMs);
       const reader = new EventReader(sources, filter, from, wake);

@@ -31,7 +31,7 @@ const nothing = { events: [], more: false } as const;
  */
 export async function* follow<Item>(
   {
-    place: { signal: fresh, isOver, leave },
+    place: { flag, isOver, leave },
     now,
     mayContinue,
     yieldToEventLoop,
@@ -48,7 +48,7 @@ export async function* follow<Item>(
     while (!signal.aborted && now() < endsAt) {
       // Lowered before the reads, so that a commit during the reads raises it again. A commit may
       // also have raised it while the client took a keep-alive. Without either, nothing is read.
-      const isWoken = fresh.lower();
+      const isWoken = flag.lower();
       if (isOver() || !(await mayContinue())) return;
       const batch: StreamBatch<Item> | undefined = isWoken || hasMore ? await next() : nothing;
       if (batch === undefined) return;
@@ -68,7 +68,7 @@ export async function* follow<Item>(
         // Notifications without events for this stream do not delay the keep-alive. The limits
         // protect against a clock that was set back.
         const quiet = Math.max(0, now() - quietSince);
-        await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
+        await flag.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
       }
       if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
       yield { comment: "" };

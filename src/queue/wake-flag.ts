@@ -4,7 +4,7 @@ import type { Clock } from "../ports/index.ts";
 const woken = "woken";
 
 /** A flag that a loop can wait for. It stays raised until it is lowered. */
-export class Signal {
+export class WakeFlag {
   readonly #clock: Clock;
   #raised = false;
   #waiting: AbortController | undefined;
