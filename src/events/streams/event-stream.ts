@@ -68,7 +68,7 @@ export const eventStream: EventStream<StreamEvents, EventEnvelope> = {
     const place = await sources.join();
     const wake = (): void => place.flag.raise();
     try {
-      const from = await positionOf(sources, last_event_id, services.eventsKeptMs);
+      const from = await startOf(sources, last_event_id, services.eventsKeptMs);
       const reader = new EventReader(sources, filter, from, wake);
       const { conversation_id } = filter;
       const signals = typing === true ? sources.listen({ conversation_id }, wake) : undefined;
@@ -94,7 +94,8 @@ export function typingItem({ conversation_id, author }: TypingSignal): Transient
   return { event: "typing", transient: { conversation_id, author } };
 }
 
-async function positionOf(
+/** Returns the position after which a stream begins. */
+async function startOf(
   { reads, now }: Pick<StreamSources, "reads" | "now">,
   last_event_id: string | undefined,
   keptMs: number,
@@ -102,7 +103,7 @@ async function positionOf(
   if (last_event_id === undefined) return newestPosition(reads);
   const last = await reads.get(eventById, [last_event_id]);
   // An old event may still exist because a consumer has not handled it. Later ones may be gone.
-  if (last !== undefined && last.created_at >= now() - keptMs) return placeOf(reads, last);
+  if (last !== undefined && last.created_at >= now() - keptMs) return positionOf(reads, last);
   const pointer = "/last_event_id";
   if (!isId("evt", last_event_id)) {
     const message = `must be the id of an event, got ${show(last_event_id)}`;
@@ -118,11 +119,11 @@ async function positionOf(
  * Returns the position of an event. If a transaction of the host application wrote it, its position
  * may be negative until a reader reaches the end of the log.
  */
-async function placeOf(reads: Reads, { id, position }: EventRow): Promise<number> {
+async function positionOf(reads: Reads, { id, position }: EventRow): Promise<number> {
   if (position > 0) return position;
   const newest = await newestPosition(reads);
-  const placed = await reads.get(eventById, [id]);
-  return placed !== undefined && placed.position > 0 ? placed.position : newest;
+  const reread = await reads.get(eventById, [id]);
+  return reread !== undefined && reread.position > 0 ? reread.position : newest;
 }
 
 /**

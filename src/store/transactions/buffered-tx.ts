@@ -96,16 +96,18 @@ export class BufferedTx implements BaseTx {
   ): Promise<Seen<R> | undefined> {
     this.#checkNotEnded();
     const { collection } = index;
-    const primary = index === collection.primary;
-    const touched = primary ? this.#overlay.find(collection, key) : undefined;
-    if (touched !== undefined) return rowIn<R>(scope, touched.row);
     const { hold = false, lock = false } = options ?? {};
     if (lock && collection.kind !== "queue") throw new TypeError(`${collection.name} is no queue`);
-    const known = primary && hold === "recent" ? this.#snapshot.recent(collection, key) : undefined;
-    if (known !== undefined) {
-      this.#recent.push({ collection, row: known });
-      this.#hold(collection, known);
-      return rowIn<R>(scope, known);
+    const primary = index === collection.primary;
+    if (primary) {
+      const touched = this.#overlay.find(collection, key);
+      if (touched !== undefined) return rowIn<R>(scope, touched.row);
+      const recent = hold === "recent" ? this.#snapshot.recent(collection, key) : undefined;
+      if (recent !== undefined) {
+        this.#recent.push({ collection, row: recent });
+        this.#hold(collection, recent);
+        return rowIn<R>(scope, recent);
+      }
     }
     const lookup: Lookup = lock ? { index, key, limit: 1, lock } : { index, key, limit: 1 };
     // The overlay has no row with this primary key.

@@ -38,7 +38,7 @@ export const race = inArea("race", [
       "A command takes a row from memory that another process has changed, and its commit does " +
       "not notice.",
     file: "src/store/transactions/buffered-tx.ts",
-    find: "this.#hold(collection, known);",
+    find: "this.#hold(collection, recent);",
     replace: "",
     tests: ["test/store/recent-rows.test.ts"],
   },
