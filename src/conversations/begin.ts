@@ -1,10 +1,5 @@
 import { conversationCreated } from "./events.ts";
-import {
-  contactById,
-  contactReference,
-  identityByAddress,
-  type IdentityRow,
-} from "../contacts/index.ts";
+import { contactById, identityByAddress, type IdentityRow } from "../contacts/index.ts";
 import { conversationResource } from "./show.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
 import { effectOfInbound, statusPatch } from "./rules.ts";
@@ -100,11 +95,7 @@ export async function beginConversation(
     closed_at: null,
   });
   const contact = await tx.get(contactById, [contact_id]);
-  const resource = conversationResource(
-    conversation,
-    contactReference(contact_id, contact, address),
-    null,
-  );
+  const resource = conversationResource(conversation, contact, address);
   const about = { contact_id, conversation_id: conversation.id };
   appendEvent(tx, drawId, conversationCreated, { conversation: resource }, about);
   return conversation;

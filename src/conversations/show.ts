@@ -1,14 +1,12 @@
 import {
   contactById,
   contactReference,
-  type ContactReference,
   type ContactRow,
   identitiesOfContact,
 } from "../contacts/index.ts";
 import type { ConversationRow, NoteRow } from "./rows.ts";
 import type { Assignee, Conversation, LastMessage, Note } from "./types.ts";
 import { messageById, type MessageRow, messages } from "../messages/rows.ts";
-import type { Seen } from "../ports/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { iso, isoOrNull } from "../kernel/index.ts";
 
@@ -17,7 +15,7 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
   const { contact, last } = await readRelated(tx, row);
   // A redaction under way must find the stored response.
   if (last !== undefined) tx.touch(messages, last);
-  return resourceWith(tx, row, contact, last);
+  return resourceOf(tx, row, contact, last);
 }
 
 /**
@@ -26,18 +24,10 @@ export async function showConversation(tx: Tx, row: ConversationRow): Promise<Co
  */
 export async function conversationOfEvent(tx: Tx, row: ConversationRow): Promise<Conversation> {
   const { contact, last } = await readRelated(tx, row);
-  return resourceWith(tx, row, contact, last && { ...last, body: null });
+  return resourceOf(tx, row, contact, last && { ...last, body: null });
 }
 
-interface Related {
-  readonly contact: ContactRow | undefined;
-  readonly last: Seen<MessageRow> | undefined;
-}
-
-async function readRelated(
-  tx: Tx,
-  { contact_id, last_message_id }: ConversationRow,
-): Promise<Related> {
+async function readRelated(tx: Tx, { contact_id, last_message_id }: ConversationRow) {
   const [contact, last] = await Promise.all([
     tx.get(contactById, [contact_id]),
     last_message_id === null ? undefined : tx.get(messageById, [last_message_id]),
@@ -45,22 +35,19 @@ async function readRelated(
   return { contact, last };
 }
 
-async function resourceWith(
+/** Returns the resource. Reads the contact's address if nothing else names the contact. */
+async function resourceOf(
   tx: Tx,
   row: ConversationRow,
   contact: ContactRow | undefined,
   last: MessageRow | undefined,
 ): Promise<Conversation> {
-  const { contact_id, medium } = row;
-  const address =
-    knownName(contact, last) ??
-    (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ??
-    "";
-  return conversationResource(
-    row,
-    contactReference(contact_id, contact, address),
-    last ? lastMessageOf(last) : null,
-  );
+  let name = knownName(contact, last);
+  if (name === undefined) {
+    const [identity] = await tx.list(identitiesOfContact, [row.contact_id, row.medium], 1);
+    name = identity?.address ?? "";
+  }
+  return conversationResource(row, contact, name, last);
 }
 
 /** The contact's name or number, if it is known without another read. */
@@ -90,9 +77,8 @@ export async function showConversations(
     rows.map(async (row) => {
       const contact = contactOf.get(row.contact_id);
       const last = row.last_message_id === null ? undefined : lastOf.get(row.last_message_id);
-      const address = knownName(contact, last) ?? (await firstAddress(reads, row));
-      const reference = contactReference(row.contact_id, contact, address);
-      return conversationResource(row, reference, last ? lastMessageOf(last) : null);
+      const name = knownName(contact, last) ?? (await firstAddress(reads, row));
+      return conversationResource(row, contact, name, last);
     }),
   );
 }
@@ -110,15 +96,17 @@ async function firstAddress(
   return identity?.address ?? "";
 }
 
+/** `name` stands for a contact that has no name and no phone number. `last`: the last message. */
 export function conversationResource(
   row: ConversationRow,
-  contact: ContactReference,
-  last_message: LastMessage | null,
+  contact: ContactRow | undefined,
+  name: string,
+  last?: MessageRow,
 ): Conversation {
   const { id, medium, status, handler, labels, priority, unread_count, message_count } = row;
   return {
     id,
-    contact,
+    contact: contactReference(row.contact_id, contact, name),
     medium,
     status,
     handler,
@@ -128,7 +116,7 @@ export function conversationResource(
     snoozed_until: isoOrNull(row.snoozed_until),
     unread_count,
     waiting_since: isoOrNull(row.waiting_since),
-    last_message,
+    last_message: last === undefined ? null : lastMessageOf(last),
     message_count,
     opt_out_suspected: row.opt_out_suspected === true,
     metadata: { ...row.metadata },
@@ -145,18 +133,9 @@ export function assigneeOf({
   return type === null || id === null ? null : { type, id };
 }
 
-/** The columns of a message that a conversation shows. */
-interface Last {
-  readonly id: LastMessage["id"];
-  readonly direction: LastMessage["direction"];
-  readonly status: LastMessage["status"];
-  readonly body: string | null;
-  readonly created_at: number;
-}
-
 const previewCharacters = 140;
 
-function lastMessageOf({ id, direction, status, body, created_at }: Last): LastMessage {
+function lastMessageOf({ id, direction, status, body, created_at }: MessageRow): LastMessage {
   // A character has one or two UTF-16 code units, so this slice is long enough.
   const start = (body ?? "").slice(0, 2 * previewCharacters);
   return {
