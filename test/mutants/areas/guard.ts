@@ -47,7 +47,7 @@ export const guard = inArea("guard", [
     file: "src/store/transactions/buffered-tx.ts",
     find: "      this.#insertions.length = length;\n",
     replace: "",
-    tests: ["test/store/attempt.test.ts"],
+    tests: ["test/store/transactions/attempt.test.ts"],
   },
   {
     name: "message-under-way-is-canceled",
@@ -87,6 +87,6 @@ export const guard = inArea("guard", [
     file: "src/store/groups/command-queue.ts",
     find: "if (hasAgain && !runsAgain) return;",
     replace: "",
-    tests: ["test/store/command-queue.test.ts"],
+    tests: ["test/store/groups/command-queue.test.ts"],
   },
 ]);

@@ -80,7 +80,7 @@ export const pace = inArea("pace", [
     file: "src/store/groups/command-queue.ts",
     find: "new WeightedLines(this.#ofCallers, callerWeight, this.#items)",
     replace: "new WeightedLines(this.#items, callerWeight, this.#ofCallers)",
-    tests: ["test/store/command-queue.test.ts", "test/operations/items-of-lists.test.ts"],
+    tests: ["test/store/groups/command-queue.test.ts", "test/operations/items-of-lists.test.ts"],
   },
   {
     name: "batch-items-are-no-items",
@@ -96,7 +96,7 @@ export const pace = inArea("pace", [
     file: "src/store/groups/command-queue.ts",
     find: "const callerWeight = 3;",
     replace: "const callerWeight = Infinity;",
-    tests: ["test/store/command-queue.test.ts"],
+    tests: ["test/store/groups/command-queue.test.ts"],
   },
   {
     name: "group-has-no-pause",
@@ -104,7 +104,7 @@ export const pace = inArea("pace", [
     file: "src/store/groups/committer.ts",
     find: "await pace.pause(() => port.yieldToEventLoop());",
     replace: "",
-    tests: ["test/store/group-slices.test.ts"],
+    tests: ["test/store/groups/group-slices.test.ts"],
   },
   {
     name: "group-does-not-end-for-callers",
@@ -112,7 +112,7 @@ export const pace = inArea("pace", [
     file: "src/store/groups/group-pace.ts",
     find: "commands > 0 &&",
     replace: "commands > 1_000 &&",
-    tests: ["test/store/group-slices.test.ts"],
+    tests: ["test/store/groups/group-slices.test.ts"],
   },
   {
     name: "mailing-loses-its-pick",

@@ -40,7 +40,7 @@ export const race = inArea("race", [
     file: "src/store/transactions/buffered-tx.ts",
     find: "this.#hold(collection, recent);",
     replace: "",
-    tests: ["test/store/recent-rows.test.ts"],
+    tests: ["test/store/transactions/recent-rows.test.ts"],
   },
   {
     name: "rearmed-job-is-forgotten",

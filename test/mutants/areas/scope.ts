@@ -8,7 +8,7 @@ export const scope = inArea("scope", [
     file: "src/store/transactions/scoped-tx.ts",
     find: "this.#base.get<R>(index, key, options, this.scope);",
     replace: "this.#base.get<R>(index, key, options);",
-    tests: ["test/store/scoped.test.ts"],
+    tests: ["test/store/transactions/scoped.test.ts"],
   },
   {
     name: "mode-is-not-checked",
@@ -16,7 +16,7 @@ export const scope = inArea("scope", [
     file: "src/store/transactions/scoped-tx.ts",
     find: "return row.account_id === account_id && row.mode === mode;",
     replace: "return row.account_id === account_id || row.mode === mode;",
-    tests: ["test/store/scoped.test.ts"],
+    tests: ["test/store/transactions/scoped.test.ts"],
   },
   {
     name: "cursor-of-another-account",

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { encodeLane } from "../../src/queue/lane.ts";
-import { jobs, jobsByLane } from "../../src/queue/rows.ts";
-import { Overlay } from "../../src/store/transactions/overlay.ts";
-import { type Entry, noColumns } from "../../src/store/transactions/touched-rows.ts";
-import { job, laneOf } from "../queue/job-row.ts";
+import { encodeLane } from "../../../src/queue/lane.ts";
+import { jobs, jobsByLane } from "../../../src/queue/rows.ts";
+import { Overlay } from "../../../src/store/transactions/overlay.ts";
+import { type Entry, noColumns } from "../../../src/store/transactions/touched-rows.ts";
+import { job, laneOf } from "../../queue/job-row.ts";
 
 /** More rows than a search without an index looks through. */
 const rows = 12;

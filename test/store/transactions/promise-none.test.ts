@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { schemaOf } from "../../src/ports/collection.ts";
-import { scoped, text } from "../../src/ports/define-collection.ts";
-import { silent } from "../../src/ports/logger.ts";
-import type { Scope } from "../../src/kernel/ids.ts";
-import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
-import { Store } from "../../src/store/store.ts";
-import { over } from "../support/over.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import { schemaOf } from "../../../src/ports/collection.ts";
+import { scoped, text } from "../../../src/ports/define-collection.ts";
+import { silent } from "../../../src/ports/logger.ts";
+import type { Scope } from "../../../src/kernel/ids.ts";
+import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
+import { Store } from "../../../src/store/store.ts";
+import { over } from "../../support/over.ts";
 
 const notes = scoped("notes", { id: text(), thread_id: text() });
 notes.key("id");

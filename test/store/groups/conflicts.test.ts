@@ -1,12 +1,12 @@
 /** Commands that meet conflicts while they run, not at their commit. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { silent } from "../../src/ports/logger.ts";
-import { StorageConflict } from "../../src/ports/storage.ts";
-import { Store } from "../../src/store/store.ts";
-import { simulated } from "../../adapters/testing/index.ts";
-import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
-import { itemById, items, schema } from "./commands.ts";
+import { silent } from "../../../src/ports/logger.ts";
+import { StorageConflict } from "../../../src/ports/storage.ts";
+import { Store } from "../../../src/store/store.ts";
+import { simulated } from "../../../adapters/testing/index.ts";
+import { over } from "../../support/over.ts";
+import { storages } from "../../support/storages.ts";
+import { itemById, items, schema } from "../commands.ts";
 
 describe.each(storages)("a command that meets a conflict while it runs, on $name", ({ open }) => {
   const opened = async (): Promise<Store> => {

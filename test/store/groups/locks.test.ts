@@ -4,12 +4,12 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
-import { silent } from "../../src/ports/logger.ts";
-import { Store } from "../../src/store/store.ts";
-import { over } from "../support/over.ts";
-import { itemById, items, schema } from "./commands.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
+import { silent } from "../../../src/ports/logger.ts";
+import { Store } from "../../../src/store/store.ts";
+import { over } from "../../support/over.ts";
+import { itemById, items, schema } from "../commands.ts";
 
 /** A store whose commit waits while it inserts the item `held`. */
 async function opened() {

@@ -1,13 +1,13 @@
 /** What a process keeps of the rows that it wrote, and what other processes do to them meanwhile. */
 import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Store } from "../../src/store/store.ts";
-import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
-import { beforeCommits } from "../support/before-commits.ts";
-import { held } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
-import { itemById, items } from "./commands.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
+import { beforeCommits } from "../../support/before-commits.ts";
+import { held } from "../../support/carrier.ts";
+import { storages } from "../../support/storages.ts";
+import { itemById, items } from "../commands.ts";
 import {
   distrustMs,
   inTurn,
@@ -17,7 +17,7 @@ import {
   remove,
   tokenOf,
   twoProcesses,
-} from "./two-processes.ts";
+} from "../two-processes.ts";
 
 /** What another process does to the row that this one keeps, in one commit or several. */
 const changes: Readonly<Record<string, readonly ((tx: UnscopedTx) => Promise<void>)[]>> = {

@@ -1,12 +1,12 @@
 /** Commands that wait while the storage is slow, after an outage that is over. */
 import { expect, it, onTestFinished } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { simulated } from "../../adapters/testing/index.ts";
-import { TidingsError } from "../../src/kernel/index.ts";
-import { silent } from "../../src/ports/logger.ts";
-import { Store } from "../../src/store/store.ts";
-import { over } from "../support/over.ts";
-import { itemById, items, schema } from "./commands.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import { simulated } from "../../../adapters/testing/index.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import { silent } from "../../../src/ports/logger.ts";
+import { Store } from "../../../src/store/store.ts";
+import { over } from "../../support/over.ts";
+import { itemById, items, schema } from "../commands.ts";
 
 it("a command that waits for a slow storage does not fail because of an earlier outage", async () => {
   const { clock, random } = simulated();

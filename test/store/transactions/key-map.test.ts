@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { KeyMap } from "../../src/store/transactions/key-map.ts";
+import { KeyMap } from "../../../src/store/transactions/key-map.ts";
 
 /**
  * Few parts, so that keys meet. One is the beginning of another, and a number and a boolean look like

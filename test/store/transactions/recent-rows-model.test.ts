@@ -4,11 +4,11 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Store } from "../../src/store/store.ts";
-import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
-import { runs } from "../support/runs.ts";
-import { itemById, items } from "./commands.ts";
-import { distrustMs, inTurn, recent, tokenOf, twoProcesses } from "./two-processes.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
+import { runs } from "../../support/runs.ts";
+import { itemById, items } from "../commands.ts";
+import { distrustMs, inTurn, recent, tokenOf, twoProcesses } from "../two-processes.ts";
 
 const ids = ["a", "b"] as const;
 

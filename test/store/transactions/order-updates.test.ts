@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { attempts } from "../../src/messages/rows.ts";
-import { orderUpdates, type PlannedUpdate } from "../../src/store/transactions/order-updates.ts";
+import { attempts } from "../../../src/messages/rows.ts";
+import { orderUpdates, type PlannedUpdate } from "../../../src/store/transactions/order-updates.ts";
 
 /** Changes the provider id of attempt `n`. The provider ids of a transport are unique. */
 function move(n: number, from: string | null, to: string | null): PlannedUpdate {

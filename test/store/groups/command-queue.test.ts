@@ -5,7 +5,7 @@ import {
   maxGroupSize,
   type Member,
   type Origin,
-} from "../../src/store/groups/command-queue.ts";
+} from "../../../src/store/groups/command-queue.ts";
 
 function command(place: number, origin: Origin): Member {
   return {
