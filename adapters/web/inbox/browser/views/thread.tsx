@@ -11,6 +11,7 @@ import {
   Icon,
   Skeleton,
   tabId,
+  timeZone,
   toast,
 } from "../../../shared/browser/index.ts";
 import { keptOf, type Outgoing } from "../state/drafts.ts";
@@ -48,7 +49,8 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
   const contact = nameIn(row);
   const shownEntries = useMemo(
     () => <Entries entries={entries} contact={contact} marked={marked} />,
-    [entries, contact, marked],
+    // It begins a day where the time zone does.
+    [entries, contact, marked, timeZone.value],
   );
   return (
     <div class="thread-box">
