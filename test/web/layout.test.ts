@@ -6,7 +6,7 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
+import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -187,6 +187,37 @@ test("all people of a large account have their names, and are offered in the ord
   await expect
     .poll(async () => (await shop.conversations.get(id)).assignee)
     .toEqual({ type: "human", id: "user-000" });
+});
+
+test("what could not be loaded about a contact is not called nothing, and is loaded by a click", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hi",
+  });
+  await shop.contacts.addObservation(contact_id, { content: "Likes ferns", kind: "fact" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), { width: 1440, height: 900 });
+  const parts = /contacts[/]ct_\w+[/](consents|sentiment|observations|conversations)/;
+  await page.route(parts, (route) => route.fulfill({ status: 500, json: { status: 500 } }));
+  await page.goto(`${url}#/all/${id}`);
+  const contact = page.getByRole("complementary", { name: "Contact" });
+  const again = contact.getByRole("alert").getByRole("button", { name: "Try again" });
+  await expect.poll(() => again.count()).toBe(4);
+  for (const nothing of ["Not scored yet", "Nothing noted", "No others"]) {
+    expect(await contact.getByText(nothing).count()).toBe(0);
+  }
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.unroute(parts);
+  for (let left = 3; left >= 0; left--) {
+    await again.first().click();
+    await expect.poll(() => again.count()).toBe(left);
+  }
+  for (const part of ["Record an opt-out", "Likes ferns", "No others"]) {
+    await contact.getByText(part).waitFor();
+  }
 });
 
 test("people keep their names although a page of them fails, and get those that are missing later", async ({

@@ -17,7 +17,7 @@ import {
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
 import { mediumName } from "../words.ts";
-import { Section, useResource } from "./section.tsx";
+import { Loaded, Section, useResource } from "./section.tsx";
 
 const shown: {
   readonly [status in Consent["status"]]: { readonly tone: Tone; readonly name: () => string };
@@ -48,47 +48,50 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
     (signal) => api.get<Consents>(`v1/contacts/${id}/consents`, {}, { signal }),
     id,
   );
-  const { data } = consents.state.value;
   return (
     <Section title={t("consent")}>
-      {data?.data.map((each) => (
-        <div key={`${each.medium} ${each.address}`} class="consent">
-          <div class="consent-head">
-            <bdi class="grow truncate">
-              {each.medium === "text" ? shownAddress(each.address) : mediumName(each.medium)}
-            </bdi>
-            <ConsentBadge status={each.status} />
-          </div>
-          {each.evidence.length > 0 && (
-            <details>
-              <summary>{t("evidence")}</summary>
-              <ul>
-                {each.evidence.map((evidence) => (
-                  <li key={evidence.at} class="evidence muted">
-                    <span>
-                      {shown[evidence.status].name()}: {sources[evidence.source]()}
-                      {evidence.detail !== null && (
-                        <>
-                          {", "}
-                          <bdi>{evidence.detail}</bdi>
-                        </>
-                      )}
-                    </span>
-                    <time dateTime={evidence.at} data-tooltip={dateTime(evidence.at)}>
-                      {shortTime(evidence.at, now.value)}
-                    </time>
-                  </li>
-                ))}
-              </ul>
-            </details>
-          )}
-          {may("contacts:write") && (
-            <Button isSmall onClick={() => setChanging(each)}>
-              {t(each.status === "opted_out" ? "consentOptIn" : "consentOptOut")}
-            </Button>
-          )}
-        </div>
-      ))}
+      <Loaded of={consents}>
+        {({ data }) =>
+          data.map((each) => (
+            <div key={`${each.medium} ${each.address}`} class="consent">
+              <div class="consent-head">
+                <bdi class="grow truncate">
+                  {each.medium === "text" ? shownAddress(each.address) : mediumName(each.medium)}
+                </bdi>
+                <ConsentBadge status={each.status} />
+              </div>
+              {each.evidence.length > 0 && (
+                <details>
+                  <summary>{t("evidence")}</summary>
+                  <ul>
+                    {each.evidence.map((evidence) => (
+                      <li key={evidence.at} class="evidence muted">
+                        <span>
+                          {shown[evidence.status].name()}: {sources[evidence.source]()}
+                          {evidence.detail !== null && (
+                            <>
+                              {", "}
+                              <bdi>{evidence.detail}</bdi>
+                            </>
+                          )}
+                        </span>
+                        <time dateTime={evidence.at} data-tooltip={dateTime(evidence.at)}>
+                          {shortTime(evidence.at, now.value)}
+                        </time>
+                      </li>
+                    ))}
+                  </ul>
+                </details>
+              )}
+              {may("contacts:write") && (
+                <Button isSmall onClick={() => setChanging(each)}>
+                  {t(each.status === "opted_out" ? "consentOptIn" : "consentOptOut")}
+                </Button>
+              )}
+            </div>
+          ))
+        }
+      </Loaded>
       {changing !== undefined && (
         <ConsentDialog
           id={id}

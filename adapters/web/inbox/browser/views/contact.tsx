@@ -38,7 +38,7 @@ import { ConsentSection } from "./consent.tsx";
 import { showContact } from "./contact-visibility.ts";
 import { EraseDialog } from "./erase-dialog.tsx";
 import { MergeDialog } from "./merge-dialog.tsx";
-import { Section, useResource } from "./section.tsx";
+import { Loaded, Section, useResource } from "./section.tsx";
 import { SentimentChart } from "./sentiment-chart.tsx";
 
 /** The contact of the open conversation. */
@@ -154,24 +154,27 @@ function Sentiment({ contact }: { readonly contact: Person }): JSX.Element {
     (signal) => api.get<ContactSentiment>(`v1/contacts/${id}/sentiment`, {}, { signal }),
     id,
   );
-  const { data } = sentiment.state.value;
-  const label = data?.current?.label;
+  const label = sentiment.data?.current?.label;
   return (
     <Section
       title={t("sentiment")}
       action={label && <Badge tone={tones[label] ?? "neutral"}>{sentimentName(label)}</Badge>}
     >
-      {data === undefined || data.messages.length === 0 ? (
-        <p class="muted">{t("sentimentNone")}</p>
-      ) : (
-        <>
-          <SentimentChart messages={data.messages} />
-          <p class="muted">
-            {t("sentimentChart", { count: data.messages.length })}
-            {data.messages.length > 1 && `, ${trendName(data.trend)}`}
-          </p>
-        </>
-      )}
+      <Loaded of={sentiment}>
+        {({ messages, trend }) =>
+          messages.length === 0 ? (
+            <p class="muted">{t("sentimentNone")}</p>
+          ) : (
+            <>
+              <SentimentChart messages={messages} />
+              <p class="muted">
+                {t("sentimentChart", { count: messages.length })}
+                {messages.length > 1 && `, ${trendName(trend)}`}
+              </p>
+            </>
+          )
+        }
+      </Loaded>
     </Section>
   );
 }
@@ -220,12 +223,13 @@ function Observations({ id, conversationId }: ContactOfProps): JSX.Element {
     }
   };
   const canWrite = may("contacts:write");
-  const { data } = observations.state.value;
   return (
     <Section title={t("observations")}>
-      {data?.data.length === 0 && <p class="muted">{t("observationsNone")}</p>}
+      <Loaded of={observations}>
+        {({ data }) => data.length === 0 && <p class="muted">{t("observationsNone")}</p>}
+      </Loaded>
       <ul class="observations">
-        {data?.data.map(({ id: each, content, source, created_at }) => (
+        {observations.data?.data.map(({ id: each, content, source, created_at }) => (
           <li key={each} class="observation">
             <div class="grow">
               <p dir="auto">{content}</p>
@@ -275,10 +279,12 @@ function Others({ id, conversationId }: ContactOfProps): JSX.Element {
       api.get<Page<Conversation>>(`v1/contacts/${id}/conversations`, { limit: 20 }, { signal }),
     id,
   );
-  const rows = others.state.value.data?.data.filter((row) => row.id !== conversationId) ?? [];
+  const rows = others.data?.data.filter((row) => row.id !== conversationId) ?? [];
   return (
     <Section title={t("otherConversations")}>
-      {rows.length === 0 && <p class="muted">{t("otherNone")}</p>}
+      <Loaded of={others}>
+        {() => rows.length === 0 && <p class="muted">{t("otherNone")}</p>}
+      </Loaded>
       <ul class="others">
         {rows.map((row) => (
           <li key={row.id}>

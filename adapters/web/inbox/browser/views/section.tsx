@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { Resource } from "../../../shared/browser/index.ts";
+import { ErrorNote, Resource } from "../../../shared/browser/index.ts";
 import { contactVersion } from "../state/live.ts";
 
 /** Loads something about a contact, again whenever the contact changes. */
@@ -34,4 +34,17 @@ export function Section({ title, action, children }: SectionProps): JSX.Element 
       {children}
     </section>
   );
+}
+
+interface LoadedProps<Data> {
+  readonly of: Resource<Data>;
+  readonly children: (data: Data) => ComponentChildren;
+}
+
+/** What was loaded, or why it could not be: nobody may take it for nothing. */
+export function Loaded<Data>({ of, children }: LoadedProps<Data>): JSX.Element | null {
+  const { data, error } = of.state.value;
+  if (data !== undefined) return <>{children(data)}</>;
+  if (error === undefined) return null;
+  return <ErrorNote error={error} onRetry={() => void of.reload()} />;
 }

@@ -146,6 +146,19 @@ export function ErrorState({ error, onRetry }: ErrorStateProps): JSX.Element {
   );
 }
 
+/** What stands where a small part of a page could not be loaded. */
+export function ErrorNote({ error, onRetry }: Required<ErrorStateProps>): JSX.Element {
+  return (
+    <div class="error-note tone-bad" role="alert">
+      <Icon name="alert" />
+      <span class="grow">{explain(error)}</span>
+      <Button isSmall onClick={onRetry}>
+        {text("retry")}
+      </Button>
+    </div>
+  );
+}
+
 /** Grey bars in the shape of what is loading. */
 export function Skeleton({ rows = 3 }: { readonly rows?: number }): JSX.Element {
   return (
