@@ -357,6 +357,26 @@ test("a hand-off and a changed contact are shown although they precede the strea
   await page.getByText("Pro", { exact: true }).waitFor();
 });
 
+test("the contact is shown however late the conversation comes", async ({ skip }) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  const isCounted = Promise.withResolvers<void>();
+  await page.route(`**/conversations/${id}`, async (route) => {
+    await isCounted.promise;
+    await route.continue();
+  });
+  // The list does not have it.
+  await page.goto(`${server.url}#/closed/${id}`);
+  await page.getByRole("link", { name: /^Waiting\s*1/ }).waitFor();
+  // A later count would draw the page, too.
+  await page.route(/conversations[?]limit=100/, () => {});
+  isCounted.resolve();
+  await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
+});
+
 test("a page that is opened reads once what it shows, and follows the events after that", async ({
   skip,
 }) => {

@@ -10,8 +10,16 @@ const known = new Map<string, Signal<Conversation>>();
 /** When the page learned what it knows of each conversation. */
 const sequences = new Map<string, number>();
 
-/** A conversation that the page knows. */
-export const conversation = (id: string): Conversation | undefined => known.get(id)?.value;
+/** Increases when the page learns of another conversation. */
+const learned = signal(0);
+
+/** A conversation, once the page knows it. */
+export function conversation(id: string): Conversation | undefined {
+  const held = known.get(id);
+  // Whoever waits for it is drawn when it comes.
+  if (held === undefined) void learned.value;
+  return held?.value;
+}
 
 /** Its value now, without listening to changes. */
 export const conversationNow = (id: string): Conversation | undefined => known.get(id)?.peek();
@@ -22,8 +30,11 @@ const changed = new Set<string>();
 export function put(next: Conversation, sequence = nextSequence()): void {
   sequences.set(next.id, sequence);
   const held = known.get(next.id);
-  if (held === undefined) known.set(next.id, signal(next));
-  else held.value = next;
+  if (held !== undefined) held.value = next;
+  else {
+    known.set(next.id, signal(next));
+    learned.value += 1;
+  }
   changed.add(next.id);
   forgetUnlisted();
   list.placeSoon();
