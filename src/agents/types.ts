@@ -63,7 +63,10 @@ export interface Agent {
   readonly enabled: boolean;
   /** The channels that the agent answers on. */
   readonly channels: Channel[];
-  /** The sender addresses that the agent answers for. Null means all of them. */
+  /**
+   * The sender addresses that the agent takes conversations for. Null means all of them. It keeps a
+   * conversation, whatever address the contact writes to later.
+   */
   readonly senders: string[] | null;
   /** Who the agent is and how it writes. */
   readonly persona: AgentPersona;
@@ -107,7 +110,10 @@ export const agentSchema = z
     senders: z
       .array(z.string())
       .nullable()
-      .describe("The sender addresses that the agent answers for. Null means all of them."),
+      .describe(
+        "The sender addresses that the agent takes conversations for. Null means all of them. It " +
+          "keeps a conversation, whatever address the contact writes to later.",
+      ),
     persona: agentPersonaSchema.describe("Who the agent is and how it writes."),
     instructions: z.string().describe("What the agent must do and avoid, for the model."),
     guidelines: z.array(agentGuidelineSchema).describe("What the agent does in particular cases."),
@@ -161,7 +167,8 @@ export const standard: Omit<AgentDefinition, "name" | "channels"> = {
 /** The settings that are optional when an agent is created and when it is changed. */
 interface AgentInput {
   /**
-   * The sender addresses that the agent answers for: 1 to 50. Null means all of them.
+   * The sender addresses that the agent takes conversations for: 1 to 50. Null means all of them. It
+   * keeps a conversation, whatever address the contact writes to later.
    * @default null
    */
   readonly senders?: string[] | null | undefined;
@@ -221,7 +228,8 @@ function agentFields(limits: Limits) {
       .meta({
         default: standard.senders,
         description:
-          "The sender addresses that the agent answers for: 1 to 50. Null means all of them.",
+          "The sender addresses that the agent takes conversations for: 1 to 50. Null means all of " +
+          "them. It keeps a conversation, whatever address the contact writes to later.",
       }),
     persona: agentPersonaInputSchema.describe("Who the agent is and how it writes."),
     instructions: text(10_000).meta({
