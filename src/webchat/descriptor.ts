@@ -82,6 +82,8 @@ const webchatRoutes: readonly ApiRoute[] = [
     path: "/v1/webchat/sessions/:id/marks",
     operation: markWebchatMessage,
     summary: "Mark a message as delivered or read",
+    description:
+      "Marks this message only, not those before it. A message that is read was also delivered.",
   },
   {
     ...visitor,
