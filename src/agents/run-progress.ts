@@ -11,7 +11,7 @@ import { agentById, agentSessionOf, agentSessions } from "./rows.ts";
 import type { ActionCall } from "./runs/types.ts";
 import { answersIn } from "./session.ts";
 import { findUnanswered } from "./answered-messages.ts";
-import type { BegunTurn, Progress } from "./turns/turn-types.ts";
+import type { FoundTurn, Progress } from "./turns/turn-types.ts";
 import { type Claim, leaseMs, renew } from "../queue/index.ts";
 
 type Begun = Pick<RunRow, "agent_id" | "agent_revision" | "playbook_id" | "trigger">;
@@ -93,7 +93,7 @@ export async function cancelAnswerRuns(
   }
 }
 
-type Rows = Omit<BegunTurn, "agent">;
+type Rows = Omit<FoundTurn, "agent">;
 
 export type RunState =
   | (Rows & {
@@ -183,7 +183,7 @@ interface PendingCall {
 export async function recordPendingCall(
   tx: Tx,
   claim: Claim<"turn">,
-  { run }: Pick<BegunTurn, "run">,
+  { run }: Pick<FoundTurn, "run">,
   { call, progress }: PendingCall,
 ): Promise<boolean> {
   if (!(await renew(tx, claim, leaseMs))) return false;
@@ -198,6 +198,24 @@ export async function recordPendingCall(
     isCurrent ? { ...progress, calls: withCall(progress.calls, call) } : progress,
   );
   return isCurrent;
+}
+
+/**
+ * Undoes `recordPendingCall` for a call that was not made after all. `earlier` is the recorded call
+ * that it would have continued. Under a lost lease, the call belongs to another engine by now.
+ */
+export async function takeBackCall(
+  tx: Tx,
+  claim: Claim<"turn">,
+  { id }: RunRow,
+  call: ActionCall,
+  earlier: ActionCall | undefined,
+): Promise<void> {
+  if (!(await renew(tx, claim, leaseMs))) return;
+  const run = await tx.get(runById, [id]);
+  if (run === undefined) return;
+  const calls = run.calls.flatMap((each) => (each.id === call.id ? (earlier ?? []) : each));
+  tx.update(runs, run, { calls });
 }
 
 /**

@@ -3,10 +3,13 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
+import { runs } from "../../src/agents/runs/rows.ts";
+import type { Write } from "../../src/ports/storage.ts";
 import { held } from "../support/carrier.ts";
-import { stopped } from "../support/world.ts";
+import { stopped, stopping, type World } from "../support/world.ts";
 import { agency } from "./world.ts";
 
 let requests = 0;
@@ -133,4 +136,131 @@ describe("a call that was under way when its engine stopped", () => {
     const step = steps.findLast(({ type }) => type === "action");
     expect(step).toMatchObject({ name: "pay", output: { renamed: true }, error: null });
   });
+});
+
+/** Whether a commit records a call that is about to be made. */
+const recordsCall = (write: Write): boolean =>
+  write.kind === "update" &&
+  write.collection === runs &&
+  JSON.stringify(write.row["calls"]).includes('"pending"');
+
+describe("a call that was recorded but not made", () => {
+  /** A process stalls when the call is recorded. Returns what happened when another one took over. */
+  async function stalled(
+    idempotent: boolean,
+    meanwhile: (engine: MessagingEngine, world: World, wake: () => void) => Promise<unknown>,
+  ) {
+    const calls: string[] = [];
+    const pay = (by: string): Action =>
+      action({
+        name: "pay",
+        description: "Pays.",
+        input: z.strictObject({ what: z.string() }),
+        risk: "write",
+        idempotent,
+        execute(_, { idempotency_key }) {
+          calls.push(`${by} ${idempotency_key}`);
+          return { paid: true };
+        },
+      });
+    const ground = new SharedStorage(memory());
+    const gate = held<undefined>();
+    let isStalled = false;
+    const storage = ground.connect({
+      async delay(stage, { writes = [] }) {
+        if (stage === "outcome" && writes.some(recordsCall)) isStalled = true;
+        if (isStalled) await gate.promise;
+      },
+    });
+    const { engine, agent, world, line, say, pass } = await agency(storage, {
+      model: clerk,
+      actions: [pay("one")],
+      agent: { handoff: { rules: [] } },
+    });
+    await say("Pay me");
+    await pass(5_000);
+    expect(isStalled).toBe(true);
+    const two = world.engine(ground.connect(), {
+      transports: [line],
+      agents: { model: clerk, actions: [pay("two")] },
+    });
+    const wake = (): void => gate.answer(undefined);
+    await meanwhile(engine, world, wake);
+    await two.start();
+    await world.clock.advance(pastLease);
+    wake();
+    await pass(10_000);
+    const { data } = await two.agents.runs(agent.id);
+    const run = await two.agents.run(agent.id, data[0]?.id ?? "");
+    return { calls, run, told: line.calls.map(({ message }) => message.body) };
+  }
+
+  test.each([true, false])(
+    "is made by the next engine if its own stops, idempotent: %s",
+    async (idempotent) => {
+      const { calls, run, told } = await stalled(idempotent, async (engine, { clock }, wake) => {
+        const isOver = stopping(engine);
+        await clock.advance(3_000);
+        wake();
+        await clock.settle();
+        expect(isOver()).toBe(true);
+      });
+      expect(calls).toEqual([`two ${run.id}.1`]);
+      expect(told).toEqual(["done"]);
+    },
+  );
+
+  test("is not made after a stall in which another engine has made it", async () => {
+    const { calls, run, told } = await stalled(true, async () => {});
+    expect(calls).toEqual([`two ${run.id}.1`]);
+    expect(told).toEqual(["done"]);
+  });
+});
+
+test("a call ends before another engine repeats it, also in a turn that began with a stall", async () => {
+  const ground = new SharedStorage(memory());
+  const gate = held<undefined>();
+  const signals: AbortSignal[] = [];
+  let isDoubled = false;
+  const pay = (execute: (signal: AbortSignal) => unknown): Action =>
+    action({
+      name: "pay",
+      description: "Pays.",
+      input: z.strictObject({ what: z.string() }),
+      risk: "write",
+      idempotent: true,
+      timeout_ms: 120_000,
+      execute: (_, { signal }) => execute(signal),
+    });
+  const storage = ground.connect({
+    async delay(stage, { writes = [] }) {
+      const begins = writes.some(
+        ({ kind, collection }) => kind === "insert" && collection === runs,
+      );
+      if (stage === "outcome" && begins) await gate.promise;
+    },
+  });
+  const hanging = pay((signal) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  });
+  const { world, line, say, pass } = await agency(storage, {
+    model: clerk,
+    actions: [hanging],
+    agent: { handoff: { rules: [] }, limits: { timeout_ms: 120_000 } },
+  });
+  await say("Pay me");
+  // The lease of the turn is 300 s long.
+  await pass(250_000);
+  gate.answer(undefined);
+  await pass(10_000);
+  expect(signals).toHaveLength(1);
+  const paid = pay(() => {
+    isDoubled = signals.some(({ aborted }) => !aborted);
+    return { paid: true };
+  });
+  const agents = { model: clerk, actions: [paid] };
+  await world.engine(ground.connect(), { transports: [line], agents }).start();
+  await pass(300_000);
+  expect(isDoubled).toBe(false);
 });

@@ -8,7 +8,7 @@ import {
   isSameCall,
 } from "../actions.ts";
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
-import { recordCall, recordPendingCall } from "../run-progress.ts";
+import { recordCall, recordPendingCall, takeBackCall } from "../run-progress.ts";
 import { storable, withDeadline } from "../../kernel/index.ts";
 import { type Claim, retry } from "../../queue/index.ts";
 import { withCall } from "../runs/rules.ts";
@@ -181,7 +181,7 @@ export class ActionCalls {
     earlier: ActionCall | undefined,
     by: Act["by"],
   ): Promise<ActionCall | undefined> {
-    const { begun, left, runtime } = this.#options;
+    const { begun, left, runtime, abort } = this.#options;
     const { services } = runtime;
     const fail = (error: string): ActionCall => ({ ...call, status: "failed", error });
     const isOffered = by === "host" || begun.agent.actions.includes(call.action);
@@ -195,7 +195,14 @@ export class ActionCalls {
       return { ...call, status: "awaiting_approval" };
     }
     if (left() <= 0) return fail(timedOut);
-    if (action.risk !== "read" && !(await this.#recordPending(call))) return undefined;
+    const isRecorded = action.risk !== "read";
+    if (isRecorded && !(await this.#recordPending(call))) return undefined;
+    if (abort.aborted) {
+      if (isRecorded) await this.#takeBack(call, earlier);
+      return undefined;
+    }
+    // The process may have stalled meanwhile. By now, another engine may have made the call.
+    if (left() <= 0) return fail(timedOut);
     return this.#call(action, checked.input, call);
   }
 
@@ -228,6 +235,20 @@ export class ActionCalls {
       this.#begun.add(call.id);
     }
     return isCurrent;
+  }
+
+  /** Undoes the record of a call that is not made, because the engine stops. */
+  async #takeBack(call: ActionCall, earlier: ActionCall | undefined): Promise<void> {
+    const { runtime, claim, begun, abort } = this.#options;
+    const { store, clock } = runtime;
+    await retry(clock, abort, () =>
+      store.commit(
+        begun.run,
+        (tx) => takeBackCall(tx, claim, begun.run, call, earlier),
+        background,
+      ),
+    );
+    this.#begun.delete(call.id);
   }
 
   async #call(action: Action, input: unknown, call: ActionCall): Promise<ActionCall | undefined> {

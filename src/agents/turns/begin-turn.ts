@@ -6,14 +6,14 @@ import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from ".
 import { agentInUse } from "../reads.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
-import type { BegunTurn } from "./turn-types.ts";
+import type { BegunTurn, FoundTurn } from "./turn-types.ts";
 import { consentFor, identityByAddress, consentOf } from "../../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
 import { type GenerateId, mediumOf } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
-import { type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
+import { type Claim, finish, leaseEnd, leaseMs, renew } from "../../queue/index.ts";
 import { pendingScores } from "../../sentiment/index.ts";
 import type { Tx } from "../../store/index.ts";
 
@@ -51,7 +51,7 @@ export async function beginTurn(
   const found = await findTurn(tx, conversation, open, services);
   if (found !== undefined && "run" in found) {
     await renew(tx, claim, 2 * (found.agent.limits.timeout_ms + marginMs));
-    return found;
+    return { ...found, leased_until: await leaseEnd(tx, claim) };
   }
   // None of these runs could continue. If there may be more, the job looks for them at once.
   const next = found?.answerAt ?? (open.length === maxOpenRuns ? tx.now : Infinity);
@@ -89,7 +89,7 @@ async function findTurn(
   conversation: Seen<ConversationRow>,
   open: readonly Seen<RunRow>[],
   services: Services,
-): Promise<BegunTurn | LaterTurn | undefined> {
+): Promise<FoundTurn | LaterTurn | undefined> {
   const { drawId } = services;
   const actions = open.filter(isAction);
   const begun = await continueFirst(tx, drawId, actions, { conversation, session: null });
@@ -125,8 +125,8 @@ async function continueFirst(
   tx: Tx,
   drawId: GenerateId,
   runs: readonly Seen<RunRow>[],
-  place: Pick<BegunTurn, "conversation" | "session">,
-): Promise<BegunTurn | undefined> {
+  place: Pick<FoundTurn, "conversation" | "session">,
+): Promise<FoundTurn | undefined> {
   for (const run of runs) {
     const used = await agentInUse(tx, run);
     if (used !== undefined) return { ...place, run, agent: used.definition };
@@ -136,7 +136,7 @@ async function continueFirst(
 }
 
 /** Where the conversation's agent answers. */
-interface Place extends Pick<BegunTurn, "conversation" | "agent"> {
+interface Place extends Pick<FoundTurn, "conversation" | "agent"> {
   readonly session: Seen<AgentSessionRow>;
 }
 
@@ -146,7 +146,7 @@ async function findOwnTurn(
   services: Services,
   runs: readonly Seen<RunRow>[],
   place: Place,
-): Promise<BegunTurn | LaterTurn | undefined> {
+): Promise<FoundTurn | LaterTurn | undefined> {
   const { drawId } = services;
   const { conversation, session } = place;
   const answers = runs.filter(answersMessages);

@@ -42,9 +42,11 @@ export class TurnRun {
       runtime: { clock },
       begun,
     } = options;
-    const { run, agent } = begun;
+    const { run, agent, leased_until } = begun;
     this.#options = options;
-    this.#deadline = clock.now() + agent.limits.timeout_ms;
+    // The process may have stalled since the turn began. Another engine may take it at the end of
+    // its lease.
+    this.#deadline = Math.min(clock.now() + agent.limits.timeout_ms, leased_until);
     this.#steps = new RunSteps(clock, run.steps);
     this.#calls = new ActionCalls({
       ...options,

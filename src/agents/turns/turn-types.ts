@@ -12,13 +12,19 @@ import type { ConversationRow } from "../../conversations/index.ts";
 import type { Channel, PlaybookId } from "../../kernel/index.ts";
 import type { Json, Language, ModelMessage, Seen } from "../../ports/index.ts";
 
-/** A run that an agent works on now. */
-export interface BegunTurn {
+/** A run that an agent can work on. */
+export interface FoundTurn {
   readonly run: Seen<RunRow>;
   readonly conversation: Seen<ConversationRow>;
   /** Null for a single action from a trigger. */
   readonly session: Seen<AgentSessionRow> | null;
   readonly agent: AgentDefinition;
+}
+
+/** A run that an agent works on now. */
+export interface BegunTurn extends FoundTurn {
+  /** When the lease of the turn ends, in milliseconds since the epoch. */
+  readonly leased_until: number;
 }
 
 /** What a run has done so far. */
