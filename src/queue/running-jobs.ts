@@ -72,13 +72,14 @@ export class RunningJobs {
 
   /**
    * Starts a job if its lease is stored, after the storage failed in the commit of the lease. The
-   * job keeps its slot meanwhile.
+   * job keeps its slot meanwhile. It starts even after `abort`, to undo its first step: only this
+   * process knows that the carrier was not called.
    */
   startIfStored(job: TakenJob, lane: Lane): void {
     const { abort } = this.#options;
     const check = isLeaseStored(this.#options, job.claim, abort).then((isStored) => {
       this.#checking.delete(check);
-      if (isStored && !abort.aborted) this.start(job, lane);
+      if (isStored) this.start(job, lane);
       else this.releaseSlot(lane);
     });
     this.#checking.add(check);

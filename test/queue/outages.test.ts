@@ -185,6 +185,23 @@ describe.each(storages)("an engine on $name", ({ open }) => {
     });
 
     it.each(["one", "other"] as const)(
+      "leaves a message that %s accepted to the next engine, if the stop waits no longer",
+      async (accepting) => {
+        const { clock, line, arm, isOver, ...engines } = await opened(isLease);
+        arm();
+        await engines[accepting].messages.send(hello).catch(() => {});
+        await clock.advanceUntil(isOver);
+        await stopped(engines.one, clock);
+        expect(line.calls).toEqual([]);
+        await engines.other.start();
+        await clock.settle();
+        expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);
+        const { data } = await engines.other.messages.list();
+        expect(data).toMatchObject([{ status: "sent" }]);
+      },
+    );
+
+    it.each(["one", "other"] as const)(
       "hands a message over that %s accepted, although the engine stops then",
       async (accepting) => {
         const { clock, line, arm, isOver, ...engines } = await opened(isLease);
