@@ -5,7 +5,8 @@ interface Clock {
 /**
  * Returns the result of `work`, or the result of `late` if the work takes longer than `ms`
  * milliseconds. The signal passed to `work` aborts at the deadline or when `outer` aborts. Work
- * that ignores the signal is not awaited. Rejects with the reason of `outer` when that aborts.
+ * that ignores the signal is not awaited. Rejects with the reason of `outer` when that aborts. If it
+ * has aborted before, the work does not begin.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -14,6 +15,7 @@ export async function withDeadline<T>(
   late: () => T,
   outer?: AbortSignal,
 ): Promise<T> {
+  outer?.throwIfAborted();
   const deadline = new AbortController();
   const done = new AbortController();
   const { promise: early, resolve, reject } = Promise.withResolvers<T>();
@@ -31,8 +33,7 @@ export async function withDeadline<T>(
     reject(outer?.reason);
     deadline.abort(outer?.reason);
   };
-  if (outer?.aborted === true) abort();
-  else outer?.addEventListener("abort", abort);
+  outer?.addEventListener("abort", abort);
   try {
     return await Promise.race([work(deadline.signal), early]);
   } finally {

@@ -152,6 +152,7 @@ export class HostPolicies {
     const { policies, stopDeadline } = this.#options;
     const verdicts: NamedVerdict[] = [];
     for (const policy of policies) {
+      stopDeadline.throwIfAborted();
       try {
         // The types of the engine make the policies accept the handles of its storage.
         const evaluated = policy.evaluate(facts, handle as object | undefined);
