@@ -54,26 +54,32 @@ export function queryInput<Input>(
   try {
     return parse(schema, { ...query, ...params }, { place, errors });
   } catch (error) {
-    throw withPlusExplained(error, query);
+    throw withParametersExplained(error, query);
   }
 }
 
 /** A phone number, or a time with an offset, whose plus sign arrived as a space. */
 const lostPlus = /^ \d|T[\d:.]+ \d\d:?\d\d$/;
 
-/** Says how to send a plus sign, if that is why a parameter is wrong. */
-function withPlusExplained(error: unknown, query: Fields): unknown {
+/** The codes of errors that a parameter which takes a list can have, and of unknown ones. */
+const aboutLists: ReadonlySet<string> = new Set(["too_small", "too_big", "unknown_field"]);
+
+/** Says how to send a parameter, if that is why it is wrong. */
+function withParametersExplained(error: unknown, query: Fields): unknown {
   if (!(error instanceof TidingsError)) return error;
-  const isLost = ({ parameter }: FieldError): boolean => {
-    const value = parameter === undefined ? undefined : query[parameter];
-    return typeof value === "string" && lostPlus.test(value);
-  };
-  if (!error.errors.some(isLost)) return error;
-  return invalid(
-    error.errors.map((each) =>
-      isLost(each) ? { ...each, message: `${each.message}. Send a plus sign as %2B` } : each,
-    ),
-  );
+  const errors = error.errors.map((each) => explained(each, query));
+  return errors.every((each, i) => each === error.errors[i]) ? error : invalid(errors);
+}
+
+function explained(error: FieldError, query: Fields): FieldError {
+  const value = error.parameter === undefined ? undefined : query[error.parameter];
+  if (Array.isArray(value) && !aboutLists.has(error.code)) {
+    return { ...error, message: `must be given once, got it ${value.length} times` };
+  }
+  if (typeof value === "string" && lostPlus.test(value)) {
+    return { ...error, message: `${error.message}. Send a plus sign as %2B` };
+  }
+  return error;
 }
 
 /**

@@ -22,6 +22,10 @@ describe("a wrong parameter", () => {
     ["messages?foo=1", /^Unknown parameter "foo"\. Other parameters: limit, cursor, /],
     ["events?types=message.sent", 'Unknown parameter "types". Did you mean "type"?'],
     ["messages?status=queued,sent", /, got "queued,sent"/],
+    ["messages?status=queued&status=sent", "must be given once, got it 2 times"],
+    ["messages?to=%2B15005550001&to=%2B15005550002", "must be given once, got it 2 times"],
+    ["events/stream?types=message.sent&types=message.failed", "must be given once, got it 2 times"],
+    ["messages?foo=1&foo=2", /^Unknown parameter "foo"/],
     [
       "events/stream?types=message.sent,%20message.failed",
       'must be an event type, got " message.failed". Did you mean "message.failed"?',
