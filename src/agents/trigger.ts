@@ -164,7 +164,7 @@ async function ofContact(tx: Tx, drawId: GenerateId, id: string): Promise<Seen<C
   const contact = await findSurvivor(tx, id);
   if (contact === undefined) {
     throw invalid([
-      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+      { pointer: "/contact_id", code: "unknown_contact", message: "no contact has this id" },
     ]);
   }
   const found = await Promise.all(

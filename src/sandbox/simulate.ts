@@ -154,7 +154,7 @@ async function contactOf(tx: Tx, services: Services, id: string): Promise<Contac
   const contact = await tx.get(contactById, [id], { hold: true });
   if (contact === undefined) {
     throw invalid([
-      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+      { pointer: "/contact_id", code: "unknown_contact", message: "no contact has this id" },
     ]);
   }
   if (contact.merged_into !== null) throw mergedError(contact.merged_into);

@@ -117,7 +117,7 @@ async function visitorIdentity(
   const contact = await findSurvivor(tx, contact_id, { hold: true });
   if (contact === undefined) {
     throw invalid([
-      { pointer: "/contact_id", code: "unknown_contact", message: "no such contact" },
+      { pointer: "/contact_id", code: "unknown_contact", message: "no contact has this id" },
     ]);
   }
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
