@@ -132,7 +132,10 @@ export const contactPageSchema = pageSchema(contactSchema).meta({ id: "ContactPa
 export interface ContactReference {
   /** The id of the contact. */
   readonly id: ContactId;
-  /** The contact's name, or its phone number or address if the name is unknown. */
+  /**
+   * The contact's name, or its phone number or address if the name is unknown. Empty after an
+   * erasure.
+   */
   readonly name: string;
   /**
    * The contact's phone number. Null if it is unknown, which is usual on webchat: a visitor has
@@ -147,7 +150,10 @@ export const contactReferenceSchema = z
     id: ids.contact.describe("The id of the contact."),
     name: z
       .string()
-      .describe("The contact's name, or its phone number or address if the name is unknown."),
+      .describe(
+        "The contact's name, or its phone number or address if the name is unknown. Empty after an " +
+          "erasure.",
+      ),
     phone: z
       .string()
       .nullable()
