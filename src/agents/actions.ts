@@ -1,10 +1,9 @@
-import { canonicalJson, type Runtime } from "../operations/index.ts";
+import { canonicalJson, type CheckCall, type Runtime } from "../operations/index.ts";
 import type {
   Action,
   ActionContext,
   AgentModel,
   Json,
-  Clock,
   ModelAction,
   SchemaIssue,
   SchemaResult,
@@ -116,11 +115,12 @@ const maxErrors = 100;
  * Checks the input of a triggered action with the host application's schema. Returns the error for
  * the caller, with one field error for each problem, or undefined if the input is valid. The error
  * is the retryable `internal` if the schema fails or takes longer than the action may.
+ * @throws the reason of `stopDeadline` if it aborts before the schema has answered
  */
 export async function checkTriggerInput(
   action: Action,
   input: Json,
-  clock: Clock,
+  { clock, stopDeadline }: Pick<CheckCall, "clock" | "stopDeadline">,
 ): Promise<TidingsError | undefined> {
   const { name, timeout_ms = defaultActionMs } = action;
   const fail = (what: string, cause?: unknown): TidingsError =>
@@ -132,8 +132,10 @@ export async function checkTriggerInput(
       timeout_ms,
       () => validate(action, input),
       () => "late",
+      stopDeadline,
     );
   } catch (error) {
+    stopDeadline.throwIfAborted();
     return fail("threw an error", error);
   }
   if (result === "late") return fail(`returned nothing within ${timeout_ms} ms`);

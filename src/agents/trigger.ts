@@ -57,9 +57,9 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     if (contact) tx.touch(contacts, contact);
     if (conversation) tx.touch(conversations, conversation);
   },
-  async check({ action: name = "", input = {} }, { services, clock }) {
+  async check({ action: name = "", input = {} }, { services, ...call }) {
     const action = services.actions.get(name);
-    return action && checkTriggerInput(action, input, clock);
+    return action && checkTriggerInput(action, input, call);
   },
   async run(tx, { id, ...asked }, { services }) {
     const agent = await agentToChange(tx, id, { hold: true });

@@ -87,7 +87,7 @@ export class Lifecycle {
   }
 
   async #prepare(): Promise<Prepared> {
-    const { settings, store, drawId, streams, consumers } = this.#options;
+    const { settings, store, drawId, streams, consumers, deadline } = this.#options;
     const { storage, random } = settings;
     await store.open();
     this.#isOpen = true;
@@ -109,7 +109,8 @@ export class Lifecycle {
     if (!this.#startUp.hasBegun && this.#stopping === undefined) {
       this.#reminder = new StartReminder(runtime, consumers);
     }
-    return { runtime, executor: new Executor(runtime) };
+    const executor = new Executor({ ...runtime, stopDeadline: deadline.signal });
+    return { runtime, executor };
   }
 
   /** Another process may have committed something. */

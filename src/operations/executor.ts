@@ -43,6 +43,8 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
   /** How long an idempotency key is remembered, in hours. */
   readonly idempotencyHours: number;
   readonly signals: Signals;
+  /** Aborts at the deadline of a stop. */
+  readonly stopDeadline: AbortSignal;
 }
 
 /** The idempotency key that a command claims. */
@@ -68,8 +70,8 @@ export class Executor {
     input: Input,
     context: Context,
   ): Promise<Outcome<Output>> {
-    const { services, clock } = this.#runtime;
-    const refusal = await command.check?.(input, { services, clock });
+    const { services, clock, stopDeadline } = this.#runtime;
+    const refusal = await command.check?.(input, { services, clock, stopDeadline });
     const { idempotency_key: key } = context;
     if (key === null) {
       if (refusal !== undefined) throw refusal;

@@ -39,6 +39,8 @@ export interface Call extends Omit<Context, "tx"> {
 export interface CheckCall {
   readonly services: Services;
   readonly clock: Clock;
+  /** Aborts at the deadline of a stop. */
+  readonly stopDeadline: AbortSignal;
 }
 
 export interface Command<Input, Output> {

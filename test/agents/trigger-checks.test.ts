@@ -5,6 +5,7 @@ import { z } from "zod";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { action } from "../../src/ports/action.ts";
+import { stopping } from "../support/world.ts";
 import { agency, survey, visitor } from "./world.ts";
 
 const phone = "+15005551001";
@@ -113,6 +114,28 @@ describe("the input of a triggered action", () => {
     ).rejects.toMatchObject({ code: "internal", retryable: true });
     expect(await runs()).toEqual([]);
   });
+});
+
+it("a trigger whose schema never answers delays a stop only until its deadline", async () => {
+  const endless = action({
+    name: "endless",
+    description: "Has a schema that never answers.",
+    input: z.unknown().refine(() => new Promise<boolean>(() => {})),
+    risk: "read",
+    idempotent: true,
+    timeout_ms: 60_000,
+    execute: () => null,
+  });
+  const { engine, agent, world } = await agency(memory(), { actions: [endless] });
+  const { id: contact_id } = await engine.contacts.create({ phone });
+  const triggered = engine.agents
+    .trigger(agent.id, { contact_id, action: "endless" })
+    .catch((error: unknown) => error);
+  await world.clock.settle();
+  const isOver = stopping(engine);
+  await world.clock.advance(3_000);
+  expect([isOver(), world.clock.nextWakeAt]).toEqual([true, undefined]);
+  expect(await triggered).toMatchObject({ code: "shutting_down" });
 });
 
 describe("the triggers of an agent per minute", () => {
