@@ -18,6 +18,12 @@ const busyMs = 1_000;
 /** How long a transport may take to parse a callback, in milliseconds. */
 const parseMs = 25_000;
 
+/**
+ * Refusals that say nothing about a transport: its name is unknown, or the engine stops. A carrier
+ * sends the callback again then.
+ */
+const notLogged: ReadonlySet<string> = new Set(["not_found", "shutting_down"]);
+
 function busy(): TidingsError {
   const message = "Too many callbacks run at once. Send this one again.";
   return new TidingsError("overloaded", message, { retryAfterMs: busyMs });
@@ -101,9 +107,7 @@ export class Callbacks {
         return recordCallback(name, result, runtime);
       });
     } catch (error) {
-      if (error instanceof TidingsError && error.code !== "not_found") {
-        this.#note(name, error.code);
-      }
+      if (error instanceof TidingsError && !notLogged.has(error.code)) this.#note(name, error.code);
       throw error;
     }
   }
