@@ -104,7 +104,7 @@ export class MessagingEngine<
     });
     const transports = [...chosen.transports, webchatTransport(store)];
     const settings = { ...chosen, transports };
-    const bus = new EventBus(logger);
+    const bus = new EventBus({ logger, awaited: (work) => this.#lifecycle.awaited(work) });
     const streams = new LiveStreams({ store, clock, logger });
     const hostPolicies = new HostPolicies({
       policies: settings.policies,
@@ -183,7 +183,8 @@ export class MessagingEngine<
   /**
    * Calls `handler` after each commit of this engine that contains an event of this type. The
    * engine does not see the commit of a transaction that you opened yourself. Errors of the handler
-   * are logged and affect nothing else.
+   * are logged and affect nothing else. A stop waits for the handler, which may call the engine
+   * meanwhile.
    * @throws TidingsError `invalid_option` when there is no such event type
    */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {

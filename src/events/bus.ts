@@ -14,13 +14,24 @@ type Handler = (event: EventEnvelope, scope: Scope) => unknown;
 
 const subscription = optionsObject({ type: eventTypeOption, handler: functionOption() });
 
+interface EventBusOptions {
+  readonly logger: Logger;
+  /**
+   * Runs a handler as work that a stop waits for, so that it may call the engine. Otherwise, whether
+   * it may would depend on who made the commit.
+   */
+  readonly awaited: (work: () => Promise<void>) => Promise<void>;
+}
+
 /** Calls handlers in this process for events that this process committed. */
 export class EventBus {
   readonly #logger: Logger;
+  readonly #awaited: EventBusOptions["awaited"];
   readonly #handlers = new Map<EventType, Set<Handler>>();
 
-  constructor(logger: Logger) {
+  constructor({ logger, awaited }: EventBusOptions) {
     this.#logger = logger;
+    this.#awaited = awaited;
   }
 
   /** @throws TidingsError `invalid_option` */
@@ -45,7 +56,9 @@ export class EventBus {
       const scope = { account_id: row.account_id, mode: row.mode };
       // Copied, because a handler may add or remove handlers.
       const called = [...handlers];
-      for (const handler of called) void this.#call(handler, ownEvent(row), scope);
+      for (const handler of called) {
+        void this.#awaited(() => this.#call(handler, ownEvent(row), scope));
+      }
     }
   }
 

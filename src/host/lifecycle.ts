@@ -75,6 +75,11 @@ export class Lifecycle {
     return this.#awaited.run(async () => call(await prepared));
   }
 
+  /** Runs work that a stop waits for, up to its deadline. It may call the engine meanwhile. */
+  awaited<T>(work: () => Promise<T>): Promise<T> {
+    return this.#awaited.run(work);
+  }
+
   /** Starts the engine unless it is started. @throws TidingsError after `stop` */
   async start(): Promise<void> {
     if (this.#stopping !== undefined) throw stopped();

@@ -282,7 +282,41 @@ describe("a callback that a transport parses when the engine stops", () => {
     await clock.advance(3_000);
     expect([isOver(), clock.nextWakeAt]).toEqual([true, undefined]);
     expect(jsonOf(await answered)).toMatchObject({ status: 503, code: "shutting_down" });
-    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+    expect(log.filter(({ facts }) => !("request_id" in facts))).toEqual([]);
+  });
+});
+
+describe("a handler of events that runs when the engine stops", () => {
+  it.each(["call", "job"])("may call the engine, after the commit of a %s", async (cause) => {
+    const { clock, engine, log } = world();
+    const one = engine(memory());
+    const gate = held<void>();
+    let count = 0;
+    one.on(cause === "call" ? "contact.created" : "message.updated", async () => {
+      await gate.promise;
+      count += (await one.contacts.list()).data.length;
+    });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    const isOver = stopping(one);
+    await clock.advance(1_000);
+    expect(isOver()).toBe(false);
+    gate.answer();
+    await clock.settle();
+    expect(isOver()).toBe(true);
+    expect(count).toBeGreaterThan(0);
+    expect(log).toEqual([]);
+  });
+
+  it("delays the stop only until its deadline", async () => {
+    const { clock, engine } = world();
+    const one = engine(memory());
+    one.on("contact.created", () => new Promise(() => {}));
+    await one.contacts.create({ phone: hello.to });
+    const isOver = stopping(one);
+    await clock.advance(3_000);
+    expect([isOver(), clock.nextWakeAt]).toEqual([true, undefined]);
   });
 });
 
