@@ -183,7 +183,7 @@ export class Lifecycle {
 function waitedTooLong(): TidingsError {
   return new TidingsError(
     "shutting_down",
-    "The engine is shutting down and no longer waits for this.",
+    "The engine is shutting down, and this did not end by the deadline of `stop`.",
   );
 }
 

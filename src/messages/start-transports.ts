@@ -43,7 +43,7 @@ async function start(
   const { clock, logger } = runtime;
   const { name } = transport;
   const isFree = await isInTime(clock, overdue.get(transport), stopDeadline);
-  if (!isFree) throw notStarted(name, stopDeadline);
+  if (!isFree) throwNotStarted(name, stopDeadline);
   const starting = transport.start?.({
     sink: transportSink(name, runtime),
     clock,
@@ -60,7 +60,7 @@ async function start(
       ),
   );
   overdue.set(transport, undone);
-  throw notStarted(name, stopDeadline);
+  throwNotStarted(name, stopDeadline);
 }
 
 async function isInTime(
@@ -80,16 +80,12 @@ async function isInTime(
   }
 }
 
-function notStarted(name: string, { aborted }: AbortSignal): TidingsError {
-  return aborted
-    ? new TidingsError(
-        "shutting_down",
-        `The engine was stopped before the transport ${name} had started.`,
-      )
-    : new TidingsError(
-        "internal",
-        `The transport ${name} did not start within ${startMs / 1_000} seconds.`,
-      );
+function throwNotStarted(name: string, stopDeadline: AbortSignal): never {
+  stopDeadline.throwIfAborted();
+  throw new TidingsError(
+    "internal",
+    `The transport ${name} did not start within ${startMs / 1_000} seconds.`,
+  );
 }
 
 /** Stops transports after the engine has failed to start. */
@@ -98,10 +94,11 @@ export async function undoStart(
   runtime: Pick<Runtime, "clock" | "logger">,
   stopDeadline: AbortSignal,
 ): Promise<void> {
+  // Aborts after `undoMs`, or when all have stopped, so that the timer ends.
   const over = new AbortController();
-  const until = AbortSignal.any([stopDeadline, over.signal]);
-  void runtime.clock.sleep(undoMs, until).then(() => over.abort());
-  await stopTransports(transports, over.signal, runtime);
+  const deadline = AbortSignal.any([stopDeadline, over.signal]);
+  void runtime.clock.sleep(undoMs, deadline).then(() => over.abort());
+  await stopTransports(transports, deadline, runtime);
   over.abort();
 }
 

@@ -176,13 +176,15 @@ export class HostTransactions {
     origin: Origin,
   ): Promise<T> {
     const { stopDeadline } = this.#options;
-    if (stopDeadline.aborted && origin !== "engine") throw notEndedInTime();
+    if (origin !== "engine") stopDeadline.throwIfAborted();
     const queue = new HandleQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
     let value: T;
     try {
       const working = work(handle);
-      if (origin !== "engine" && !(await endsBefore(stopDeadline, working))) throw notEndedInTime();
+      if (origin !== "engine" && !(await endsBefore(stopDeadline, working))) {
+        stopDeadline.throwIfAborted();
+      }
       value = await working;
       // Its statements would commit without that command.
       if (queue.hasAnnounced) throw notAwaited();
@@ -225,13 +227,6 @@ export class HostTransactions {
       return rest;
     }
   }
-}
-
-function notEndedInTime(): TidingsError {
-  return new TidingsError(
-    "shutting_down",
-    "The engine is shutting down. This call did not end in time and was rolled back.",
-  );
 }
 
 function notAwaited(): TidingsError {

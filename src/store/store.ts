@@ -195,7 +195,7 @@ export class Store {
 
   /** @throws TidingsError `shutting_down` */
   #checkIsOpen(): void {
-    if (this.#closing !== undefined) throw shuttingDown("accepts no more commands");
+    if (this.#closing !== undefined) throw storageClosed();
   }
 
   /** @throws TidingsError if no command is accepted now */
@@ -280,7 +280,7 @@ export class Store {
       return await work();
     } catch (error) {
       if (this.#closing === undefined || !isStorageFailure(error)) throw error;
-      throw shuttingDown("has closed its storage", error);
+      throw storageClosed(error);
     }
   }
 
@@ -333,8 +333,9 @@ export class Store {
   }
 }
 
-function shuttingDown(what: string, cause?: unknown): TidingsError {
-  return new TidingsError("shutting_down", `The engine is shutting down and ${what}.`, { cause });
+function storageClosed(cause?: unknown): TidingsError {
+  const message = "The engine is shutting down and has closed its storage.";
+  return new TidingsError("shutting_down", message, { cause });
 }
 
 /**
