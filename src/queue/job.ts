@@ -21,6 +21,8 @@ interface Due {
 interface Leased {
   /** Random for each lease. A holder with another fence has lost the job. */
   readonly fence: number;
+  /** When the lease ends unless the holder extends it, in milliseconds since the epoch. */
+  readonly leased_until: number;
   /** Failures since the job last succeeded. */
   readonly failures: number;
 }

@@ -357,7 +357,7 @@ async function leasedJob(within: AnyTx, claim: LeaseProof): Promise<Seen<JobRow>
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }
 
-function claimOf({ kind, key, account_id, mode, lane, fence, failures }: JobRow): Claim {
+function claimOf({ kind, key, account_id, mode, lane, fence, failures, due_at }: JobRow): Claim {
   // Only `armNew` inserts jobs, from an order in which kind, key, account and lane belong together.
   return {
     kind,
@@ -366,6 +366,7 @@ function claimOf({ kind, key, account_id, mode, lane, fence, failures }: JobRow)
     mode,
     lane: decodeLane(lane),
     fence,
+    leased_until: due_at,
     failures,
   } as Claim;
 }

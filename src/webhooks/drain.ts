@@ -19,7 +19,6 @@ interface WebhookDrainOptions {
   readonly http: HttpSettings;
   readonly claim: Claim<"deliver">;
   readonly run: JobRun;
-  readonly leasedAt: number;
 }
 
 /**
@@ -88,7 +87,7 @@ export class WebhookDrain {
   #lastResponseAt: number;
 
   constructor(options: WebhookDrainOptions) {
-    const { runtime, claim, run, leasedAt } = options;
+    const { runtime, claim, run } = options;
     const { store, clock, webhooks } = runtime;
     const { account_id, mode } = claim;
     this.#options = options;
@@ -97,7 +96,7 @@ export class WebhookDrain {
     this.#ahead = new ReadAhead(store.reads(this.#scope), clock, claim.key.webhook_id);
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
-    this.#renewedAt = leasedAt;
+    this.#renewedAt = claim.leased_until - leaseMs;
     this.#lastResponseAt = clock.monotonic();
     this.#beginsUntil = clock.monotonic() + beginMs;
     this.#wake = new WakeFlag(clock);
@@ -182,6 +181,9 @@ export class WebhookDrain {
     const { run } = this.#options;
     if (run.stopping.aborted) return false;
     if (this.#failure !== undefined || !this.#hasLease || this.#mayEnd) return false;
+    // Each renewal leaves at least half of the lease. If the process has stalled since, another
+    // engine may have sent the deliveries, and later ones.
+    if (this.#sinceRenewal >= leaseMs / 2) return false;
     if (this.#attemptCount >= maxDrainAttempts) return false;
     if (this.#isOver() && this.#inTime === 0) return false;
     // A failure may pause or disable the webhook, so it is recorded first.
@@ -260,15 +262,15 @@ export class WebhookDrain {
     return drawn / 255;
   }
 
+  /** How long ago the lease was renewed, in milliseconds. */
+  get #sinceRenewal(): number {
+    return this.#runtime.clock.now() - this.#renewedAt;
+  }
+
   /** Extends the lease. Recording attempts does so too. */
   async #renew(): Promise<void> {
     const { claim } = this.#options;
-    const { clock } = this.#runtime;
-    if (
-      !this.#hasLease ||
-      this.#failure !== undefined ||
-      clock.now() - this.#renewedAt < leaseMs / 4
-    ) {
+    if (!this.#hasLease || this.#failure !== undefined || this.#sinceRenewal < leaseMs / 4) {
       return;
     }
     await this.#trackLease(() => this.#commit((tx) => renew(tx, claim, leaseMs)));

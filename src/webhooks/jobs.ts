@@ -28,9 +28,8 @@ function deliver(runtime: WebhookRuntime): JobHandler<"deliver"> {
     if (http === undefined) {
       throw new Error("Webhooks need an HTTP client. Set the engine option `http`.");
     }
-    const leasedAt = clock.now();
     if (poolOf(claim.lane) === "slow_webhooks") await startSlowly(run);
-    const drain = new WebhookDrain({ runtime, http, claim, run, leasedAt });
+    const drain = new WebhookDrain({ runtime, http, claim, run });
     const { webhook_id } = claim.key;
     drains.set(webhook_id, drain);
     try {

@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { deliveries } from "../../src/webhooks/rows.ts";
+import { held } from "../support/carrier.ts";
+import { webhookWorld } from "./world.ts";
+
+it.each(["leases the job of", "reads the deliveries of"])(
+  "a process that stalls when it %s a webhook sends nothing again that another one sends",
+  async (when) => {
+    const storage = new SharedStorage(memory());
+    const { hook, tell, start, pass, receivers } = await webhookWorld({
+      connect: () => storage.connect(),
+    });
+    await hook("a", () => ({ after: 10_000 }), { ordering: "fifo" });
+    const events = await tell(3);
+    const gate = held<void>();
+    let isLeased = false;
+    let isStalled = false;
+    const stalling = storage.connect({
+      async delay(stage, { reads = [], writes = [] }) {
+        isLeased ||= stage === "outcome" && writes.some(leasesDrain);
+        const isRead = reads.some(
+          (read) => "index" in read && read.index.collection === deliveries,
+        );
+        isStalled ||= isLeased && (when.startsWith("leases") || (stage === "rows" && isRead));
+        if (isStalled) await gate.promise;
+      },
+    });
+    void start({}, stalling);
+    await pass(1_000);
+    expect(isStalled).toBe(true);
+    await start();
+    await pass(70_000);
+    gate.answer();
+    await pass(60_000);
+    expect(receivers.seen.map(({ id }) => id)).toEqual(events);
+  },
+);
+
+const leasesDrain = (write: Write): boolean =>
+  "row" in write && write.row["kind"] === "deliver" && write.row["leased"] === true;
