@@ -43,9 +43,9 @@ async function history(engine: MessagingEngine, id: string): Promise<string[]> {
 }
 
 describe("a message over two transports", () => {
-  const run = async (lines: readonly [Carrier, Carrier], ways: readonly Route[]) => {
+  const run = async (transports: readonly [Carrier, Carrier], routes: readonly Route[]) => {
     const { clock, engine } = world();
-    const one = engine(memory(), { transports: [...lines], routes: ways });
+    const one = engine(memory(), { transports, routes });
     await one.start();
     return { clock, engine: one };
   };
@@ -79,10 +79,9 @@ describe("a message over two transports", () => {
     const begun = clock.now();
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.advance(1_000_000);
+    const delays = [first, second].map(({ calls }) => calls.map(({ at }) => at - begun));
     const plan = [0, 1_000, 6_000, 36_000, 156_000, 756_000];
-    for (const { calls } of [first, second]) {
-      expect(calls.map(({ at }) => at - begun)).toEqual(plan);
-    }
+    expect(delays).toEqual([plan, plan]);
     expect((await engine.messages.get(id)).status).toBe("failed");
   });
 
