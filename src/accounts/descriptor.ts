@@ -1,7 +1,7 @@
-import { getAccount, getUsage, listKeys } from "./reads.ts";
-import { getErrorCounts, getHourlyUsage } from "./hourly-reads.ts";
-import { errorCountsSchema, hourlyUsageSchema } from "./hourly-types.ts";
-import { accountSchema, usageSchema } from "./types.ts";
+import { getAccount, listKeys } from "./reads.ts";
+import { getUsage, getErrorCounts, getHourlyUsage } from "./usage-reads.ts";
+import { errorCountsSchema, hourlyUsageSchema, usageSchema } from "./usage-types.ts";
+import { accountSchema } from "./types.ts";
 import { apiKeySchema, createdKeySchema } from "./key-types.ts";
 import {
   type ApiRoute,

@@ -4,7 +4,7 @@ export { listAccounts } from "./reads.ts";
 export { type Authenticated, changesKey, KeyRing } from "./key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
 export { keys, ownAccount, readOwnAccount, settingByName, settings, usage } from "./rows.ts";
-export { type CountedChange, countHourly } from "./hourly-counts.ts";
+export { type CountedChange, countChange } from "./count-usage.ts";
 export { countReapers } from "./reap-counts.ts";
 export type {
   ErrorCount,
@@ -13,15 +13,15 @@ export type {
   GetHourlyUsage,
   HourCount,
   HourlyUsage,
-} from "./hourly-types.ts";
+  GetUsage,
+  Usage,
+} from "./usage-types.ts";
 export type {
   Account,
   AccountLimits,
   CreateAccount,
   CreatedAccount,
-  GetUsage,
   Plan,
   UpdateAccount,
-  Usage,
 } from "./types.ts";
 export { type ApiKey, type CreatedKey, type CreateKey, defaultGraceSeconds } from "./key-types.ts";

@@ -1,7 +1,5 @@
 import { listQuery, mapPage, pageOf, type Query, type Services } from "../operations/index.ts";
 import {
-  dayMs,
-  invalid,
   iso,
   isoOrNull,
   type Limits,
@@ -11,21 +9,8 @@ import {
   type PageQuery,
   pageQuerySchema,
 } from "../kernel/index.ts";
-import {
-  type AccountRow,
-  accounts,
-  type KeyRow,
-  keys,
-  readOwnAccount,
-  usageByDay,
-} from "./rows.ts";
-import {
-  type Account,
-  type AccountLimits,
-  type GetUsage,
-  getUsageSchema,
-  type Usage,
-} from "./types.ts";
+import { type AccountRow, accounts, type KeyRow, keys, readOwnAccount } from "./rows.ts";
+import type { Account, AccountLimits } from "./types.ts";
 import type { ApiKey } from "./key-types.ts";
 import { scan, unscopedReadsOf } from "../store/index.ts";
 
@@ -118,52 +103,3 @@ export const listKeys = listQuery({
   order: "descending",
   show: (rows) => rows.map(keyResource),
 });
-
-const maxDays = 366;
-/** A day has at most 39 counts: three channels times thirteen statuses. */
-const maxCounts = maxDays * 39;
-
-/** Counts messages by day, channel and status. The oldest day comes first. */
-export const getUsage: Query<GetUsage, Usage> = {
-  kind: "query",
-  name: "usage.get",
-  input: () => getUsageSchema,
-  async run(reads, input, _call, now) {
-    const to = input.to ?? iso(now).slice(0, 10);
-    const from = input.from ?? iso(Date.parse(to) - 30 * dayMs).slice(0, 10);
-    const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
-    if (days < 1) {
-      throw invalid([{ pointer: "/from", code: "order", message: "must not be after to" }]);
-    }
-    if (days > maxDays) {
-      throw invalid([
-        {
-          pointer: "/from",
-          code: "too_long",
-          message: `must be at most ${maxDays - 1} days before to`,
-        },
-      ]);
-    }
-    const counts = await reads.range({
-      index: usageByDay,
-      prefix: [],
-      order: "ascending",
-      // An empty channel sorts before every channel. `~` sorts after the last day and before the
-      // next.
-      after: [from, "", ""],
-      until: [`${to}~`],
-      limit: maxCounts,
-    });
-    return {
-      from,
-      to,
-      data: counts.map(({ day, channel, status, messages, segments }) => ({
-        day,
-        channel,
-        status,
-        messages,
-        segments,
-      })),
-    };
-  },
-};

@@ -2,10 +2,6 @@
 import * as z from "zod";
 import {
   type AccountId,
-  type Channel,
-  channelSchema,
-  day,
-  dayToCount,
   ids,
   isTimeZone,
   name,
@@ -241,82 +237,3 @@ export const createdAccountSchema = z
     id: "CreatedAccount",
     description: "The account and its first API key, which is for its sandbox.",
   });
-
-/** How many messages of a channel entered a status on one day. */
-export interface UsageCount {
-  /** The day in UTC, such as `2026-01-31`. */
-  readonly day: string;
-  /** The channel of the messages. */
-  readonly channel: Channel;
-  /**
-   * A status that the messages entered. A message that is retried enters `queued` and `sending`
-   * again.
-   */
-  readonly status: string;
-  /** How many messages entered the status on this day. */
-  readonly messages: number;
-  /** The number of SMS segments of these messages. 0 for other channels. */
-  readonly segments: number;
-}
-
-export const usageCountSchema = z
-  .strictObject({
-    day: day.describe("The day in UTC, such as `2026-01-31`."),
-    channel: channelSchema.describe("The channel of the messages."),
-    status: z
-      .string()
-      .describe(
-        "A status that the messages entered. A message that is retried enters `queued` and " +
-          "`sending` again.",
-      ),
-    messages: z.int().min(0).describe("How many messages entered the status on this day."),
-    segments: z
-      .int()
-      .min(0)
-      .describe("The number of SMS segments of these messages. 0 for other channels."),
-  })
-  .meta({
-    id: "UsageCount",
-    description: "How many messages of a channel entered a status on one day.",
-  });
-
-/** Message counts by day, channel and status. */
-export interface Usage {
-  /** The first day that is counted. */
-  readonly from: string;
-  /** The last day that is counted. */
-  readonly to: string;
-  /** The counts, oldest day first. Combinations without messages are left out. */
-  readonly data: UsageCount[];
-}
-
-export const usageSchema = z
-  .strictObject({
-    from: day.describe("The first day that is counted."),
-    to: day.describe("The last day that is counted."),
-    data: z
-      .array(usageCountSchema)
-      .describe("The counts, oldest day first. Combinations without messages are left out."),
-  })
-  .meta({ id: "Usage", description: "Message counts by day, channel and status." });
-
-/** The days to count. */
-export interface GetUsage {
-  /**
-   * The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default 30
-   * days before it.
-   */
-  readonly from?: string | undefined;
-  /** The last day in UTC, which is included. By default today. */
-  readonly to?: string | undefined;
-}
-
-export const getUsageSchema = z.strictObject({
-  from: dayToCount
-    .optional()
-    .describe(
-      "The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default " +
-        "30 days before it.",
-    ),
-  to: dayToCount.optional().describe("The last day in UTC, which is included. By default today."),
-});

@@ -1,4 +1,4 @@
-import { countHourly, type CountedChange, usage } from "../accounts/index.ts";
+import { countChange, type CountedChange, usage } from "../accounts/index.ts";
 import { iso } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { MessageRow } from "./rows.ts";
@@ -13,7 +13,7 @@ export function countMessage(tx: Tx, message: MessageRow, before: MessageRow | n
   const day = iso(tx.now).slice(0, 10);
   tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
   const change = countedChange(message, before, tx.now);
-  if (change !== undefined) countHourly(tx, channel, change);
+  if (change !== undefined) countChange(tx, channel, change);
 }
 
 function countedChange(

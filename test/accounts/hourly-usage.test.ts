@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boundOf, deliveryBounds } from "../../src/accounts/hourly-counts.ts";
-import { errorCountsSchema, hourlyUsageSchema } from "../../src/accounts/hourly-types.ts";
-import { usageSchema } from "../../src/accounts/types.ts";
+import { boundOf, deliveryBounds } from "../../src/accounts/count-usage.ts";
+import {
+  errorCountsSchema,
+  hourlyUsageSchema,
+  usageSchema,
+} from "../../src/accounts/usage-types.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";

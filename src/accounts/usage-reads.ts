@@ -1,6 +1,6 @@
 import { channels, dayMs, hourMs, invalid, iso, millis } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
-import { deliveryBounds } from "./hourly-counts.ts";
+import { deliveryBounds } from "./count-usage.ts";
 import {
   type ErrorCount,
   type ErrorCounts,
@@ -10,11 +10,52 @@ import {
   getHourlyUsageSchema,
   type HourCount,
   type HourlyUsage,
-} from "./hourly-types.ts";
-import { deliveryTimesByHour, errorsByDay, usageByHour } from "./rows.ts";
+  type GetUsage,
+  getUsageSchema,
+  type Usage,
+} from "./usage-types.ts";
+import { deliveryTimesByHour, errorsByDay, usageByHour, usageByDay } from "./rows.ts";
 
-const maxDays = 31;
-const maxHours = maxDays * 24 + 1;
+/** How far apart the first and the last day of the counts by day may be. */
+const maxUsageDays = 365;
+/** A day has at most 39 counts: three channels times thirteen statuses. */
+const maxCounts = (maxUsageDays + 1) * 39;
+
+/** Counts messages by day, channel and status. The oldest day comes first. */
+export const getUsage: Query<GetUsage, Usage> = {
+  kind: "query",
+  name: "usage.get",
+  input: () => getUsageSchema,
+  async run(reads, input, _call, now) {
+    const to = input.to ?? iso(now).slice(0, 10);
+    const from = input.from ?? iso(Date.parse(to) - 30 * dayMs).slice(0, 10);
+    checkRange(Date.parse(from), Date.parse(to), maxUsageDays);
+    const counts = await reads.range({
+      index: usageByDay,
+      prefix: [],
+      order: "ascending",
+      // An empty channel sorts before every channel. `~` sorts after the last day and before the
+      // next.
+      after: [from, "", ""],
+      until: [`${to}~`],
+      limit: maxCounts,
+    });
+    return {
+      from,
+      to,
+      data: counts.map(({ day, channel, status, messages, segments }) => ({
+        day,
+        channel,
+        status,
+        messages,
+        segments,
+      })),
+    };
+  },
+};
+
+const maxHourDays = 31;
+const maxHours = maxHourDays * 24 + 1;
 
 /** Returns when the hour of a time began. */
 const hourOf = (ms: number): number => Math.floor(ms / hourMs) * hourMs;
@@ -27,7 +68,7 @@ export const getHourlyUsage: Query<GetHourlyUsage, HourlyUsage> = {
   async run(reads, input, _call, now) {
     const end = input.to === undefined ? now : millis(input.to);
     const start = input.from === undefined ? end - dayMs : millis(input.from);
-    checkRange(start, end, dayMs);
+    checkRange(start, end, maxHourDays);
     const [from, to] = [hourOf(start), hourOf(end)];
     const range = {
       prefix: [],
@@ -78,6 +119,7 @@ function hourCounts(counts: readonly Counts[], times: readonly Times[]): HourCou
 /** The maximum number of rows that one request reads. A row is one code of one sender and day. */
 const maxErrorRows = 10_000;
 const maxErrors = 100;
+const maxErrorDays = 30;
 
 /** Counts the errors of messages by sender and code. The most frequent one comes first. */
 export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
@@ -87,7 +129,7 @@ export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
   async run(reads, input, _call, now) {
     const to = input.to ?? iso(now).slice(0, 10);
     const from = input.from ?? iso(Date.parse(to) - 6 * dayMs).slice(0, 10);
-    checkRange(Date.parse(from), Date.parse(to), 0);
+    checkRange(Date.parse(from), Date.parse(to), maxErrorDays);
     const rows = await reads.range({
       index: errorsByDay,
       prefix: [],
@@ -109,13 +151,12 @@ export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
   },
 };
 
-/** Refuses a range that is reversed, or longer than 30 days and `extra` milliseconds. */
-function checkRange(from: number, to: number, extra: number): void {
+/** Refuses a range that is reversed or longer than `maxDays`. */
+function checkRange(from: number, to: number, maxDays: number): void {
   const field = { pointer: "/from" } as const;
   if (from > to) throw invalid([{ ...field, code: "order", message: "must not be after to" }]);
-  const days = maxDays - 1 + extra / dayMs;
-  if (to - from > days * dayMs) {
-    const message = `must be at most ${days} days before to`;
+  if (to - from > maxDays * dayMs) {
+    const message = `must be at most ${maxDays} days before to`;
     throw invalid([{ ...field, code: "too_long", message }]);
   }
 }

@@ -15,7 +15,7 @@ export type CountedChange =
   | { readonly what: "failed"; readonly sender: string; readonly code: string };
 
 /** Adds a change to the counts of the current hour, and its error to the counts of the day. */
-export function countHourly(tx: Tx, channel: Channel, change: CountedChange): void {
+export function countChange(tx: Tx, channel: Channel, change: CountedChange): void {
   const hour = Math.floor(tx.now / hourMs) * hourMs;
   if (change.what === "delivered") {
     const bound = boundOf(change.afterMs);
