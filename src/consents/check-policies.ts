@@ -1,84 +1,11 @@
-import * as z from "zod";
-import { firstTimeZone, iso, TidingsError, timestamp } from "../kernel/index.ts";
-import { Temporal } from "temporal-polyfill";
+import { firstTimeZone, iso, TidingsError } from "../kernel/index.ts";
 import type { Call, QuietHours } from "../operations/index.ts";
 import { ownAccount } from "../accounts/index.ts";
 import { consentFor, type ConsentState, contactById } from "../contacts/index.ts";
 import type { NamedVerdict, PolicyFacts, Verdict } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
-
-/** The verdict of one policy on a message. */
-export interface PolicyVerdict {
-  /** `consent`, `quiet_hours`, or the name of a policy of the host application. */
-  readonly policy: string;
-  /**
-   * `allow`: the policy has no objection. `deny`: the message must not be sent. `defer`: the
-   * message must wait until `until`.
-   */
-  readonly verdict: "allow" | "deny" | "defer";
-  /** The reason code of a denial. */
-  readonly code?: string | undefined;
-  /** When a deferral ends. */
-  readonly until?: string | undefined;
-  /** The reason for a denial or deferral. */
-  readonly message?: string | undefined;
-}
-
-export const policyVerdictSchema = z
-  .strictObject({
-    policy: z
-      .string()
-      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
-    verdict: z
-      .enum(["allow", "deny", "defer"])
-      .describe(
-        "`allow`: the policy has no objection. `deny`: the message must not be sent. `defer`: " +
-          "the message must wait until `until`.",
-      ),
-    code: z.string().optional().describe("The reason code of a denial."),
-    until: timestamp.optional().describe("When a deferral ends."),
-    message: z.string().optional().describe("The reason for a denial or deferral."),
-  })
-  .meta({ id: "PolicyVerdict", description: "The verdict of one policy on a message." });
-
-/**
- * Returns the first time from `now` on at which the wall clock of a time zone is outside the quiet
- * hours; null if it is outside now. The wall clock decides: if the zone sets it forward over the
- * end, the quiet hours end with that change. If the zone sets it back over the end, the quiet hours
- * begin a second time.
- */
-export function quietUntil(now: number, zone: string, { from, to }: QuietHours): number | null {
-  const start = Temporal.PlainTime.from(from);
-  const end = Temporal.PlainTime.from(to);
-  let at = Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO(zone);
-  if (!isWithin(at, start, end)) return null;
-  while (isWithin(at, start, end)) at = endOrClockChange(at, end);
-  return at.epochMilliseconds;
-}
-
-/** Includes the start and excludes the end. The end may be on the next day. */
-function isWithin(
-  at: Temporal.ZonedDateTime,
-  start: Temporal.PlainTime,
-  end: Temporal.PlainTime,
-): boolean {
-  const time = at.toPlainTime();
-  const hasStarted = Temporal.PlainTime.compare(start, time) <= 0;
-  const hasNotEnded = Temporal.PlainTime.compare(time, end) < 0;
-  const isOverMidnight = Temporal.PlainTime.compare(start, end) > 0;
-  return isOverMidnight ? hasStarted || hasNotEnded : hasStarted && hasNotEnded;
-}
-
-/** When the wall clock reaches `end`, or when the zone changes its offset from UTC before that. */
-function endOrClockChange(
-  at: Temporal.ZonedDateTime,
-  end: Temporal.PlainTime,
-): Temporal.ZonedDateTime {
-  const sameDay = at.toPlainTime().until(end);
-  const ending = at.add(sameDay.sign < 0 ? sameDay.add({ hours: 24 }) : sameDay);
-  const change = at.getTimeZoneTransition("next");
-  return change !== null && Temporal.ZonedDateTime.compare(change, ending) < 0 ? change : ending;
-}
+import { quietUntil } from "./quiet-hours.ts";
+import type { PolicyVerdict } from "./policy-types.ts";
 
 /** A message to check, and its recipient's consent and contact. */
 interface PolicySubject {

@@ -2,9 +2,8 @@ export {
   checkPolicies,
   decisionOf,
   type PolicyContext,
-  type PolicyVerdict,
-  policyVerdictSchema,
   throwIfDenied,
   toPolicyVerdict,
 } from "./check-policies.ts";
+export { type PolicyVerdict, policyVerdictSchema } from "./policy-types.ts";
 export { keywordOf, suspectsOptOut } from "./keywords.ts";
