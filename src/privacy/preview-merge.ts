@@ -20,7 +20,8 @@ import {
 import type { Query } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { byIndex, type Reads } from "../store/index.ts";
-import { checkAddresses, checkMerged, conversationToEnd, otherContact } from "./merge.ts";
+import { checkAddresses, checkMerged, otherContact } from "./merge.ts";
+import { conversationToEnd } from "./merge-conversations.ts";
 import { type MergePreview, previewMergeSchema } from "./merge-types.ts";
 
 /** Returns what a merge would do, by the rules of the merge. */

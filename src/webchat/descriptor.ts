@@ -9,7 +9,7 @@ import type {
   WebchatState,
   WebchatTyping,
 } from "./signal-types.ts";
-import { openWebchatSession } from "./sessions.ts";
+import { openWebchatSession } from "./open-session.ts";
 import { listVisitorMessages } from "./visitor-history.ts";
 import {
   type OpenWebchatSession,

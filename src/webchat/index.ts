@@ -1,5 +1,5 @@
 export { forgetVisitor, removeMail } from "./sessions.ts";
-export { authenticateVisitor, type Visitor } from "./visitor-tokens.ts";
+export { authenticateVisitor, type Visitor } from "./authenticate-visitor.ts";
 export type {
   ShowTyping,
   Typing,

@@ -1,4 +1,4 @@
-import { readNames } from "./state.ts";
+import { readNames } from "./conversation-state.ts";
 import {
   type ShowTyping,
   showTypingSchema,

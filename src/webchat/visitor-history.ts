@@ -6,7 +6,7 @@ import {
 } from "./types.ts";
 import { mailboxByAddress, mailOfMessage } from "./rows.ts";
 import { readSession } from "./sessions.ts";
-import { readNames, readState } from "./state.ts";
+import { readNames, readState } from "./conversation-state.ts";
 import { identityByAddress } from "../contacts/index.ts";
 import { type MessageStatus, notFound } from "../kernel/index.ts";
 import { messageResource, type MessageRow, messagesOfContact } from "../messages/index.ts";

@@ -21,7 +21,7 @@ import {
   type WebchatSessionRow,
 } from "./rows.ts";
 import { readSession } from "./sessions.ts";
-import { readNames, readState } from "./state.ts";
+import { readNames, readState } from "./conversation-state.ts";
 import {
   type VisitorStream,
   visitorStreamSchema,

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
  */
 const allowed: Readonly<Record<string, string>> = {
   "src/accounts/key-ring.ts": "a key tells whose it is",
-  "src/webchat/visitor-tokens.ts": "a visitor's token tells whose session it is",
+  "src/webchat/authenticate-visitor.ts": "a visitor's token tells whose session it is",
   "src/messages/record-reports.ts": "a carrier knows no account",
   "src/messages/receive.ts": "the address that a message came to tells whose it is",
   "src/messages/record-receipt.ts": "the attempt that a receipt is about tells whose it is",
@@ -40,7 +40,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/host/background-work.ts": "arms the engine's own job",
   "src/host/start-reminder.ts": "looks for jobs of all that no engine runs",
   "src/messages/descriptor.ts": "a job of the engine itself",
-  "src/privacy/jobs.ts": "removes what has expired, whosever it is",
+  "src/privacy/reap.ts": "removes what has expired, whosever it is",
   "src/webhooks/remove-deliveries.ts": "the same",
   "src/events/reap-events.ts": "the same",
   "src/accounts/reap-counts.ts": "the same",

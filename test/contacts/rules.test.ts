@@ -8,7 +8,7 @@ import {
   maxLabels,
   conversationToKeep,
 } from "../../src/contacts/rules.ts";
-import { erasedData } from "../../src/privacy/erase-history.ts";
+import { erasedData } from "../../src/privacy/erase-events.ts";
 import { type EventType, eventTypes } from "../../src/events/types.ts";
 import { isTimeZone } from "../../src/kernel/time.ts";
 

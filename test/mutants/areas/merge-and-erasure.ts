@@ -5,7 +5,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
   {
     name: "erasure-leaves-events",
     sentence: "The text of an erased contact's messages stays in the log of events.",
-    file: "src/privacy/erase-history.ts",
+    file: "src/privacy/erase-events.ts",
     find: '    contact: withoutName(data.contact),\n    body: "",\n    media: [],',
     replace: "    contact: withoutName(data.contact),\n    media: [],",
     tests: ["test/contacts/erase.test.ts"],
@@ -45,7 +45,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
   {
     name: "merge-moves-one-chunk",
     sentence: "Only the first messages of a merged contact move, and the rest cannot be found.",
-    file: "src/privacy/merge.ts",
+    file: "src/privacy/move-history.ts",
     find: 'if (moved >= max) return "more";',
     replace: 'if (moved > max) return "more";',
     tests: ["test/contacts/merge.test.ts"],

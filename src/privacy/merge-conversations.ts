@@ -1,0 +1,102 @@
+import { conversationToKeep, media } from "../contacts/index.ts";
+import {
+  changeConversation,
+  type ConversationRow,
+  currentConversation,
+  statusPatch,
+  writeConversation,
+} from "../conversations/index.ts";
+import { awaitingRuns, handOff, maxOpenRuns, unansweredSince } from "../agents/index.ts";
+import type { ContactId, GenerateId } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
+import type { Seen } from "../ports/index.ts";
+
+export async function joinConversations(
+  tx: Tx,
+  drawId: GenerateId,
+  survivor: ContactId,
+  other: ContactId,
+): Promise<void> {
+  for (const medium of media) {
+    const [own, others] = await Promise.all([
+      tx.get(currentConversation, [survivor, medium]),
+      tx.get(currentConversation, [other, medium]),
+    ]);
+    if (others === undefined) continue;
+    const ended = own && conversationToEnd(own, others);
+    const since = ended === undefined ? null : await unansweredIn(tx, ended);
+    if (ended !== undefined) await supersede(tx, drawId, ended, survivor);
+    if (ended !== others) await changeConversation(tx, drawId, others, { contact_id: survivor });
+    // An active conversation ends only in favor of an active one of the survivor.
+    else if (own !== undefined && since !== null) await keepWaiting(tx, drawId, own, ended, since);
+  }
+}
+
+/**
+ * Returns since when the contact has waited for an answer in a conversation, in milliseconds since
+ * the epoch: also while an agent waits for the approval of an action. Null if it does not wait.
+ */
+async function unansweredIn(tx: Tx, conversation: ConversationRow): Promise<number | null> {
+  const { id, status, handler, waiting_since } = conversation;
+  if (status === "closed" || handler !== "ai") return waiting_since;
+  // A single action from a trigger answers nobody, and can be approved after the merge too.
+  const runs = await tx.list(awaitingRuns, [id], maxOpenRuns);
+  const begun = runs.flatMap((run) => (run.request?.type === "action" ? [] : run.created_at));
+  const unanswered = await unansweredSince(tx, conversation);
+  const since = Math.min(unanswered ?? Infinity, ...begun);
+  return since === Infinity ? null : since;
+}
+
+/**
+ * Lets the contact wait in the conversation that stays, because nobody looks at the one that ends.
+ * Its agent does not see what was asked there, so people get it.
+ */
+async function keepWaiting(
+  tx: Tx,
+  drawId: GenerateId,
+  kept: Seen<ConversationRow>,
+  ended: ConversationRow,
+  since: number,
+): Promise<void> {
+  if (kept.handler === "ai" || (kept.handler === "none" && ended.handler === "queue")) {
+    const reason = `A merge has closed the conversation ${ended.id}, which waited for an answer.`;
+    await handOff(tx, drawId, kept, { rule: null, reason, summary: "" });
+  } else {
+    const waiting_since = Math.min(kept.waiting_since ?? since, since);
+    await changeConversation(tx, drawId, kept, { waiting_since });
+  }
+}
+
+/** Returns which of two current conversations on a medium ends when their contacts merge. */
+export function conversationToEnd(
+  own: Seen<ConversationRow>,
+  others: Seen<ConversationRow>,
+): Seen<ConversationRow> {
+  const kept = conversationToKeep(activityOf(own), activityOf(others));
+  return kept === "survivors" ? others : own;
+}
+
+const activityOf = ({ status, last_activity_at }: ConversationRow) => ({
+  isActive: status !== "closed",
+  last_activity_at,
+});
+
+/**
+ * Ends the current conversation in favor of the other. It stays closed, but its queued messages are
+ * still sent.
+ */
+async function supersede(
+  tx: Tx,
+  drawId: GenerateId,
+  row: Seen<ConversationRow>,
+  contact_id: ContactId,
+): Promise<void> {
+  const patch = { contact_id, current: null };
+  if (row.status === "closed") await writeConversation(tx, row, patch);
+  else {
+    await changeConversation(tx, drawId, row, {
+      ...patch,
+      ...statusPatch({ status: "closed", closed_at: tx.now }),
+    });
+  }
+}

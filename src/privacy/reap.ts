@@ -1,0 +1,122 @@
+import {
+  eraseStoredResponses,
+  idempotency,
+  idempotencyByExpiry,
+  isRemembered,
+  type Runtime,
+} from "../operations/index.ts";
+import { countReapers } from "../accounts/index.ts";
+import { finish, type JobHandler, type JobOrder } from "../queue/index.ts";
+import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
+import { observations, observationsByExpiry } from "../observations/index.ts";
+import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
+import type { Index, Seen } from "../ports/index.ts";
+import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
+import { eventReaper } from "../events/index.ts";
+import { agentVersionReaper, playbookVersionReaper, runReaper } from "../agents/index.ts";
+import { background, reread, type UnscopedTx } from "../store/index.ts";
+
+const everyMs = 600_000;
+/** The number of rows that one transaction removes. It is small because commands run meanwhile. */
+const chunk = 200;
+/** The number of chunks in one run. The next run continues. */
+const maxChunks = 500;
+
+/** Removes expired rows. */
+export function reapJob(due_at: number): JobOrder<"reap"> {
+  const lane = { kind: "reap", slow: false } as const;
+  return { kind: "reap", key: { what: "expired" }, account_id: null, mode: null, lane, due_at };
+}
+
+export function reap(runtime: Runtime): JobHandler<"reap"> {
+  const { store, clock } = runtime;
+  // These continue in the next run.
+  const ofCounts = countReapers(runtime, chunk);
+  return async (claim, { stopping }) => {
+    // Deliveries of an event are removed before the event, and events of a run before the run,
+    // and runs before the versions that they used.
+    const all = [
+      reapIdempotency,
+      reapEarlyReceipts,
+      reapSessions,
+      reapObservations,
+      deliveryReaper(runtime, chunk),
+      eventReaper(runtime, eventsWithDeliveries, chunk),
+      runReaper(runtime, chunk),
+      agentVersionReaper(runtime, chunk),
+      playbookVersionReaper(runtime, chunk),
+      ...ofCounts,
+    ];
+    for (const reaper of all) await removeChunks(() => reaper(runtime), stopping);
+    await store.commitUnscoped(
+      (tx) => finish(tx, claim, { againAt: clock.now() + everyMs }),
+      background,
+    );
+  };
+}
+
+/** Removes rows until none is left, but not more than one run may. */
+async function removeChunks(remove: () => Promise<number>, stopping: AbortSignal): Promise<void> {
+  for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
+    const removed = await remove();
+    if (removed < chunk) return;
+  }
+}
+
+interface Expires {
+  readonly expires_at: number | null;
+}
+
+/**
+ * Calls `take` with the rows that have expired, oldest first, one chunk a call. Returns how many
+ * rows it found.
+ */
+function expiring<R extends Expires>(
+  index: Index<R>,
+  take: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
+): (runtime: Runtime) => Promise<number> {
+  return async (runtime) => {
+    const { store, clock } = runtime;
+    const until = [clock.now()];
+    const expired = await store.unscopedReads.range({
+      index,
+      prefix: [],
+      order: "ascending",
+      until,
+      limit: chunk,
+    });
+    await store.commitUnscoped(async (tx) => {
+      const rows = await reread(tx, index.collection.primary, expired);
+      // Its time may have been extended meanwhile.
+      const left = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= tx.now);
+      await Promise.all(left.map(async (row) => take(tx, row, runtime)));
+    }, background);
+    return expired.length;
+  };
+}
+
+/** Keeps the keys of messages that are still being sent: a retry of the request must find them. */
+const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row, { services }) => {
+  const isKept = await isRemembered(tx.in(row), row, services);
+  // A kept key is checked again at that time.
+  if (isKept) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
+  else tx.remove(idempotency, row);
+});
+
+const reapEarlyReceipts = expiring(earlyReceiptsByExpiry, (tx, row) =>
+  tx.remove(earlyReceipts, row),
+);
+
+/**
+ * Webchat sessions that have expired. Their messages stay: another session may have the same
+ * address.
+ */
+const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
+  tx.remove(webchatSessions, row),
+);
+
+/** Observations that have expired, and the stored responses that show them. */
+const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
+  await eraseStoredResponses(tx.in(row), row.id);
+  tx.remove(observations, row);
+});

@@ -1,0 +1,141 @@
+import {
+  contactUpdated,
+  createContactWith,
+  findSurvivor,
+  identities,
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+  insertIdentity,
+  refuseTooManyAddresses,
+  showContact,
+  writeContact,
+} from "../contacts/index.ts";
+import {
+  defaultSenderByChannel,
+  senderByAddress,
+  senderById,
+  type SenderRow,
+} from "../senders/index.ts";
+import { invalid, iso, type Scope, TidingsError, ulidOf } from "../kernel/index.ts";
+import { mailboxByAddress, webchatSessions } from "./rows.ts";
+import { signReturnKey, signToken, verifyReturnKey } from "./visitor-tokens.ts";
+import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
+import type { Command, Services } from "../operations/index.ts";
+import { webchatTransportName } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { appendEvent } from "../events/index.ts";
+
+/** Opens a session for the given contact, or for a new contact. */
+export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
+  kind: "command",
+  name: "webchat.open",
+  input: () => openWebchatSessionSchema,
+  status: 201,
+  // Not the session, which may expire before the contact is erased.
+  shows: (_input, session) => session?.contact_id ?? null,
+  async run(tx, input, { scope, services }) {
+    const inbox = await inboxFor(tx, input.inbox);
+    const { address, contact_id } = await visitorIdentity(tx, scope, services, input);
+    const mailbox = await tx.get(mailboxByAddress, [address]);
+    const session = tx.insert(webchatSessions, {
+      id: services.drawId("wcs"),
+      address,
+      sender_id: inbox.id,
+      begins_after: mailbox?.last_number ?? 0,
+      proven_number: null,
+      recent: [],
+      expires_at: tx.now + services.webchatSessionMs,
+      created_at: tx.now,
+    });
+    const { id, expires_at } = session;
+    const token = signToken(services.secret, { scope, session_id: id, expires_at });
+    const return_key = signReturnKey(services.secret, scope, address);
+    return { id, token, contact_id, inbox: inbox.address, expires_at: iso(expires_at), return_key };
+  },
+  onReplay: (session) => ({ ...session, token: null, return_key: null }),
+};
+
+/** @throws TidingsError `no_sender` */
+async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow> {
+  const defaults =
+    address === undefined ? await tx.get(defaultSenderByChannel, ["webchat"]) : undefined;
+  const inbox =
+    address === undefined
+      ? defaults && (await tx.get(senderById, [defaults.sender_id]))
+      : await tx.get(senderByAddress, [address]);
+  if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
+  const message =
+    address === undefined
+      ? `This account has no webchat inbox in ${tx.scope.mode} mode. Create a sender with the ` +
+        "channel and the transport webchat."
+      : `${address} is not a webchat inbox of this account in ${tx.scope.mode} mode.`;
+  throw new TidingsError("no_sender", message, {
+    errors: [{ pointer: "/inbox", code: "no_sender", message }],
+  });
+}
+
+/**
+ * Returns the address that the session acts for. A contact's existing webchat address is reused, so
+ * that the conversation continues. Its row is held or written, so a concurrent merge, erasure or
+ * first address conflicts with this transaction.
+ */
+async function visitorIdentity(
+  tx: Tx,
+  scope: Scope,
+  services: Services,
+  { contact_id, name, return_key }: OpenWebchatSession,
+): Promise<IdentityRow> {
+  const { drawId } = services;
+  if (return_key !== undefined) {
+    const known = await returningVisitor(tx, scope, services, return_key);
+    if (known !== undefined) return known;
+  }
+  const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
+  const newIdentity = { medium: "webchat", address } as const;
+  if (contact_id === undefined) {
+    return createContactWith(tx, services, { name }, newIdentity);
+  }
+  const contact = await findSurvivor(tx, contact_id, { hold: true });
+  if (contact === undefined) {
+    throw invalid([
+      { pointer: "/contact_id", code: "unknown_contact", message: "no contact has this id" },
+    ]);
+  }
+  const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
+  // An erasure reads the sessions and removes this row. It must find the new session.
+  if (known !== undefined) return tx.touch(identities, known);
+  await refuseTooManyAddresses(tx, contact.id);
+  const identity = await insertIdentity(tx, services.secret, {
+    ...newIdentity,
+    contact_id: contact.id,
+  });
+  const updated = await showContact(tx, await writeContact(tx, contact, {}), services);
+  appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
+  return identity;
+}
+
+/**
+ * Returns the identity of a return key. It is undefined if the contact was erased.
+ * @throws TidingsError `validation_failed` when the key is not genuine
+ */
+async function returningVisitor(
+  tx: Tx,
+  scope: Scope,
+  { secret }: Services,
+  return_key: string,
+): Promise<IdentityRow | undefined> {
+  const address = verifyReturnKey(secret, scope, return_key);
+  if (address === undefined) {
+    throw invalid([
+      {
+        pointer: "/return_key",
+        code: "invalid_return_key",
+        message: "must be the return key of a session of this account and mode",
+      },
+    ]);
+  }
+  const known = await tx.get(identityByAddress, ["webchat", address]);
+  // An erasure reads the sessions and removes this row. It must find the new session.
+  return known === undefined ? undefined : tx.touch(identities, known);
+}
