@@ -1,4 +1,4 @@
-export { appointment, assistant, complaint, openingHours } from "./seed-agent.ts";
+export { appointment, assistant, complaint, openingHours } from "./sample-agent.ts";
 export type {
   SandboxEvent,
   SandboxInbound,

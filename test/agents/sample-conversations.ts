@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { CreateAgent } from "../../src/agents/types.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
-import { assistant, assistantPlaybooks } from "../../src/sandbox/seed-agent.ts";
+import { assistant, assistantPlaybooks } from "../../src/sandbox/sample-agent.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 
 export type Line =
