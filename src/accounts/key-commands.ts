@@ -17,7 +17,7 @@ import {
   type Services,
 } from "../operations/index.ts";
 import { drawKey } from "./key-format.ts";
-import { hasExpired, keyExpired } from "./key-ring.ts";
+import { hasExpired, keyExpired } from "./check-key.ts";
 import { keyResource } from "./reads.ts";
 import { keyById, type KeyRow, keys } from "./rows.ts";
 import type { Tx } from "../store/index.ts";

@@ -11,6 +11,7 @@ import { boundedCache, type KeyId, type Scope, TidingsError } from "../kernel/in
 import type { KeyCaller } from "../operations/index.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
+import { checkKey, keyExpired } from "./check-key.ts";
 
 /** The scope of a valid key, and what the key may do. */
 export interface Authenticated {
@@ -45,30 +46,6 @@ const cacheMs = 1_000;
  * The precision of `last_used_at`, in milliseconds. A write for each request would cost too much.
  */
 const useWriteIntervalMs = 60_000;
-
-/**
- * Checks a key and the hash of the secret that was presented. A revoked key is reported like an
- * unknown one. `replaced`: the secret is the previous one, and its grace period is over.
- */
-function checkKey(
-  key: KeyRow,
-  hash: string,
-  now: number,
-): "valid" | "expired" | "replaced" | "invalid" {
-  if (key.revoked_at !== null) return "invalid";
-  if (hasExpired(key, now)) return "expired";
-  if (key.secret_hash === hash) return "valid";
-  if (key.previous_hash !== hash || key.previous_expires_at === null) return "invalid";
-  return key.previous_expires_at > now ? "valid" : "replaced";
-}
-
-/** Whether a key's `expires_at` has passed. No rotation brings the key back. */
-export function hasExpired({ expires_at }: Pick<KeyRow, "expires_at">, now: number): boolean {
-  return expires_at !== null && expires_at <= now;
-}
-
-/** What an expired key's owner can do. */
-export const keyExpired = "The API key has expired. Create a new one.";
 
 /** Whether a write may change what a key may do. */
 export function changesKey(write: Write): boolean {

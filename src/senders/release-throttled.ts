@@ -8,6 +8,7 @@ import {
   leaseMs,
   pickByClass,
   renew,
+  type SendClass,
   sendClasses,
 } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
@@ -33,18 +34,9 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
   if (throttle === undefined) return finish(tx, claim);
 
   const hasRemovedAll = await removeUncounted(tx, throttle);
-  const lanes = await Promise.all(
-    sendClasses.map(async (name) => {
-      const lane = encodeLane(waitingLane(throttle, name));
-      return [name, await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun)] as const;
-    }),
-  );
+  const lanes = await listWaitingLanes(tx, throttle);
   const inLanes = lanes.flatMap(([, inLane]) => inLane);
-  if (inLanes.length === 0) {
-    if (countedHandOvers(throttle) === 0 && hasRemovedAll) tx.remove(senderThrottles, throttle);
-    else if (throttle.waiting) tx.update(senderThrottles, throttle, { waiting: false });
-    return finish(tx, claim, hasRemovedAll ? {} : { againAt: tx.now });
-  }
+  if (inLanes.length === 0) return endWait(tx, claim, throttle, hasRemovedAll);
   // A released job stays in its lane until it has handed over a message.
   const isReleased = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
   const released = inLanes.filter(isReleased).length;
@@ -58,6 +50,32 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
   const nextAt = await nextHandOverAt(tx, throttle, free);
   const unusedAt = released + next.length > 0 ? tx.now + unusedMs : Infinity;
   await finish(tx, claim, { againAt: Math.min(unusedAt, Math.max(nextAt, tx.now + 1)) });
+}
+
+/** Returns the jobs in the sender's waiting lanes, by class. */
+function listWaitingLanes(
+  tx: Tx,
+  throttle: ThrottleRow,
+): Promise<(readonly [SendClass, readonly Seen<JobRow>[]])[]> {
+  return Promise.all(
+    sendClasses.map(async (name) => {
+      const lane = encodeLane(waitingLane(throttle, name));
+      return [name, await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun)] as const;
+    }),
+  );
+}
+
+/** Ends the job, since nothing waits. A throttle that has no limits any more is removed. */
+async function endWait(
+  tx: Tx,
+  claim: Claim<"throttle">,
+  throttle: Seen<ThrottleRow>,
+  hasRemovedAll: boolean,
+): Promise<void> {
+  if (countedHandOvers(throttle) === 0 && hasRemovedAll) tx.remove(senderThrottles, throttle);
+  else if (throttle.waiting) tx.update(senderThrottles, throttle, { waiting: false });
+  // There are more old hand-overs to remove.
+  await finish(tx, claim, hasRemovedAll ? {} : { againAt: tx.now });
 }
 
 /** Returns how many more hand-overs are allowed now. */

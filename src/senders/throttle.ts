@@ -28,46 +28,6 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { dayMs, type Scope } from "../kernel/index.ts";
 
-/** The job that releases the jobs that wait for a sender. */
-export function throttleJob(
-  { account_id, mode, address }: ThrottleRow,
-  due_at: number,
-): JobOrder<"throttle"> {
-  return {
-    kind: "throttle",
-    key: { account_id, mode, address },
-    account_id,
-    mode,
-    lane: { kind: "throttle", slow: false },
-    due_at,
-  };
-}
-
-/** The lane in which `send` jobs of a class wait for a sender. */
-export function waitingLane(throttle: ThrottleRow, sendClass: SendClass): Lane<"send"> {
-  return { ...sendLane(throttle, sendClass), waiting_for: throttle.address };
-}
-
-/**
- * Returns when hand-over number `handed + ahead` may happen, in milliseconds. If the answer depends
- * on a future hand-over, this assumes that it happens now.
- *
- * A clock that was set back must first reach the time of the last hand-over again. A hand-over at
- * an earlier time would seem older than it is when the clock is set forward again, and the next
- * ones would exceed the limits. A clock that is only set forward cannot be told from time that has
- * passed.
- */
-export async function nextHandOverAt(tx: Tx, throttle: ThrottleRow, ahead = 0): Promise<number> {
-  const { address, handed, last_at } = throttle;
-  const times = boundsOf(throttle).map(async ({ max, within }) => {
-    const number = handed + ahead - max;
-    if (number >= handed) return tx.now + within;
-    const earlier = number < 0 ? undefined : await tx.get(handOverByNumber, [address, number]);
-    return earlier === undefined ? 0 : earlier.at + within;
-  });
-  return Math.max(last_at, ...(await Promise.all(times)));
-}
-
 /** Prefetches what `checkThrottle` reads first. */
 export function prefetchThrottle(tx: Tx, from: string): void {
   tx.prefetch(() => [{ index: throttleByAddress, key: [from] }]);
@@ -118,6 +78,26 @@ export async function recordHandOver(
   await moveToUsualLane(tx, claim);
 }
 
+/**
+ * Returns when hand-over number `handed + ahead` may happen, in milliseconds. If the answer depends
+ * on a future hand-over, this assumes that it happens now.
+ *
+ * A clock that was set back must first reach the time of the last hand-over again. A hand-over at
+ * an earlier time would seem older than it is when the clock is set forward again, and the next
+ * ones would exceed the limits. A clock that is only set forward cannot be told from time that has
+ * passed.
+ */
+export async function nextHandOverAt(tx: Tx, throttle: ThrottleRow, ahead = 0): Promise<number> {
+  const { address, handed, last_at } = throttle;
+  const times = boundsOf(throttle).map(async ({ max, within }) => {
+    const number = handed + ahead - max;
+    if (number >= handed) return tx.now + within;
+    const earlier = number < 0 ? undefined : await tx.get(handOverByNumber, [address, number]);
+    return earlier === undefined ? 0 : earlier.at + within;
+  });
+  return Math.max(last_at, ...(await Promise.all(times)));
+}
+
 /** The limits of a sender. Null for no limit. */
 interface ThrottleLimits {
   readonly messages_per_second: number | null;
@@ -134,6 +114,7 @@ interface Bound {
 }
 
 const secondMs = 1_000;
+
 /**
  * A whole rate allows that many hand-overs per second. A fractional rate spaces single hand-overs.
  */
@@ -152,6 +133,18 @@ export function countedHandOvers(limits: ThrottleLimits): number {
   return Math.max(0, ...boundsOf(limits).map(({ max }) => max));
 }
 
+/**
+ * Whether a daily cap would count a hand-over if it were higher. It may be raised again within the
+ * day.
+ */
+export function isRecent(
+  { daily_cap }: ThrottleRow,
+  { at }: { readonly at: number },
+  now: number,
+): boolean {
+  return daily_cap !== null && at + dayMs > now;
+}
+
 /** The lane of the jobs of a class that hand messages to a transport. */
 export function sendLane(
   { transport, account_id, mode }: Scope & { readonly transport: string | null },
@@ -163,14 +156,22 @@ export function sendLane(
   return { ...lane, class: sendClass };
 }
 
-/**
- * Whether a daily cap would count a hand-over if it were higher. It may be raised again within the
- * day.
- */
-export function isRecent(
-  { daily_cap }: ThrottleRow,
-  { at }: { readonly at: number },
-  now: number,
-): boolean {
-  return daily_cap !== null && at + dayMs > now;
+/** The lane in which `send` jobs of a class wait for a sender. */
+export function waitingLane(throttle: ThrottleRow, sendClass: SendClass): Lane<"send"> {
+  return { ...sendLane(throttle, sendClass), waiting_for: throttle.address };
+}
+
+/** The job that releases the jobs that wait for a sender. */
+export function throttleJob(
+  { account_id, mode, address }: ThrottleRow,
+  due_at: number,
+): JobOrder<"throttle"> {
+  return {
+    kind: "throttle",
+    key: { account_id, mode, address },
+    account_id,
+    mode,
+    lane: { kind: "throttle", slow: false },
+    due_at,
+  };
 }
