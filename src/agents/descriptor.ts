@@ -1,15 +1,21 @@
-import { agentActionsSchema, listActions } from "./list-actions.ts";
-import { approveRun } from "./approve-run.ts";
-import { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
-import { getPlaybook, listPlaybooks, playbooks, playbookVersions } from "./playbooks/rows.ts";
+import { agentActionsSchema, listActions } from "./actions/list-actions.ts";
+import { approveRun } from "./runs/approve-run.ts";
+import {
+  assignConversation,
+  handBackConversation,
+  handOffConversation,
+} from "./handling/change-handler.ts";
+import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
+import { playbooks, playbookVersions } from "./playbooks/rows.ts";
 import { playbookPageSchema, playbookSchema } from "./playbooks/types.ts";
 import { getAgent, listAgents } from "./reads.ts";
-import { getRun, listRuns, runs } from "./runs/rows.ts";
+import { getRun, listRuns } from "./runs/reads.ts";
+import { runs } from "./runs/rows.ts";
 import { runSchema } from "./runs/types.ts";
-import { triggerAgent } from "./trigger.ts";
+import { triggerAgent } from "./runs/trigger-agent.ts";
 import { agentSchema } from "./types.ts";
 import { createAgent, removeAgent, updateAgent } from "./write-agent.ts";
-import { createPlaybook, removePlaybook, updatePlaybook } from "./write-playbook.ts";
+import { createPlaybook, removePlaybook, updatePlaybook } from "./playbooks/write-playbook.ts";
 import {
   type AssignConversation,
   conversationById,
@@ -33,7 +39,7 @@ import {
   queryByIdAndInput,
 } from "../operations/index.ts";
 import { agentJobs } from "./jobs.ts";
-import { callAgent, resumeAgent } from "./call-agent.ts";
+import { letAgentAnswer, resumeAgent } from "./handling/let-agent-answer.ts";
 import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import { onMessageReceived } from "../messages/index.ts";
@@ -292,7 +298,7 @@ const agentHandles = {
 
 const agentHookHandlers: readonly HookHandler[] = [
   onHook(onMessageReceived, (tx, { message, isReopened }, { drawId, reopenMs }) =>
-    callAgent(tx, drawId, message, { isReopened, reopenMs }),
+    letAgentAnswer(tx, drawId, message, { isReopened, reopenMs }),
   ),
   onHook(onConversationReopened, (tx, { conversation, closed_at }, { reopenMs }) =>
     resumeAgent(tx, conversation, { isLate: closed_at <= tx.now - reopenMs }),

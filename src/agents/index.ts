@@ -1,27 +1,29 @@
 export { agentDefinitionOf, insertAgent } from "./write-agent.ts";
-export { insertPlaybook } from "./write-playbook.ts";
+export { insertPlaybook } from "./playbooks/write-playbook.ts";
 export {
   agentRunCompleted,
   type AgentRunCompletedData,
   conversationHandoff,
   type ConversationHandoffData,
 } from "./events.ts";
-export { awaitingRuns, runResource, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
-export type { AgentAction, AgentActions } from "./list-actions.ts";
-export type { AgentOptions, AgentRuntime, AgentSettings } from "./actions.ts";
+export { awaitingRuns, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
+export { runResource } from "./runs/show.ts";
+export type { AgentAction, AgentActions } from "./actions/list-actions.ts";
+export type { AgentOptions, AgentRuntime, AgentSettings } from "./agent-options.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
-export { validateAnswer } from "./turns/model-turn.ts";
+export { validateAnswer } from "./turns/model-answer.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
-export type { GetPlaybook } from "./playbooks/input-types.ts";
-export type { Playbook, PlaybookTrigger } from "./playbooks/types.ts";
 export type {
+  GetPlaybook,
   CreatePlaybook,
   PlaybookTriggerInput,
   UpdatePlaybook,
 } from "./playbooks/input-types.ts";
-export { agentVersionReaper, playbookVersionReaper, runReaper } from "./runs/reap-runs.ts";
+export type { Playbook, PlaybookTrigger } from "./playbooks/types.ts";
+export { agentVersionReaper, playbookVersionReaper } from "./reap-versions.ts";
+export { runReaper } from "./runs/reap-runs.ts";
 export {
   agentById,
   agents,
@@ -32,9 +34,9 @@ export {
 } from "./rows.ts";
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { maxOpenRuns, mayQuote, redactedRun } from "./runs/rules.ts";
-export { redactSession } from "./session.ts";
-export { handOff } from "./hand-off.ts";
-export { unansweredSince } from "./answered-messages.ts";
+export { redactSession } from "./handling/session.ts";
+export { handOff } from "./handling/hand-off.ts";
+export { unansweredSince } from "./handling/answered-messages.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/input-types.ts";
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
 export type { Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";

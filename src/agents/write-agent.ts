@@ -15,7 +15,7 @@ import {
   type UpdateAgent,
   updateAgentSchema,
 } from "./types.ts";
-import { unknownAction } from "./actions.ts";
+import { unknownAction } from "./actions/unknown-action.ts";
 import { agentResource, agentToChange, findDefinition } from "./reads.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import {

@@ -8,7 +8,7 @@ import {
   requiredHandOff,
   ruleHandOff,
   wordsFor,
-} from "../../src/agents/hand-off-rules.ts";
+} from "../../src/agents/turns/hand-off-rules.ts";
 import type { Frame } from "../../src/agents/playbooks/frames.ts";
 import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.ts";
 import type { TurnFacts } from "../../src/agents/turns/turn-types.ts";

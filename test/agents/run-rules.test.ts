@@ -21,7 +21,7 @@ import {
 } from "../../src/agents/runs/rules.ts";
 import type { RunStep } from "../../src/agents/runs/step-types.ts";
 import type { ActionCall } from "../../src/agents/runs/types.ts";
-import { act, type ModelResult, think } from "../../src/agents/runs/moves.ts";
+import { act, type ModelResult, think } from "../../src/agents/turns/moves.ts";
 import { queueTimeoutJob } from "../../src/conversations/write.ts";
 import { frame } from "./sample-frame.ts";
 

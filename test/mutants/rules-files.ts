@@ -68,7 +68,7 @@ export const rulesFiles: readonly RulesFile[] = [
     tests: ["test/webhooks/rules.test.ts", "test/webhooks/failing.test.ts"],
   },
   {
-    file: "src/agents/hand-off-rules.ts",
+    file: "src/agents/turns/hand-off-rules.ts",
     tests: ["test/agents/hand-off-rules.test.ts"],
     equivalents: [
       { from: "lowest !== null", to: "true", why: "Null counts as 0, which is not negative." },
@@ -90,7 +90,7 @@ export const rulesFiles: readonly RulesFile[] = [
     ],
   },
   {
-    file: "src/agents/runs/moves.ts",
+    file: "src/agents/turns/moves.ts",
     tests: ["test/agents/run-rules.test.ts"],
   },
   {

@@ -3,7 +3,7 @@ import type { Frame } from "./frames.ts";
 import type { AnswerContext } from "./slots.ts";
 import type { PlaybookDefinition } from "./types.ts";
 import type { PlaybookStepOutcome } from "../runs/step-types.ts";
-import type { ModelFailure } from "../runs/moves.ts";
+import type { ModelFailure } from "../turns/moves.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 

@@ -1,4 +1,4 @@
-import { iso, notFound, type PlaybookId } from "../../kernel/index.ts";
+import type { PlaybookId } from "../../kernel/index.ts";
 import {
   boolean,
   integer,
@@ -9,9 +9,7 @@ import {
   text,
   time,
 } from "../../ports/index.ts";
-import { type GetPlaybook, getPlaybookSchema } from "./input-types.ts";
-import type { Playbook, PlaybookDefinition } from "./types.ts";
-import { listQuery, type Query } from "../../operations/index.ts";
+import type { PlaybookDefinition } from "./types.ts";
 
 export const playbooks = scoped("playbooks", {
   id: text<PlaybookId>(),
@@ -58,52 +56,3 @@ export const playbookVersionsByUse = playbookVersions.acrossScopes.index(
   ["last_used_at"],
   { where: { column: "last_used_at", present: true } },
 );
-
-export const getPlaybook: Query<GetPlaybook, Playbook> = {
-  kind: "query",
-  name: "playbooks.get",
-  input: () => getPlaybookSchema,
-  async run(reads, { id, version }) {
-    const playbook = await reads.get(playbookById, [id]);
-    if (playbook === undefined) throw notFound("playbook");
-    if (version === undefined || version === playbook.revision) return playbookResource(playbook);
-    const old = await reads.get(playbookVersionOf, [playbook.id, version]);
-    if (old === undefined) throw notFound("version of the playbook");
-    const { revision, definition, created_at: updated_at } = old;
-    return playbookResource({ ...playbook, revision, definition, updated_at });
-  },
-};
-
-/** Newest first. */
-export const listPlaybooks = listQuery({
-  name: "playbooks.list",
-  index: playbooks.primary,
-  order: "descending",
-  show: (rows) => rows.map(playbookResource),
-});
-
-type Shown = Pick<
-  PlaybookRow,
-  "id" | "enabled" | "revision" | "definition" | "created_at" | "updated_at"
->;
-
-export function playbookResource({
-  id,
-  enabled,
-  revision,
-  definition,
-  created_at,
-  updated_at,
-}: Shown): Playbook {
-  const { name, description, ...others } = definition;
-  return {
-    id,
-    name,
-    description,
-    enabled,
-    ...others,
-    version: revision,
-    created_at: iso(created_at),
-    updated_at: iso(updated_at),
-  };
-}

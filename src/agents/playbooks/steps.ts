@@ -6,7 +6,7 @@ import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } f
 import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "./slot-types.ts";
 import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "./step-types.ts";
-import { act, type ModelFailure, think, type TurnMoves } from "../runs/moves.ts";
+import { act, type ModelFailure, think, type TurnMoves } from "../turns/moves.ts";
 import type { Json, ModelHandoff } from "../../ports/index.ts";
 
 export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> {

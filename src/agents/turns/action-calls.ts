@@ -1,19 +1,14 @@
 import { background } from "../../store/index.ts";
-import {
-  type AgentRuntime,
-  type Checked,
-  checkInput,
-  defaultActionMs,
-  execute,
-  isSameCall,
-} from "../actions.ts";
+import type { AgentRuntime } from "../agent-options.ts";
+import { type Checked, checkInput, defaultActionMs } from "../actions/check-input.ts";
+import { callAction, isSameCall } from "../actions/call-action.ts";
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
-import { recordCall, recordPendingCall, takeBackCall } from "../run-progress.ts";
+import { recordCall, recordPendingCall, takeBackCall } from "./save-progress.ts";
 import { storable, withDeadline } from "../../kernel/index.ts";
 import { type Claim, retry } from "../../queue/index.ts";
 import { withCall } from "../runs/rules.ts";
 import type { ActionCall } from "../runs/types.ts";
-import type { Act } from "../runs/moves.ts";
+import type { Act } from "./moves.ts";
 import {
   type Action,
   errorFacts,
@@ -269,7 +264,7 @@ export class ActionCalls {
     let after: ActionCall;
     try {
       const work = (signal: AbortSignal): Promise<Json> =>
-        execute(action, input, { ...context, signal });
+        callAction(action, input, { ...context, signal });
       const output = await withDeadline<Json | typeof late>(clock, ms, work, () => late, abort);
       after =
         output === late ? { ...call, ...tooLate(action) } : { ...call, status: "done", output };

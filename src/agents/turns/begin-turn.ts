@@ -1,7 +1,8 @@
-import { beginRun, endRun, messageColumns } from "../run-progress.ts";
-import { handOff } from "../hand-off.ts";
-import { answersIn, openSession } from "../session.ts";
-import { findUnanswered } from "../answered-messages.ts";
+import { beginRun, messageColumns } from "../runs/begin-run.ts";
+import { endRun } from "../runs/end-run.ts";
+import { handOff } from "../handling/hand-off.ts";
+import { answersIn, openSession } from "../handling/session.ts";
+import { findUnanswered } from "../handling/answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../reads.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";

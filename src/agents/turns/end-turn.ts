@@ -1,10 +1,12 @@
-import { handOff } from "../hand-off.ts";
+import { handOff } from "../handling/hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
-import { endRun, newTokens, readRunState, type RunState, saveProgress } from "../run-progress.ts";
+import { endRun } from "../runs/end-run.ts";
+import { newTokens, saveProgress } from "./save-progress.ts";
+import { readRunState, type RunState } from "./run-state.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, approvalMs, callsAfterTurn, withinLastMinute } from "../runs/rules.ts";
 import type { ActionCall } from "../runs/types.ts";
-import { sendAs, type SendResult } from "../reply.ts";
+import { sendAs, type SendResult } from "../handling/send-as.ts";
 import type { BegunTurn, TurnOutcome } from "./turn-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";
 import {

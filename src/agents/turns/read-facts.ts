@@ -1,4 +1,4 @@
-import { isSaid } from "../answered-messages.ts";
+import { isSaid } from "../handling/answered-messages.ts";
 import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
 import { readOwnAccount } from "../../accounts/index.ts";
 import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.ts";

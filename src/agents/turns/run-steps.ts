@@ -2,7 +2,7 @@ import { iso } from "../../kernel/index.ts";
 import type { Clock, Json } from "../../ports/index.ts";
 import { concludedSteps } from "../runs/rules.ts";
 import type { RunStep } from "../runs/step-types.ts";
-import type { EnterStep, LeaveStep } from "../runs/moves.ts";
+import type { EnterStep, LeaveStep } from "./moves.ts";
 
 /** The maximum number of steps that are kept of a run. Later ones are dropped. */
 const maxSteps = 200;

@@ -6,7 +6,7 @@ import { beginFrame, type Frame } from "../../../src/agents/playbooks/frames.ts"
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { playbookStepOutcomes } from "../../../src/agents/runs/step-types.ts";
-import type { MoveResult } from "../../../src/agents/runs/moves.ts";
+import type { MoveResult } from "../../../src/agents/turns/moves.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { pathFaults } from "./path.ts";
 import { definition, idOf, libraryOf, most, recordOf, run, slot, type World } from "./support.ts";

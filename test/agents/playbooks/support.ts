@@ -9,7 +9,7 @@ import { beginFrame, type Library, type Frame } from "../../../src/agents/playbo
 import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
-import type { Move, MoveResult, TurnMoves } from "../../../src/agents/runs/moves.ts";
+import type { Move, MoveResult, TurnMoves } from "../../../src/agents/turns/moves.ts";
 
 /** Tuesday, 24 November 2026, at noon in New York. */
 export const most: PlayOptions = {

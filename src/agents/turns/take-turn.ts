@@ -11,7 +11,7 @@ import { allowedValues } from "../playbooks/slots.ts";
 import { triggeredPlaybook } from "../playbooks/rules.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { RunRequest } from "../runs/types.ts";
-import { act, type ModelResult, settle, think, type TurnMoves } from "../runs/moves.ts";
+import { act, type ModelResult, settle, think, type TurnMoves } from "./moves.ts";
 import type { Json, ModelAnswer } from "../../ports/index.ts";
 import {
   endFailed,
@@ -29,8 +29,9 @@ import {
   ruleHandOff,
   requiredHandOff,
   wordsFor,
-} from "../hand-off-rules.ts";
-import { mayFillSlot, replyOf } from "../reply.ts";
+} from "./hand-off-rules.ts";
+import { mayFillSlot } from "./guardrails.ts";
+import { replyOf } from "./reply-text.ts";
 
 export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   const { request, isResumed, isPaused, session, contactText } = facts;

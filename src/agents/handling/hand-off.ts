@@ -1,9 +1,9 @@
-import { conversationHandoff } from "./events.ts";
-import { agentInUse } from "./reads.ts";
-import { type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
-import type { HandoffCause } from "./settings/handoff-rule-types.ts";
-import type { PolicyContext } from "../consents/index.ts";
-import { contactById, sentimentOf } from "../contacts/index.ts";
+import { conversationHandoff } from "../events.ts";
+import { agentInUse } from "../reads.ts";
+import { type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions } from "../rows.ts";
+import type { HandoffCause } from "../settings/handoff-rule-types.ts";
+import type { PolicyContext } from "../../consents/index.ts";
+import { contactById, sentimentOf } from "../../contacts/index.ts";
 import {
   changeConversation,
   conversationById,
@@ -11,18 +11,18 @@ import {
   type ConversationRow,
   type Handler,
   queueTimeoutJob,
-} from "../conversations/index.ts";
-import { appendEvent, handoffEventId } from "../events/index.ts";
-import { arm, type Claim, finish } from "../queue/index.ts";
-import { turnJob } from "./runs/rules.ts";
-import { type GenerateId, isId, type RunId } from "../kernel/index.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import type { AgentDefinition } from "./types.ts";
-import { cancelAnswerRuns } from "./run-progress.ts";
+} from "../../conversations/index.ts";
+import { appendEvent, handoffEventId } from "../../events/index.ts";
+import { arm, type Claim, finish } from "../../queue/index.ts";
+import { turnJob } from "../runs/rules.ts";
+import { type GenerateId, isId, type RunId } from "../../kernel/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import type { AgentDefinition } from "../types.ts";
+import { cancelAnswerRuns } from "../runs/end-run.ts";
 import { initialState, makeHandler } from "./session.ts";
 import { findUnanswered, latestMessages } from "./answered-messages.ts";
-import { sendAs } from "./reply.ts";
+import { sendAs } from "./send-as.ts";
 
 /** The maximum number of messages that a hand-off names. */
 const maxMessageIds = 10;

@@ -1,12 +1,13 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
-import { answerForm, modelTurn, UnusableAnswer, usageOf, validateAnswer } from "./model-turn.ts";
-import { sendableText } from "../reply.ts";
-import { takeTurn } from "./turn.ts";
+import { answerForm, UnusableAnswer, usageOf, validateAnswer } from "./model-answer.ts";
+import { modelTurn } from "./model-turn.ts";
+import { sendableText } from "./guardrails.ts";
+import { takeTurn } from "./take-turn.ts";
 import { storable, withDeadline } from "../../kernel/index.ts";
 import type { Claim } from "../../queue/index.ts";
 import { RunSteps } from "./run-steps.ts";
-import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../runs/moves.ts";
-import type { AgentRuntime, AgentSettings } from "../actions.ts";
+import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "./moves.ts";
+import type { AgentRuntime, AgentSettings } from "../agent-options.ts";
 import {
   type Json,
   type ModelAction,
@@ -15,10 +16,10 @@ import {
   withoutMessage,
 } from "../../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
-import { newTokens } from "../run-progress.ts";
+import { newTokens } from "./save-progress.ts";
 import type { AgentDefinition } from "../types.ts";
 
-export interface TurnRunOptions {
+export interface MoveMakerOptions {
   readonly runtime: AgentRuntime;
   readonly agents: AgentSettings;
   /** The host application's actions as models see them. */
@@ -30,14 +31,14 @@ export interface TurnRunOptions {
 }
 
 /** Runs one turn: makes each of its moves and gives it the result. */
-export class TurnRun {
-  readonly #options: TurnRunOptions;
+export class MoveMaker {
+  readonly #options: MoveMakerOptions;
   readonly #deadline: number;
   readonly #steps: RunSteps;
   readonly #calls: ActionCalls;
   readonly #usage: { input_tokens: number; output_tokens: number; model_calls: number };
 
-  constructor(options: TurnRunOptions) {
+  constructor(options: MoveMakerOptions) {
     const {
       runtime: { clock },
       begun,

@@ -1,6 +1,6 @@
 /** Which agent answers a contact's messages. */
 import { answeredThrough } from "./answered-messages.ts";
-import { agentInUse } from "./reads.ts";
+import { agentInUse } from "../reads.ts";
 import {
   agentById,
   type AgentRow,
@@ -8,17 +8,17 @@ import {
   type AgentSessionRow,
   agentSessions,
   enabledAgents,
-} from "./rows.ts";
-import { turnJob } from "./runs/rules.ts";
+} from "../rows.ts";
+import { turnJob } from "../runs/rules.ts";
 import { makeHandler, openSession } from "./session.ts";
-import { maxAgents } from "./write-agent.ts";
-import { conversationById, type ConversationRow } from "../conversations/index.ts";
-import type { GenerateId } from "../kernel/index.ts";
-import type { MessageRow } from "../messages/index.ts";
-import { arm } from "../queue/index.ts";
-import type { Tx } from "../store/index.ts";
+import { maxAgents } from "../write-agent.ts";
+import { conversationById, type ConversationRow } from "../../conversations/index.ts";
+import type { GenerateId } from "../../kernel/index.ts";
+import type { MessageRow } from "../../messages/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 
-interface CallAgent {
+interface AnswerOptions {
   /** Whether the message reopened a closed conversation. */
   readonly isReopened: boolean;
   /**
@@ -35,11 +35,11 @@ interface CallAgent {
  * keyword. But a keyword that reopens the conversation gives it to the agent like every other
  * message, because the contact's next message no longer reopens it.
  */
-export async function callAgent(
+export async function letAgentAnswer(
   tx: Tx,
   drawId: GenerateId,
   message: MessageRow,
-  { isReopened, reopenMs }: CallAgent,
+  { isReopened, reopenMs }: AnswerOptions,
 ): Promise<void> {
   const { conversation_id, sequence, keyword } = message;
   if (keyword !== null && !isReopened) return;
@@ -64,16 +64,27 @@ export async function callAgent(
   // for ever.
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
   const before = sequence - 1;
-  let heard_through = before;
-  if (session !== undefined && !isReopened) {
-    // An agent that was silent still answers the messages that came to it meanwhile. One that the
-    // conversation was taken from answers what the host application has not answered since.
-    if (conversation.handler === "ai") heard_through = session.heard_through;
-    else if (!isSilent) heard_through = await answeredThrough(tx, conversation);
-  }
+  const heard_through =
+    session === undefined || isReopened
+      ? before
+      : await lastHeard(tx, conversation, session, { before, isSilent });
   await openSession(tx, conversation, agent, { heard_through, guarded_from: before, counts });
   await makeHandler(tx, drawId, conversation, agent);
   if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
+}
+
+/** Returns the sequence number of the last message up to `before` that needs no answer. */
+async function lastHeard(
+  tx: Tx,
+  conversation: ConversationRow,
+  session: AgentSessionRow,
+  { before, isSilent }: { readonly before: number; readonly isSilent: boolean },
+): Promise<number> {
+  // An agent that was silent still answers the messages that came to it meanwhile.
+  if (conversation.handler === "ai") return session.heard_through;
+  // An agent that the conversation was taken from answers what the host application has not
+  // answered since.
+  return isSilent ? before : answeredThrough(tx, conversation);
 }
 
 /**

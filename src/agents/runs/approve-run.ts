@@ -1,14 +1,15 @@
-import { agentById } from "./rows.ts";
-import { answersIn } from "./session.ts";
-import { conversationById } from "../conversations/index.ts";
-import { arm } from "../queue/index.ts";
-import { type ApproveRun, approveRunSchema } from "./runs/input-types.ts";
-import { callToDecide, runById, runResource, type RunRow, runs } from "./runs/rows.ts";
-import { approvalStep, turnJob } from "./runs/rules.ts";
-import type { Run } from "./runs/types.ts";
-import { notFound, TidingsError } from "../kernel/index.ts";
-import { type Command, personOf, showsOutput } from "../operations/index.ts";
-import type { Tx } from "../store/index.ts";
+import { agentById } from "../rows.ts";
+import { answersIn } from "../handling/session.ts";
+import { conversationById } from "../../conversations/index.ts";
+import { arm } from "../../queue/index.ts";
+import { type ApproveRun, approveRunSchema } from "./input-types.ts";
+import { callToDecide, runResource } from "./show.ts";
+import { runById, type RunRow, runs } from "./rows.ts";
+import { approvalStep, turnJob } from "./rules.ts";
+import type { Run } from "./types.ts";
+import { notFound, TidingsError } from "../../kernel/index.ts";
+import { type Command, personOf, showsOutput } from "../../operations/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 /**
  * Approves or denies an action that waits for a decision. If several wait, this decides about the

@@ -1,33 +1,8 @@
-import type { HandOff, TurnFacts } from "./turns/turn-types.ts";
-import type { HandoffCause, HandoffRule } from "./settings/handoff-rule-types.ts";
-import type { AgentDefinition } from "./types.ts";
-import { isVeryNegative } from "../contacts/index.ts";
-import { containsPhrase, normalizedWords } from "../kernel/index.ts";
-
-/** Returns the values of an agent's rules for a cause. An agent can have several such rules. */
-function valuesFor(
-  { handoff: { rules } }: AgentDefinition,
-  cause: HandoffCause,
-): readonly HandoffRule["value"][] {
-  return rules.flatMap(({ on, value }) => (on === cause ? [value] : []));
-}
-
-/** Returns the numbers of an agent's rules for a cause. */
-export function limitsFor(agent: AgentDefinition, cause: HandoffCause): readonly number[] {
-  return valuesFor(agent, cause).filter((value) => typeof value === "number");
-}
-
-/** Returns the words of an agent's rules for a cause. */
-export function wordsFor(agent: AgentDefinition, cause: HandoffCause): readonly string[] {
-  return valuesFor(agent, cause).flatMap(listOf);
-}
-
-/**
- * Whether a failure hands the conversation off: if a rule asks for it, or if the budget is spent.
- */
-export function handsOffOn(agent: AgentDefinition, cause: HandoffCause): boolean {
-  return cause === "budget" || agent.handoff.rules.some(({ on }) => on === cause);
-}
+import type { HandOff, TurnFacts } from "./turn-types.ts";
+import type { HandoffCause, HandoffRule } from "../settings/handoff-rule-types.ts";
+import type { AgentDefinition } from "../types.ts";
+import { isVeryNegative } from "../../contacts/index.ts";
+import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
 
 /**
  * Returns the hand-off that applies regardless of the agent's rules. It is checked before them. A
@@ -98,25 +73,55 @@ export function handOffFor(
   return { rule, reason, summary, isSilent: false };
 }
 
+/**
+ * Whether a failure hands the conversation off: if a rule asks for it, or if the budget is spent.
+ */
+export function handsOffOn(agent: AgentDefinition, cause: HandoffCause): boolean {
+  return cause === "budget" || agent.handoff.rules.some(({ on }) => on === cause);
+}
+
+/** Returns the numbers of an agent's rules for a cause. */
+export function limitsFor(agent: AgentDefinition, cause: HandoffCause): readonly number[] {
+  return valuesFor(agent, cause).filter((value) => typeof value === "number");
+}
+
+/** Returns the words of an agent's rules for a cause. */
+export function wordsFor(agent: AgentDefinition, cause: HandoffCause): readonly string[] {
+  return valuesFor(agent, cause).flatMap(listOf);
+}
+
+/** Returns the values of an agent's rules for a cause. An agent can have several such rules. */
+function valuesFor(
+  { handoff: { rules } }: AgentDefinition,
+  cause: HandoffCause,
+): readonly HandoffRule["value"][] {
+  return rules.flatMap(({ on, value }) => (on === cause ? [value] : []));
+}
+
 function listOf(value: HandoffRule["value"]): readonly string[] {
   return typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
 }
 
 /** Messages older than this are not considered, in milliseconds. */
 const windowMs = 600_000;
+
 /** The same message this many times suggests a machine, if it has at least four words. */
 const maxAlike = 3;
+
 const minWords = 4;
+
 /**
  * Shorter messages suggest a machine if this many in a row are the same. People repeat "yes please"
  * and "no thanks", but they write something else between.
  */
 const maxInARow = 5;
+
 /**
  * A contact's answer within this many milliseconds counts as fast. This many fast answers suggest a
  * machine.
  */
 const maxFastMs = 1_500;
+
 const maxFast = 5;
 
 type Facts = Pick<TurnFacts, "history" | "now" | "isPaused"> & {

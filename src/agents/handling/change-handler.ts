@@ -1,9 +1,10 @@
-import { beginRun, cancelAnswerRuns, messageColumns } from "./run-progress.ts";
+import { beginRun, messageColumns } from "../runs/begin-run.ts";
+import { cancelAnswerRuns } from "../runs/end-run.ts";
 import { handOff } from "./hand-off.ts";
 import { makeHandler, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
-import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "./rows.ts";
-import { turnJob } from "./runs/rules.ts";
+import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "../rows.ts";
+import { turnJob } from "../runs/rules.ts";
 import {
   type AssignConversation,
   assignConversationSchema,
@@ -17,12 +18,12 @@ import {
   type HandOffConversation,
   handOffConversationSchema,
   showConversation,
-} from "../conversations/index.ts";
-import { type ById, byIdSchema, type GenerateId, invalid } from "../kernel/index.ts";
-import { type Command, showsOutput } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
-import { arm } from "../queue/index.ts";
-import type { Tx } from "../store/index.ts";
+} from "../../conversations/index.ts";
+import { type ById, byIdSchema, type GenerateId, invalid } from "../../kernel/index.ts";
+import { type Command, showsOutput } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 /**
  * Assigns a conversation to a person, an agent or nobody. A person who gives a conversation up

@@ -4,26 +4,26 @@ import {
   checkGraph,
   maxPlaybooks,
   playbookDefinitionOf,
-} from "./playbooks/rules.ts";
+} from "./rules.ts";
 import {
   playbookById,
   playbookByOrdinal,
-  playbookResource,
   type PlaybookRow,
   playbooks,
   playbookVersionOf,
   playbookVersions,
-} from "./playbooks/rows.ts";
-import type { Playbook, PlaybookDefinition } from "./playbooks/types.ts";
+} from "./rows.ts";
+import { playbookResource } from "./show.ts";
+import type { Playbook, PlaybookDefinition } from "./types.ts";
 import {
   type CreatePlaybook,
   createPlaybookSchema,
   type UpdatePlaybook,
   updatePlaybookSchema,
-} from "./playbooks/input-types.ts";
-import { unknownAction } from "./actions.ts";
-import { agentByOrdinal } from "./rows.ts";
-import { maxAgents } from "./write-agent.ts";
+} from "./input-types.ts";
+import { unknownAction } from "../actions/unknown-action.ts";
+import { agentByOrdinal } from "../rows.ts";
+import { maxAgents } from "../write-agent.ts";
 import {
   type ById,
   byIdSchema,
@@ -33,7 +33,7 @@ import {
   notFound,
   type PlaybookId,
   TidingsError,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import {
   type Call,
   canonicalJson,
@@ -41,9 +41,9 @@ import {
   freeOrdinal,
   type Services,
   showsOutput,
-} from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
+} from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 export const createPlaybook: Command<CreatePlaybook, Playbook> = {
   kind: "command",

@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { noInput } from "../kernel/index.ts";
-import type { Query } from "../operations/index.ts";
-import { defaultActionMs, toModelAction } from "./actions.ts";
+import { noInput } from "../../kernel/index.ts";
+import type { Query } from "../../operations/index.ts";
+import { defaultActionMs } from "./check-input.ts";
+import { toModelAction } from "./model-action.ts";
 
 /** A function of the application that agents and playbooks can call. */
 export interface AgentAction {

@@ -1,18 +1,19 @@
-import { beginRun } from "./run-progress.ts";
-import { giveToAgent } from "./change-handler.ts";
-import { openSession } from "./session.ts";
-import { playbookById } from "./playbooks/rows.ts";
-import { type AnswerContext, validValue } from "./playbooks/slots.ts";
-import type { Slot } from "./playbooks/slot-types.ts";
-import { checkTriggerInput, unknownAction } from "./actions.ts";
-import { agentToChange, findDefinition } from "./reads.ts";
-import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "./rows.ts";
-import { type TriggerAgent, triggerAgentSchema } from "./runs/input-types.ts";
-import { runResource } from "./runs/rows.ts";
-import { turnJob } from "./runs/rules.ts";
-import type { Run, RunRequest } from "./runs/types.ts";
-import { ownAccount } from "../accounts/index.ts";
-import { contactById, contacts, findRecipient, findSurvivor, media } from "../contacts/index.ts";
+import { beginRun } from "./begin-run.ts";
+import { giveToAgent } from "../handling/change-handler.ts";
+import { openSession } from "../handling/session.ts";
+import { playbookById } from "../playbooks/rows.ts";
+import { type AnswerContext, validValue } from "../playbooks/slots.ts";
+import type { Slot } from "../playbooks/slot-types.ts";
+import { checkTriggerInput } from "../actions/check-input.ts";
+import { unknownAction } from "../actions/unknown-action.ts";
+import { agentToChange, findDefinition } from "../reads.ts";
+import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "../rows.ts";
+import { type TriggerAgent, triggerAgentSchema } from "./input-types.ts";
+import { runResource } from "./show.ts";
+import { turnJob } from "./rules.ts";
+import type { Run, RunRequest } from "./types.ts";
+import { ownAccount } from "../../accounts/index.ts";
+import { contactById, contacts, findRecipient, findSurvivor, media } from "../../contacts/index.ts";
 import {
   beginConversation,
   conversationById,
@@ -21,7 +22,7 @@ import {
   currentConversation,
   findConversation,
   isActive,
-} from "../conversations/index.ts";
+} from "../../conversations/index.ts";
 import {
   admitOneMore,
   type FieldError,
@@ -31,11 +32,11 @@ import {
   invalid,
   minuteMs,
   TidingsError,
-} from "../kernel/index.ts";
-import type { Command, Services } from "../operations/index.ts";
-import { type Json, type Seen, StorageConflict } from "../ports/index.ts";
-import { arm } from "../queue/index.ts";
-import type { Tx } from "../store/index.ts";
+} from "../../kernel/index.ts";
+import type { Command, Services } from "../../operations/index.ts";
+import { type Json, type Seen, StorageConflict } from "../../ports/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 /**
  * Starts a run of a playbook or a single action in a conversation. A job carries it out. A

@@ -4,13 +4,13 @@ import {
   type AgentSessionRow,
   agentSessions,
   frameColumns,
-} from "./rows.ts";
-import { changeConversation, type ConversationRow } from "../conversations/index.ts";
-import type { MessageRow } from "../messages/index.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import type { GenerateId } from "../kernel/index.ts";
-import { playMayQuote } from "./runs/rules.ts";
+} from "../rows.ts";
+import { changeConversation, type ConversationRow } from "../../conversations/index.ts";
+import type { MessageRow } from "../../messages/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import type { GenerateId } from "../../kernel/index.ts";
+import { playMayQuote } from "../runs/rules.ts";
 
 /** Whether an agent may answer in a conversation. */
 export function answersIn(

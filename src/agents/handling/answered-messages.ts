@@ -1,9 +1,9 @@
 /** The latest messages of a conversation, and which of them have been answered. */
-import { agentSessionOf, type AgentSessionRow } from "./rows.ts";
-import type { ConversationRow } from "../conversations/index.ts";
-import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
-import { maxUnanswered } from "./runs/rules.ts";
-import type { Tx } from "../store/index.ts";
+import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import { type MessageRow, messagesOfConversation } from "../../messages/index.ts";
+import { maxUnanswered } from "../runs/rules.ts";
+import type { Tx } from "../../store/index.ts";
 
 /**
  * Returns the contact's messages that neither the agent nor a person has answered, oldest first.

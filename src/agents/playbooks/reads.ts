@@ -1,0 +1,29 @@
+import { notFound } from "../../kernel/index.ts";
+import { type GetPlaybook, getPlaybookSchema } from "./input-types.ts";
+import type { Playbook } from "./types.ts";
+import { listQuery, type Query } from "../../operations/index.ts";
+import { playbookById, playbookVersionOf, playbooks } from "./rows.ts";
+import { playbookResource } from "./show.ts";
+
+export const getPlaybook: Query<GetPlaybook, Playbook> = {
+  kind: "query",
+  name: "playbooks.get",
+  input: () => getPlaybookSchema,
+  async run(reads, { id, version }) {
+    const playbook = await reads.get(playbookById, [id]);
+    if (playbook === undefined) throw notFound("playbook");
+    if (version === undefined || version === playbook.revision) return playbookResource(playbook);
+    const old = await reads.get(playbookVersionOf, [playbook.id, version]);
+    if (old === undefined) throw notFound("version of the playbook");
+    const { revision, definition, created_at: updated_at } = old;
+    return playbookResource({ ...playbook, revision, definition, updated_at });
+  },
+};
+
+/** Newest first. */
+export const listPlaybooks = listQuery({
+  name: "playbooks.list",
+  index: playbooks.primary,
+  order: "descending",
+  show: (rows) => rows.map(playbookResource),
+});

@@ -1,0 +1,40 @@
+import { agentRunCompleted } from "../events.ts";
+import { openRuns, type RunRow, runs } from "./rows.ts";
+import { runForEvent } from "./show.ts";
+import { answersMessages, maxOpenRuns } from "./rules.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import { appendEvent, completedEventId } from "../../events/index.ts";
+import type { GenerateId } from "../../kernel/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+
+/** Ends a run and publishes the event. */
+export function endRun(
+  tx: Tx,
+  drawId: GenerateId,
+  { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
+  run: Seen<RunRow>,
+  patch: Partial<RunRow> & Pick<RunRow, "status">,
+): void {
+  const ended = tx.update(runs, run, {
+    ...patch,
+    open: null,
+    approve_by: null,
+    finished_at: tx.now,
+  });
+  const data = { run: runForEvent(ended) };
+  const about = { contact_id, conversation_id };
+  appendEvent(tx, drawId, agentRunCompleted, data, about, completedEventId(run.id));
+}
+
+/** Cancels the runs that answer messages. They may still be open from before people took over. */
+export async function cancelAnswerRuns(
+  tx: Tx,
+  drawId: GenerateId,
+  conversation: ConversationRow,
+): Promise<void> {
+  const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
+  for (const run of open) {
+    if (answersMessages(run)) endRun(tx, drawId, conversation, run, { status: "canceled" });
+  }
+}

@@ -1,0 +1,54 @@
+import { notFound, type Page } from "../../kernel/index.ts";
+import type { Run } from "./types.ts";
+import { agentById } from "../rows.ts";
+import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "./input-types.ts";
+import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
+import type { Reads } from "../../store/index.ts";
+import { runById, runsOfAgent, runsOfConversation, type RunRow } from "./rows.ts";
+import { runResource } from "./show.ts";
+
+export const getRun: Query<RunOfAgent, Run> = {
+  kind: "query",
+  name: "agents.run",
+  input: () => runOfAgentSchema,
+  async run(reads, { id, run_id }) {
+    const run = await reads.get(runById, [run_id]);
+    if (run?.agent_id === id) return runResource(run);
+    await checkAgent(reads, id);
+    throw notFound("run");
+  },
+};
+
+/** Newest first. */
+export const listRuns: Query<ListRuns, Page<Run>> = {
+  kind: "query",
+  name: "agents.runs",
+  input: () => listRunsSchema,
+  async run(reads, { limit, cursor, ...filters }, call) {
+    const { id, status, conversation_id } = filters;
+    await checkAgent(reads, id);
+    const where = { agent_id: id, ...(status === undefined ? {} : { status }) };
+    const range =
+      conversation_id === undefined
+        ? { index: runsOfAgent, prefix: [id] }
+        : { index: runsOfConversation, prefix: [conversation_id] };
+    const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
+    const list: RangeList<RunRow> = { ...range, ...asked, order: "descending", where };
+    return mapPage(await page(reads, list, call), runResource);
+  },
+};
+
+/**
+ * Checks that an agent exists or has existed. A removed agent is known by its runs, which stay.
+ * @throws TidingsError `not_found`
+ */
+async function checkAgent(reads: Reads, id: string): Promise<void> {
+  if ((await reads.get(agentById, [id])) !== undefined) return;
+  const [run] = await reads.range({
+    index: runsOfAgent,
+    prefix: [id],
+    order: "ascending",
+    limit: 1,
+  });
+  if (run === undefined) throw notFound("agent");
+}

@@ -1,0 +1,52 @@
+import { iso, isoOrNull } from "../../kernel/index.ts";
+import type { ActionCall, Run } from "./types.ts";
+import type { RunRow } from "./rows.ts";
+
+/** Returns the call that the next decision is about: the oldest that waits for one. */
+export function callToDecide({
+  status,
+  calls,
+}: Pick<RunRow, "status" | "calls">): ActionCall | undefined {
+  return status === "awaiting_approval"
+    ? calls.find((call) => call.status === "awaiting_approval")
+    : undefined;
+}
+
+export function runResource(row: RunRow): Run {
+  const {
+    id,
+    agent_id,
+    agent_revision,
+    playbook_id,
+    conversation_id,
+    trigger,
+    message_ids,
+    sent_message_ids,
+    status,
+    steps,
+  } = row;
+  const { result, input_tokens, output_tokens, model_calls, created_at, finished_at } = row;
+  const call = callToDecide(row);
+  return {
+    id,
+    agent_id,
+    agent_version: agent_revision,
+    playbook_id,
+    conversation_id,
+    trigger: { type: trigger, message_ids: [...message_ids] },
+    status,
+    approval: call === undefined ? null : { action: call.action, input: call.input },
+    steps: [...steps],
+    message_ids: [...sent_message_ids],
+    result,
+    usage: { input_tokens, output_tokens, model_calls },
+    created_at: iso(created_at),
+    finished_at: isoOrNull(finished_at),
+  };
+}
+
+/** Returns a run as its event contains it: without the inputs and outputs of its steps. */
+export function runForEvent(row: RunRow): Run {
+  const run = runResource(row);
+  return { ...run, steps: run.steps.map((step) => ({ ...step, input: null, output: null })) };
+}

@@ -1,0 +1,62 @@
+import { runById, type RunRow } from "../runs/rows.ts";
+import { answersMessages } from "../runs/rules.ts";
+import { conversationById } from "../../conversations/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { agentById, agentSessionOf } from "../rows.ts";
+import { answersIn } from "../handling/session.ts";
+import { findUnanswered } from "../handling/answered-messages.ts";
+import type { FoundTurn } from "./turn-types.ts";
+
+/** A run with its conversation and session, as they are now. */
+export type RunRows = Omit<FoundTurn, "agent">;
+
+export type RunState =
+  | (RunRows & {
+      readonly state: "current";
+      /** The address of the last message that the run answers. Undefined if it answers none. */
+      readonly answeredTo: string | undefined;
+    })
+  /**
+   * The contact has written more. A triggered or resumed run waits until those messages are
+   * answered. A run that answers messages takes them in.
+   */
+  | (RunRows & { readonly state: "overtaken" })
+  /**
+   * The agent no longer handles the conversation, its messages are answered, or the run is not
+   * open.
+   */
+  | { readonly state: "closed" };
+
+/**
+ * Returns how a run stands: whether it may still act and reply. The rows are locked: a concurrent
+ * change by a person, the contact or an erasure commits either before this and is seen, or after
+ * it.
+ */
+export async function readRunState(
+  tx: Tx,
+  { id, agent_id, conversation_id }: RunRow,
+): Promise<RunState> {
+  const [run, conversation, session, agent] = await Promise.all([
+    tx.get(runById, [id], { hold: true }),
+    tx.get(conversationById, [conversation_id], { hold: true }),
+    tx.get(agentSessionOf, [conversation_id], { hold: true }),
+    tx.get(agentById, [agent_id], { hold: true }),
+  ]);
+  if (run?.open !== true || conversation === undefined) return { state: "closed" };
+  // A single action sends nothing.
+  if (run.request?.type === "action") {
+    return { state: "current", run, conversation, session: null, answeredTo: undefined };
+  }
+  if (session === undefined || !answersIn(agent, conversation)) return { state: "closed" };
+  const rows = { run, conversation, session };
+  const last = (await findUnanswered(tx, conversation, session)).at(-1);
+  // Otherwise the waiting messages would be read as the answer to a question that is sent now.
+  if (!answersMessages(run)) {
+    if (last !== undefined) return { state: "overtaken", ...rows };
+    return { state: "current", ...rows, answeredTo: undefined };
+  }
+  // Nothing is left to answer: a person answered before handing the conversation back.
+  if (last === undefined) return { state: "closed" };
+  if (last.sequence > run.heard_through) return { state: "overtaken", ...rows };
+  return { state: "current", ...rows, answeredTo: last.from };
+}

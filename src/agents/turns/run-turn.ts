@@ -1,0 +1,105 @@
+import { background, type Reads } from "../../store/index.ts";
+import type { AgentRuntime } from "../agent-options.ts";
+import { toModelAction } from "../actions/model-action.ts";
+import { beginTurn } from "./begin-turn.ts";
+import { endTurn, failTurn } from "./end-turn.ts";
+import { readFacts } from "./read-facts.ts";
+import { agentById } from "../rows.ts";
+import type { RunRow } from "../runs/rows.ts";
+import { answersIn } from "../handling/session.ts";
+import { MoveMaker, type MoveMakerOptions } from "./make-moves.ts";
+import type { BegunTurn } from "./turn-types.ts";
+import { conversationById } from "../../conversations/index.ts";
+import type { Scope } from "../../kernel/index.ts";
+import { finish, type JobHandler } from "../../queue/index.ts";
+
+/** Failures of one conversation's turns in a row. */
+const maxFailures = 5;
+
+/**
+ * Runs an agent's turn in a conversation. No transaction is open while the model works: the
+ * transaction that ends the turn checks whether its result still applies.
+ */
+export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
+  const { store, logger, services, agents } = runtime;
+  const modelActions = new Map(
+    [...services.actions].map(([name, action]) => [name, toModelAction(action)]),
+  );
+  return async (claim, { abort }) => {
+    if (agents === undefined) throw new Error("no agents are set up here");
+    const begun = await store.commit(claim, (tx) => beginTurn(tx, claim, services), background);
+    if (begun === undefined) return;
+    const over = new AbortController();
+    void showTyping(runtime, claim, begun, AbortSignal.any([abort, over.signal]));
+    try {
+      await runBegunTurn({ runtime, agents, modelActions, claim, begun, abort });
+    } catch (error) {
+      if (abort.aborted || claim.failures + 1 < maxFailures) throw error;
+      logger.error(
+        { err: error, run_id: begun.run.id },
+        "a turn failed repeatedly; the conversation is handed off to people",
+      );
+      await store.commit(claim, (tx) => failTurn(tx, claim, begun, services), background);
+    } finally {
+      over.abort();
+    }
+  };
+}
+
+/** How often a turn reports that its agent is typing, in milliseconds. */
+const typingMs = 3_000;
+
+/**
+ * Shows the visitor of a webchat that the agent is typing, until `over` aborts or the agent no
+ * longer handles the conversation.
+ */
+async function showTyping(
+  { store, signals, clock }: AgentRuntime,
+  scope: Scope,
+  { run, conversation, session, agent }: BegunTurn,
+  over: AbortSignal,
+): Promise<void> {
+  // A single action from a trigger answers nobody.
+  if (conversation.medium !== "webchat" || session === null) return;
+  const { id: conversation_id, contact_id } = conversation;
+  const author = { type: "agent", id: run.agent_id } as const;
+  let isTyping = true;
+  while (isTyping) {
+    signals.publish(scope, { conversation_id, contact_id, author, author_name: agent.name });
+    await clock.sleep(typingMs, over);
+    isTyping = !over.aborted && (await isHandling(store.reads(scope), run));
+  }
+}
+
+/** Whether the agent of a run still handles its conversation. False if that cannot be read. */
+async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): Promise<boolean> {
+  try {
+    const [agent, conversation] = await Promise.all([
+      reads.get(agentById, [agent_id]),
+      reads.get(conversationById, [conversation_id]),
+    ]);
+    return conversation !== undefined && answersIn(agent, conversation);
+  } catch {
+    return false;
+  }
+}
+
+/** Takes a turn that has begun, and ends it with its outcome. */
+async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<void> {
+  const { runtime, claim, begun } = options;
+  const { store, clock, services, hostPolicies } = runtime;
+  const facts = await readFacts(store.reads(claim), begun, services, clock.now());
+  const maker = new MoveMaker({ ...options, facts });
+  const outcome = await maker.run();
+  if (outcome !== undefined) {
+    await hostPolicies.commit(
+      claim,
+      (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
+      background,
+    );
+  } else if (!maker.isCalling) {
+    // A person took over, the contact wrote meanwhile, or the engine stops. The next turn finds out
+    // which. A call that is still under way has until the lease lapses.
+    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), background);
+  }
+}

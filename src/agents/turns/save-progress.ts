@@ -1,0 +1,91 @@
+import { runById, type RunRow, runs } from "../runs/rows.ts";
+import { withCall } from "../runs/rules.ts";
+import type { Tx } from "../../store/index.ts";
+import { agentSessions } from "../rows.ts";
+import type { ActionCall } from "../runs/types.ts";
+import type { FoundTurn, Progress } from "./turn-types.ts";
+import { type Claim, leaseMs, renew } from "../../queue/index.ts";
+import { type RunRows, readRunState } from "./run-state.ts";
+
+/**
+ * Saves the steps, calls and usage of a turn, whatever its outcome. Otherwise calls could be made
+ * twice, and tokens would not be counted.
+ */
+export function saveProgress(
+  tx: Tx,
+  { run, session }: Pick<RunRows, "run" | "session">,
+  { steps, calls, usage }: Progress,
+): void {
+  if (session !== null) {
+    tx.update(agentSessions, session, {
+      tokens: session.tokens + newTokens(run, usage),
+      updated_at: tx.now,
+    });
+  }
+  tx.update(runs, run, { steps, calls, ...usage });
+}
+
+/** Returns the tokens used since the run was last written. */
+export function newTokens(run: RunRow, { input_tokens, output_tokens }: Progress["usage"]): number {
+  return input_tokens + output_tokens - run.input_tokens - run.output_tokens;
+}
+
+interface PendingCall {
+  readonly call: ActionCall;
+  /** The progress before the call. */
+  readonly progress: Progress;
+}
+
+/**
+ * Records that an action is about to be called. Returns false if it must not be called: the lease
+ * was lost, the contact has written again, or the run may no longer act, for example because a
+ * person has taken over the conversation.
+ */
+export async function recordPendingCall(
+  tx: Tx,
+  claim: Claim<"turn">,
+  { run }: Pick<FoundTurn, "run">,
+  { call, progress }: PendingCall,
+): Promise<boolean> {
+  if (!(await renew(tx, claim, leaseMs))) return false;
+  const current = await readRunState(tx, run);
+  if (current.state === "closed") return false;
+  const isCurrent = current.state === "current";
+  // A call id counts the saved calls. So this call is saved together with the earlier ones, and ids
+  // stay unique after a crash.
+  saveProgress(
+    tx,
+    current,
+    isCurrent ? { ...progress, calls: withCall(progress.calls, call) } : progress,
+  );
+  return isCurrent;
+}
+
+/**
+ * Undoes `recordPendingCall` for a call that was not made after all. `earlier` is the recorded call
+ * that it would have continued. Under a lost lease, the call belongs to another engine by now.
+ */
+export async function takeBackCall(
+  tx: Tx,
+  claim: Claim<"turn">,
+  { id }: RunRow,
+  call: ActionCall,
+  earlier: ActionCall | undefined,
+): Promise<void> {
+  if (!(await renew(tx, claim, leaseMs))) return;
+  const run = await tx.get(runById, [id]);
+  if (run === undefined) return;
+  const calls = run.calls.flatMap((each) => (each.id === call.id ? (earlier ?? []) : each));
+  tx.update(runs, run, { calls });
+}
+
+/**
+ * Records the result of a call. It is saved even if another turn has taken over the run, because
+ * the action was really done.
+ */
+export async function recordCall(tx: Tx, { id }: RunRow, call: ActionCall): Promise<void> {
+  const run = await tx.get(runById, [id]);
+  const before = run?.calls.find((each) => each.id === call.id);
+  if (run === undefined || before?.status !== "pending") return;
+  tx.update(runs, run, { calls: withCall(run.calls, call) });
+}
