@@ -5,18 +5,18 @@ import {
   listConversationMessages,
   listMessages,
 } from "./reads.ts";
-import { searchConversations } from "./search-conversations.ts";
-import { conversationMatchSchema } from "./search-types.ts";
-import { reply } from "./reply.ts";
-import { cancelMessage } from "./cancel.ts";
-import { editMessage } from "./edit.ts";
-import { releaseMessage } from "./release.ts";
-import { previewMessage } from "./preview.ts";
-import { sendMessage } from "./send.ts";
-import { sendBatch } from "./send-batch.ts";
+import { searchConversations } from "./search/search-conversations.ts";
+import { conversationMatchSchema } from "./search/search-types.ts";
+import { reply } from "./sending/reply.ts";
+import { cancelMessage } from "./sending/cancel.ts";
+import { editMessage } from "./sending/edit.ts";
+import { releaseMessage } from "./sending/release.ts";
+import { previewMessage } from "./sending/preview.ts";
+import { sendMessage } from "./sending/send.ts";
+import { sendBatch } from "./sending/send-batch.ts";
 import { pageSchema } from "../kernel/index.ts";
-import { batchResultsSchema } from "./batch-types.ts";
-import { messagePreviewSchema } from "./preview-types.ts";
+import { batchResultsSchema } from "./sending/batch-types.ts";
+import { messagePreviewSchema } from "./sending/preview-types.ts";
 import { messageSchema } from "./types.ts";
 import { timelineSchema } from "./timeline-types.ts";
 import {
@@ -34,9 +34,9 @@ import {
 import { background } from "../store/index.ts";
 import { attempts, earlyReceipts, inboundIds, messages, messageWords, timeline } from "./rows.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
-import { retryEarlyReceipts } from "./record-receipt.ts";
-import { lookUpAttempt } from "./look-up-attempt.ts";
-import { sendQueued } from "./send-queued.ts";
+import { retryEarlyReceipts } from "./receipts/record-receipt.ts";
+import { lookUpAttempt } from "./attempts/look-up-attempt.ts";
+import { sendQueued } from "./hand-over/send-queued.ts";
 import type { PreviewMessage } from "./input-types.ts";
 
 const tag = "Messages";

@@ -1,5 +1,5 @@
-export { writeMessage } from "./accept-message.ts";
-export { applyPushedReceipts } from "./apply-receipt.ts";
+export { writeMessage } from "./sending/accept-message.ts";
+export { applyPushedReceipts } from "./receipts/apply-receipt.ts";
 export {
   messageFailed,
   type MessageFailedData,
@@ -10,10 +10,10 @@ export {
   messageUpdated,
   type MessageUpdatedData,
 } from "./events.ts";
-export { onMessageReceived, receiveMessage } from "./receive.ts";
-export { sendInConversation } from "./reply.ts";
+export { onMessageReceived, receiveMessage } from "./inbound/receive.ts";
+export { sendInConversation } from "./sending/reply.ts";
 export { isMessageInProgress, messageResource } from "./reads.ts";
-export { removeWords } from "./search-words.ts";
+export { removeWords } from "./search/search-words.ts";
 export { moveMessage, writeTimeline } from "./move.ts";
 export { stateOf } from "./stored-state.ts";
 export {
@@ -45,16 +45,16 @@ export {
   type TimelineRedaction,
   type TimelineTransition,
 } from "./timeline-types.ts";
-export type { ConversationMatch, SearchConversations } from "./search-types.ts";
-export { recordCallback } from "./record-reports.ts";
-export { startTransports, stopTransports, undoStart } from "./start-transports.ts";
+export type { ConversationMatch, SearchConversations } from "./search/search-types.ts";
+export { recordCallback } from "./transports/record-reports.ts";
+export { startTransports, stopTransports, undoStart } from "./transports/start-transports.ts";
 export {
   type BatchFailure,
   type BatchMessages,
   type BatchResult,
   type BatchResults,
   type BatchSuccess,
-} from "./batch-types.ts";
+} from "./sending/batch-types.ts";
 export {
   type BatchMessage,
   type EditMessage,
@@ -73,4 +73,4 @@ export {
   messageSchema,
   type Segments,
 } from "./types.ts";
-export type { MessagePreview } from "./preview-types.ts";
+export type { MessagePreview } from "./sending/preview-types.ts";

@@ -11,7 +11,7 @@ import {
 import { type AttemptRow, type MessageRow, outbox } from "./rows.ts";
 import type { Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
-import { firstFollowUpAt } from "./follow-up-times.ts";
+import { firstFollowUpAt } from "./attempts/follow-up-times.ts";
 
 /** Returns the class of a message among those of its account that wait for the same transport. */
 export function sendClassOf({

@@ -23,7 +23,7 @@ import { type ListMessages, listMessagesSchema } from "./input-types.ts";
 import type { Message, MessageError } from "./types.ts";
 import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
-import { listAttempts } from "./message-attempts.ts";
+import { listAttempts } from "./attempts/message-attempts.ts";
 import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./timeline.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
 import {

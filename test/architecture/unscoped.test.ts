@@ -8,11 +8,13 @@ import { expect, test } from "vitest";
 const allowed: Readonly<Record<string, string>> = {
   "src/accounts/key-ring.ts": "a key tells whose it is",
   "src/webchat/authenticate-visitor.ts": "a visitor's token tells whose session it is",
-  "src/messages/record-reports.ts": "a carrier knows no account",
-  "src/messages/receive.ts": "the address that a message came to tells whose it is",
-  "src/messages/record-receipt.ts": "the attempt that a receipt is about tells whose it is",
-  "src/messages/apply-receipt.ts": "receipts that came early are nobody's yet",
-  "src/messages/identify-attempt.ts": "a carrier's id belongs to one attempt in all accounts",
+  "src/messages/transports/record-reports.ts": "a carrier knows no account",
+  "src/messages/inbound/receive.ts": "the address that a message came to tells whose it is",
+  "src/messages/receipts/record-receipt.ts":
+    "the attempt that a receipt is about tells whose it is",
+  "src/messages/receipts/apply-receipt.ts": "receipts that came early are nobody's yet",
+  "src/messages/attempts/identify-attempt.ts":
+    "a carrier's id belongs to one attempt in all accounts",
   "src/senders/commands.ts": "a live address is one account's",
 
   "src/engine.ts": "connects the webhooks of all to the store",

@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { ConversationMatch, SearchConversations } from "../../src/messages/search-types.ts";
+import type {
+  ConversationMatch,
+  SearchConversations,
+} from "../../src/messages/search/search-types.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

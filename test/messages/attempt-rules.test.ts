@@ -11,8 +11,8 @@ import {
   evidenceOf,
   takeBackAttempt,
   withValidTime,
-} from "../../src/messages/attempt-rules.ts";
-import { maxAttempts } from "../../src/messages/route-rules.ts";
+} from "../../src/messages/attempts/attempt-rules.ts";
+import { maxAttempts } from "../../src/messages/hand-over/route-rules.ts";
 import { expired, type MessageState } from "../../src/messages/rules.ts";
 import type { MessageError } from "../../src/messages/types.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { messageStatuses } from "../../src/kernel/message-status.ts";
-import { firstFollowUpAt } from "../../src/messages/follow-up-times.ts";
+import { firstFollowUpAt } from "../../src/messages/attempts/follow-up-times.ts";
 import type { AttemptRow, MessageRow } from "../../src/messages/rows.ts";
 import type { FactsByTransport } from "../../src/operations/transport-facts.ts";
 

@@ -48,11 +48,11 @@ export const rulesFiles: readonly RulesFile[] = [
     ],
   },
   {
-    file: "src/messages/attempt-rules.ts",
+    file: "src/messages/attempts/attempt-rules.ts",
     tests: ["test/messages/attempt-rules.test.ts", "test/messages/rules.test.ts"],
   },
   {
-    file: "src/messages/route-rules.ts",
+    file: "src/messages/hand-over/route-rules.ts",
     tests: ["test/messages/choose-route.test.ts"],
     equivalents: [
       { from: '""', to: '"Stryker was here!"', why: "No transport has either name." },

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { maxAttempts } from "../../src/messages/route-rules.ts";
+import { maxAttempts } from "../../src/messages/hand-over/route-rules.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";

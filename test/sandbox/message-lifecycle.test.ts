@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { applyAnswer, applyNotSent, evidenceOf } from "../../src/messages/attempt-rules.ts";
+import {
+  applyAnswer,
+  applyNotSent,
+  evidenceOf,
+} from "../../src/messages/attempts/attempt-rules.ts";
 import {
   applyEvidence,
   applyReceiptTimeout,

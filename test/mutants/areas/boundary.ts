@@ -17,7 +17,7 @@ export const boundary = inArea("boundary", [
     sentence:
       "A retry that is due when the message expires is scheduled, so that the message blocks its " +
       "conversation until then.",
-    file: "src/messages/attempt-rules.ts",
+    file: "src/messages/attempts/attempt-rules.ts",
     find: "return due_at < state.expires_at ?",
     replace: "return due_at <= state.expires_at ?",
     tests: ["test/messages/rules.test.ts"],

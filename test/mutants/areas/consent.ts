@@ -37,7 +37,7 @@ export const consent = inArea("consent", [
   {
     name: "hand-over-skips-consent",
     sentence: "A message that was queued before a STOP is still sent after it.",
-    file: "src/messages/hand-over.ts",
+    file: "src/messages/hand-over/hand-over.ts",
     find: 'if (decision.verdict !== "allow") {',
     replace: 'if (decision.verdict === "defer") {',
     tests: ["test/consents/consent.test.ts"],
@@ -45,7 +45,7 @@ export const consent = inArea("consent", [
   {
     name: "confirmation-is-denied",
     sentence: "A contact who texts STOP gets no confirmation, which carriers demand.",
-    file: "src/messages/check-queued.ts",
+    file: "src/messages/hand-over/check-queued.ts",
     find: 'confirmsOptOut: message.keyword === "opt_out",',
     replace: 'confirmsOptOut: message.keyword === "opt_in",',
     tests: ["test/consents/consent.test.ts"],
@@ -53,7 +53,7 @@ export const consent = inArea("consent", [
   {
     name: "opt-out-confirmed-each-time",
     sentence: "Each further STOP is answered, and a contact who wants no messages gets more.",
-    file: "src/messages/apply-keywords.ts",
+    file: "src/messages/inbound/apply-keywords.ts",
     find: "if (!isChanged || isConfirmedByCarrier(services, sender)) {",
     replace: "if (!isChanged && isConfirmedByCarrier(services, sender)) {",
     tests: ["test/consents/consent.test.ts"],

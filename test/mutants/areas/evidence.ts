@@ -5,7 +5,7 @@ export const evidence = inArea("evidence", [
   {
     name: "undelivered-outranks-delivered",
     sentence: "A message that arrived is reported as undelivered, and the host sends it again.",
-    file: "src/messages/carrier-state.ts",
+    file: "src/messages/receipts/carrier-state.ts",
     find: "  undelivered: 3,\n  delivered: 4,",
     replace: "  undelivered: 4,\n  delivered: 3,",
     tests: ["test/messages/carrier-state.test.ts"],
@@ -13,7 +13,7 @@ export const evidence = inArea("evidence", [
   {
     name: "latest-receipt-wins",
     sentence: "The status depends on the order in which receipts arrive.",
-    file: "src/messages/carrier-state.ts",
+    file: "src/messages/receipts/carrier-state.ts",
     find: "state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },",
     replace: "state: { ...evidence, ...times },",
     tests: ["test/messages/carrier-state.test.ts"],
@@ -22,7 +22,7 @@ export const evidence = inArea("evidence", [
     name: "latest-time-wins",
     sentence:
       "A repeated receipt moves the time of delivery, and reports of response times change.",
-    file: "src/messages/carrier-state.ts",
+    file: "src/messages/receipts/carrier-state.ts",
     find: "return Math.min(a, b);",
     replace: "return Math.max(a, b);",
     tests: ["test/messages/carrier-state.test.ts"],
@@ -30,7 +30,7 @@ export const evidence = inArea("evidence", [
   {
     name: "read-does-not-prove-delivery",
     sentence: "A message whose only receipt is `read` has no time of delivery.",
-    file: "src/messages/carrier-state.ts",
+    file: "src/messages/receipts/carrier-state.ts",
     find: 'const delivered = status === "delivered" || status === "read";',
     replace: 'const delivered = status === "delivered";',
     tests: ["test/messages/carrier-state.test.ts"],
@@ -40,7 +40,7 @@ export const evidence = inArea("evidence", [
     sentence:
       "An acceptance that arrives after the lease has ended is ignored, so that a sent message " +
       "stays ambiguous or is sent again.",
-    file: "src/messages/attempt-rules.ts",
+    file: "src/messages/attempts/attempt-rules.ts",
     find: '  if (answer.outcome === "accepted") {\n    return applyEvidence',
     replace:
       '  if (answer.outcome === "accepted") {\n' +
@@ -52,7 +52,7 @@ export const evidence = inArea("evidence", [
     sentence:
       "After `undelivered`, a later report about the same attempt takes the message back from the " +
       "next carrier.",
-    file: "src/messages/message-attempts.ts",
+    file: "src/messages/attempts/message-attempts.ts",
     find: "return !isArrived(status) && hasGoneOnWithout(message, attempt);",
     replace: "return false;",
     tests: ["test/messages/fallback-evidence.test.ts"],
@@ -60,7 +60,7 @@ export const evidence = inArea("evidence", [
   {
     name: "receipt-of-another-transport",
     sentence: "One carrier can report on a message that another carrier has.",
-    file: "src/messages/record-receipt.ts",
+    file: "src/messages/receipts/record-receipt.ts",
     find: 'if (message === undefined || attempt.transport !== transport) return "unknown";',
     replace: 'if (message === undefined) return "unknown";',
     tests: ["test/messages/evidence.test.ts"],
@@ -70,7 +70,7 @@ export const evidence = inArea("evidence", [
     sentence:
       "With a carrier that cannot look messages up, a message whose receipt never comes stays " +
       "`sent` for ever.",
-    file: "src/messages/follow-up-times.ts",
+    file: "src/messages/attempts/follow-up-times.ts",
     find: 'if (status !== "sent" || facts.receipts === "none") return undefined;',
     replace:
       'if (status !== "sent" || facts.receipts === "none" || !facts.canLookUp) return undefined;',

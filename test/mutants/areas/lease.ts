@@ -33,7 +33,7 @@ export const lease = inArea("lease", [
   {
     name: "hand-over-without-lease",
     sentence: "An engine that has lost a conversation to another one still hands a message over.",
-    file: "src/messages/hand-over.ts",
+    file: "src/messages/hand-over/hand-over.ts",
     find: "if (!(await renew(tx, claim, leaseMs))) return undefined;\n  let last",
     replace: "await renew(tx, claim, leaseMs);\n  let last",
     tests: ["test/queue/leases.test.ts"],
@@ -43,7 +43,7 @@ export const lease = inArea("lease", [
     sentence:
       "A process that stalled after the hand-over calls the carrier, although another engine may " +
       "have sent the message.",
-    file: "src/messages/call-carrier.ts",
+    file: "src/messages/hand-over/call-carrier.ts",
     find: "if (abort.aborted || clock.now() > attempt.leased_until - callDeadlineMs) {",
     replace: "if (abort.aborted) {",
     tests: ["test/queue/calls-not-made.test.ts"],
@@ -51,7 +51,7 @@ export const lease = inArea("lease", [
   {
     name: "attempt-never-made-counts",
     sentence: "A message fails although one of its allowed attempts was never made.",
-    file: "src/messages/attempt-rules.ts",
+    file: "src/messages/attempts/attempt-rules.ts",
     find: "? sendAgain({ ...state, attempts: attempt - 1 }, now)",
     replace: "? sendAgain(state, now)",
     tests: ["test/messages/attempt-rules.test.ts", "test/queue/calls-not-made.test.ts"],
@@ -79,7 +79,7 @@ export const lease = inArea("lease", [
     sentence:
       "A lost answer is looked up while the call may still run, so that a message which is just " +
       "being sent is sent again.",
-    file: "src/messages/follow-up-times.ts",
+    file: "src/messages/attempts/follow-up-times.ts",
     find: "? Math.max(attempt.leased_until, now) + afterLeaseMs",
     replace: "? now + afterLostAnswerMs",
     tests: ["test/messages/evidence.test.ts"],

@@ -85,7 +85,7 @@ export const pace = inArea("pace", [
   {
     name: "batch-items-are-no-items",
     sentence: "A one-time code waits behind the items of a batch that were given before it.",
-    file: "src/messages/send-batch.ts",
+    file: "src/messages/sending/send-batch.ts",
     find: "  isItem: true,\n",
     replace: "",
     tests: ["test/operations/items-of-lists.test.ts"],

@@ -55,7 +55,7 @@ export const race = inArea("race", [
     sentence:
       "A receipt that races the answer to its attempt is stored and never applied, so that a " +
       "delivered message stays `sent`.",
-    file: "src/messages/record-receipt.ts",
+    file: "src/messages/receipts/record-receipt.ts",
     find: "    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + secondLookMs));\n",
     replace: "",
     tests: ["test/messages/evidence.test.ts"],

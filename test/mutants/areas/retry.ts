@@ -6,7 +6,7 @@ export const retry = inArea("retry", [
     name: "lost-answer-is-sent-again",
     sentence:
       "A message whose answer is lost is sent again at once, and the contact gets it twice.",
-    file: "src/messages/record-lost-answer.ts",
+    file: "src/messages/hand-over/record-lost-answer.ts",
     find: "const state = next === undefined ? decision.state : sendAgain(decision.state, next.at).state;",
     replace: "const state = sendAgain(decision.state, next?.at ?? tx.now).state;",
     tests: ["test/queue/crashed-engines.test.ts"],
@@ -14,7 +14,7 @@ export const retry = inArea("retry", [
   {
     name: "permanent-refusal-is-retried",
     sentence: "A message to a landline is handed to the carrier six times, and each costs money.",
-    file: "src/messages/attempt-rules.ts",
+    file: "src/messages/attempts/attempt-rules.ts",
     find: "const again = permanent ? null : retryAt(attempt, retry_after_ms, now);",
     replace: "const again = retryAt(attempt, retry_after_ms, now);",
     tests: ["test/messages/rules.test.ts"],
@@ -22,7 +22,7 @@ export const retry = inArea("retry", [
   {
     name: "retry-after-is-ignored",
     sentence: "A carrier that asks for a minute's pause is called again after a second.",
-    file: "src/messages/attempt-rules.ts",
+    file: "src/messages/attempts/attempt-rules.ts",
     find: "return delay === undefined ? null : (notBeforeOf(retryAfter, now) ?? now + delay);",
     replace:
       "return delay === undefined ? null : Math.min(notBeforeOf(retryAfter, now) ?? Infinity, now + delay);",
@@ -31,7 +31,7 @@ export const retry = inArea("retry", [
   {
     name: "one-attempt-too-few",
     sentence: "The last retry is left out, so that a message fails in a ten-minute outage.",
-    file: "src/messages/attempt-rules.ts",
+    file: "src/messages/attempts/attempt-rules.ts",
     find: "const delay = retryDelays[attempt - 1];",
     replace: "const delay = retryDelays[attempt];",
     tests: ["test/messages/rules.test.ts"],
@@ -39,7 +39,7 @@ export const retry = inArea("retry", [
   {
     name: "refused-by-the-message-goes-around",
     sentence: "A message that one carrier's filter stopped is sent around the filter.",
-    file: "src/messages/message-attempts.ts",
+    file: "src/messages/attempts/message-attempts.ts",
     find: 'const isRefused = outcome === "rejected" || outcome === "undelivered";',
     replace: 'const isRefused = outcome === "undelivered";',
     tests: ["test/messages/routes.test.ts"],
@@ -47,7 +47,7 @@ export const retry = inArea("retry", [
   {
     name: "route-starts-over",
     sentence: "A fallback goes back to the transport that has just failed.",
-    file: "src/messages/route-rules.ts",
+    file: "src/messages/hand-over/route-rules.ts",
     find: "const inTurn = [...transports.slice(last + 1), ...transports.slice(0, last + 1)];",
     replace: "const inTurn = [...transports.slice(last), ...transports.slice(0, last)];",
     tests: ["test/messages/choose-route.test.ts"],

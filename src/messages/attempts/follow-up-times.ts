@@ -1,0 +1,93 @@
+/**
+ * When the follow-up job of an attempt runs: it looks the attempt up at the carrier, and ends the
+ * wait for receipts.
+ */
+import type { AttemptRow, MessageRow } from "../rows.ts";
+import type { FactsByTransport } from "../../operations/index.ts";
+
+/**
+ * The delay of the first look-up after the lease of an attempt ended, in milliseconds. The engine
+ * that made the call may be stalled and still send. A look-up before it has sent would find
+ * nothing, and the message would be sent twice.
+ */
+const afterLeaseMs = 60_000;
+/**
+ * The delay of the first look-up after the transport reported a lost answer, in milliseconds. The
+ * call is over, but the carrier may still process it.
+ */
+const afterLostAnswerMs = 5_000;
+/** The delay after each look-up that found nothing, in milliseconds. */
+const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] as const;
+
+/**
+ * How long after its hand-over an attempt is followed up if no engine has its transport any more,
+ * in milliseconds. As long as the included carriers take to report.
+ */
+export const maxAbsenceMs = 72 * 3_600_000;
+
+/** Whether a message with this status may need a look-up or the end of its wait for receipts. */
+export function needsFollowUp(status: MessageRow["status"]): boolean {
+  return status === "ambiguous" || status === "sent";
+}
+
+/**
+ * Returns when the follow-up job of an attempt runs first, in milliseconds since the epoch: for a
+ * look-up, or when the wait for receipts ends. Undefined if neither is needed, or if a lost answer
+ * belongs to a transport that cannot look up attempts. If this engine lacks the transport, the job
+ * of a lost answer waits for an engine that has it.
+ */
+export function firstFollowUpAt(
+  attempt: AttemptRow,
+  { status }: MessageRow,
+  factsByTransport: FactsByTransport,
+  now: number,
+): number | undefined {
+  if (attempt.outcome === "ambiguous" && status === "ambiguous") {
+    if (factsByTransport.get(attempt.transport)?.canLookUp === false) return undefined;
+    // The engine stopped or its deadline passed, so the call may still be running. Wait until the
+    // lease is over.
+    const mayStillRun = attempt.error?.code === "answer_lost";
+    return mayStillRun
+      ? Math.max(attempt.leased_until, now) + afterLeaseMs
+      : now + afterLostAnswerMs;
+  }
+  // A late answer to an earlier attempt must not arm a look-up of it.
+  if (attempt.outcome === "accepted" && status === "sent") {
+    return nextFollowUpAt(attempt, status, factsByTransport, now);
+  }
+  return undefined;
+}
+
+/**
+ * Returns when the follow-up job runs again, after `attempt.lookups` runs: for a look-up, or when
+ * the wait for receipts ends. Undefined if the message's status needs no follow-up, if all look-ups
+ * of a lost answer have been made or its transport cannot make them, if the transport has no
+ * receipts, or if this engine lacks the transport.
+ */
+export function nextFollowUpAt(
+  attempt: AttemptRow,
+  status: MessageRow["status"],
+  factsByTransport: FactsByTransport,
+  now: number,
+): number | undefined {
+  const facts = factsByTransport.get(attempt.transport);
+  if (facts === undefined) return undefined;
+  if (status === "ambiguous") {
+    if (!facts.canLookUp) return undefined;
+    const delay = lookupDelays[attempt.lookups - 1];
+    return delay === undefined ? undefined : now + delay;
+  }
+  if (status !== "sent" || facts.receipts === "none") return undefined;
+  const { lookups_ms, timeout_ms } = facts.receipts;
+  const times = facts.canLookUp ? lookups_ms.filter((each) => each < timeout_ms) : [];
+  return attempt.started_at + (times[attempt.lookups] ?? timeout_ms);
+}
+
+/**
+ * Returns when the wait for receipts ends, in milliseconds since the epoch. Infinity if the
+ * transport has no receipts or this engine lacks the transport.
+ */
+export function receiptsEndAt(attempt: AttemptRow, factsByTransport: FactsByTransport): number {
+  const receipts = factsByTransport.get(attempt.transport)?.receipts ?? "none";
+  return receipts === "none" ? Infinity : attempt.started_at + receipts.timeout_ms;
+}

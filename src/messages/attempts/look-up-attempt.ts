@@ -1,0 +1,217 @@
+import { withDeadline, type GenerateId, iso } from "../../kernel/index.ts";
+import { finish, type JobHandler, arm, type Claim } from "../../queue/index.ts";
+import { attemptById, type AttemptRow, messageById, type MessageRow, attempts } from "../rows.ts";
+import type { LookupAnswer, Transport, Seen } from "../../ports/index.ts";
+import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
+import { waitForTransportMs } from "../hand-over/hand-over.ts";
+import { callDeadlineMs, outbound, transportFor } from "../hand-over/call-carrier.ts";
+import { acceptedStatus, decideAfterNotSent } from "./decide-after-attempt.ts";
+import { applyReceiptTimeout } from "../rules.ts";
+import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
+import { stateOf } from "../stored-state.ts";
+import type { Runtime, Services } from "../../operations/index.ts";
+import { background, type Tx } from "../../store/index.ts";
+import { checkLookupAnswer } from "../transports/transport-results.ts";
+import {
+  applyEarlyReceipts,
+  applyReceipts,
+  joinEvidence,
+  providerIdFor,
+} from "../receipts/apply-receipt.ts";
+import { transportPatch } from "../hand-over/choose-route.ts";
+import { type Finding, hasRival, identify } from "./identify-attempt.ts";
+import { isDecidingAttempt, isOutdated, type MessageAndAttempt } from "./message-attempts.ts";
+import { sendJob } from "../jobs.ts";
+
+/** Looks up an attempt whose answer was lost or whose receipts have not come. */
+export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
+  const { store, services, transports } = runtime;
+  return async (claim, { abort }) => {
+    const reads = store.reads(claim);
+    const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
+    const message = attempt && (await reads.get(messageById, [attempt.message_id]));
+    const transport = attempt && transportFor(transports, attempt);
+    if (attempt !== undefined && transport === undefined) {
+      return store.commit(claim, (tx) => leaveToOthers(tx, claim, services.drawId), background);
+    }
+    const answer =
+      attempt === undefined || message === undefined || !transport?.lookup
+        ? unknown
+        : await lookUp(runtime, transport, { message, attempt }, abort);
+    // The job runs again after its lease ends.
+    if (answer === "aborted") return;
+    await store.commit(claim, (tx) => recordLookup(tx, services, claim, answer), background);
+  };
+}
+
+const unknown: LookupAnswer = { outcome: "unknown" };
+
+/**
+ * Looks up an attempt. The result is `unknown` if another attempt may own what the carrier lists.
+ */
+async function lookUp(
+  runtime: Runtime,
+  transport: Transport,
+  reported: MessageAndAttempt,
+  abort: AbortSignal,
+): Promise<LookupAnswer | "aborted"> {
+  const answer = await askCarrier(runtime, transport, reported, abort);
+  if (answer === "aborted" || answer.outcome !== "alike") return answer;
+  const { message, attempt } = reported;
+  const reads = runtime.store.reads(message);
+  return (await hasRival(reads, message, attempt)) ? unknown : answer;
+}
+
+async function askCarrier(
+  { clock, logger }: Runtime,
+  transport: Transport,
+  { message, attempt }: MessageAndAttempt,
+  abort: AbortSignal,
+): Promise<LookupAnswer | "aborted"> {
+  const { id: attempt_id, number, started_at, provider_message_id } = attempt;
+  const subject = { attempt_id, number, started_at, provider_message_id };
+  try {
+    return await withDeadline(
+      clock,
+      callDeadlineMs,
+      async () => {
+        if (!transport.lookup) return unknown;
+        const answer: unknown = await transport.lookup(outbound(message), subject);
+        checkLookupAnswer(transport.name, answer);
+        return answer;
+      },
+      () => unknown,
+      abort,
+    );
+  } catch (error) {
+    if (abort.aborted) return "aborted";
+    logger.warn(
+      { err: error, transport: transport.name, attempt_id },
+      "a look-up of an attempt failed; it counts as unknown and is repeated",
+    );
+    return unknown;
+  }
+}
+
+/** Returns the attempt of a job and its message. Undefined if the sandbox was reset meanwhile. */
+async function findReported(
+  tx: Tx,
+  { key }: Claim<"follow-up">,
+): Promise<MessageAndAttempt | undefined> {
+  const attempt = await tx.get(attemptById, [key.attempt_id]);
+  const message = attempt && (await tx.get(messageById, [attempt.message_id], { hold: true }));
+  return attempt && message && { message, attempt };
+}
+
+/**
+ * Records the result of a look-up, ends the wait for receipts if it is over, and schedules the next
+ * look-up. The result is `unknown` if the transport cannot look up attempts.
+ */
+async function recordLookup(
+  tx: Tx,
+  services: Services,
+  claim: Claim<"follow-up">,
+  answer: LookupAnswer,
+): Promise<void> {
+  const reported = await findReported(tx, claim);
+  if (reported === undefined) return finish(tx, claim);
+
+  const { message, attempt: before } = reported;
+  const finding = await identify(tx, before, answer);
+  const provider_message_id =
+    finding.outcome === "sent"
+      ? await providerIdFor(tx, before, finding.provider_message_id)
+      : before.provider_message_id;
+  const attempt = tx.update(attempts, before, {
+    lookups: before.lookups + 1,
+    outcome: outcomeOf(before, finding),
+    provider_message_id,
+  });
+  const found = await applyFinding(tx, services, { message, attempt }, finding);
+  if (waitsForOther({ message: found, attempt })) return finish(tx, claim);
+
+  const { drawId, factsByTransport } = services;
+  const endsAt = receiptsEndAt(attempt, factsByTransport);
+  const { status } = await endReceiptWait(tx, drawId, found, endsAt);
+  const again = nextFollowUpAt(attempt, status, factsByTransport, tx.now);
+  await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
+}
+
+/**
+ * Returns the outcome of an attempt after a look-up. A lost attempt that was certainly not sent
+ * counts as rejected, also in later route decisions.
+ */
+function outcomeOf({ outcome }: AttemptRow, finding: Finding): AttemptRow["outcome"] {
+  if (finding.outcome === "sent") return outcome === "undelivered" ? outcome : "accepted";
+  return finding.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
+}
+
+/** Applies what a look-up found to the message, writes it to the timeline, and applies receipts. */
+async function applyFinding(
+  tx: Tx,
+  services: Services,
+  reported: MessageAndAttempt,
+  finding: Finding,
+): Promise<Seen<MessageRow>> {
+  const { message, attempt } = reported;
+  const { drawId } = services;
+  let updated = message;
+  if (finding.outcome === "sent") {
+    const status = acceptedStatus(services, attempt);
+    const evidence = { status, at: attempt.started_at, error: null } as const;
+    if (!isOutdated(reported, evidence)) {
+      ({ message: updated } = await joinEvidence(tx, services, reported, evidence));
+    }
+  } else if (finding.outcome === "not_sent") {
+    const decided = await decideAfterNotSent(tx, services, message, attempt);
+    if (decided !== undefined) {
+      const patch = transportPatch(message, decided.next);
+      updated = await moveMessage(tx, drawId, message, decided.state, patch);
+      // The message is sent again.
+      if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
+    }
+  }
+  writeTimeline(tx, drawId, message, updated, {
+    type: "lookup",
+    at: iso(tx.now),
+    attempt_id: attempt.id,
+    outcome: finding.outcome,
+  });
+  if (finding.outcome !== "sent") return updated;
+  const proved = { message: updated, attempt };
+  const withReceipts = await applyReceipts(tx, services, proved, finding.receipts);
+  const latest = await applyEarlyReceipts(tx, services, withReceipts);
+  return latest.message;
+}
+
+/**
+ * Leaves the follow-up of an attempt to an engine that has its transport: only that one can look
+ * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
+ */
+async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
+  const reported = await findReported(tx, claim);
+  if (reported === undefined || waitsForOther(reported)) return finish(tx, claim);
+  const { message, attempt } = reported;
+  const endsAt = attempt.started_at + maxAbsenceMs;
+  const { status } = await endReceiptWait(tx, drawId, message, endsAt);
+  const isOver = tx.now >= endsAt || !needsFollowUp(status);
+  await finish(tx, claim, isOver ? {} : { againAt: tx.now + waitForTransportMs });
+}
+
+/** A sent message waits only for the receipts of the attempt that its status is based on. */
+function waitsForOther({ message, attempt }: MessageAndAttempt): boolean {
+  return message.status === "sent" && !isDecidingAttempt(message, attempt);
+}
+
+/** Marks the message `unconfirmed` if the wait for receipts, which ends at `endsAt`, is over. */
+async function endReceiptWait(
+  tx: Tx,
+  drawId: GenerateId,
+  message: Seen<MessageRow>,
+  endsAt: number,
+): Promise<Seen<MessageRow>> {
+  if (tx.now < endsAt) return message;
+  const decision = applyReceiptTimeout(stateOf(message), tx.now);
+  if (decision.decision === "none") return message;
+  return moveAndRecord(tx, drawId, message, decision.state);
+}

@@ -1,0 +1,117 @@
+import { withDeadline } from "../../kernel/index.ts";
+import type { Runtime } from "../../operations/index.ts";
+import type { OutboundMessage, SendAnswer, Transport } from "../../ports/index.ts";
+import type { MessageAndAttempt } from "../attempts/message-attempts.ts";
+import type { AttemptRow, MessageRow } from "../rows.ts";
+import { checkSendAnswer } from "../transports/transport-results.ts";
+
+/**
+ * The deadline of a carrier call, in milliseconds. A hand-over leaves at least half a lease
+ * (`renew`), so a call that begins soon after it ends before the lease does.
+ */
+export const callDeadlineMs = 25_000;
+
+/** What a call to a carrier led to. */
+export interface Called {
+  /** The carrier's answer. If the call missed its deadline: that the answer is lost. */
+  readonly answer: SendAnswer;
+  /** The call, if it missed its deadline. Its answer may still arrive. */
+  readonly unfinishedCall?: Promise<unknown> | undefined;
+}
+
+/**
+ * Calls the carrier with an attempt. A call that misses its deadline counts as unanswered. Returns
+ * `not called` if `abort` or the end of the lease came first, and `aborted` if `abort` came during
+ * the call.
+ */
+export async function callCarrier(
+  runtime: Runtime,
+  { message, attempt }: MessageAndAttempt,
+  abort: AbortSignal,
+): Promise<Called | "not called" | "aborted"> {
+  const { clock, logger, transports } = runtime;
+  const transport = transportFor(transports, attempt);
+  if (transport === undefined) {
+    return unavailable(`No transport ${attempt.transport} is set up here for ${attempt.mode}.`);
+  }
+  // The process may have stalled since the hand-over, for example because the machine slept. Another
+  // engine may take the job during the call, or has taken it already.
+  if (abort.aborted || clock.now() > attempt.leased_until - callDeadlineMs) {
+    return "not called";
+  }
+  const { id: attempt_id, number, started_at } = attempt;
+  let sending: Promise<unknown> | undefined;
+  try {
+    return await withDeadline<Called>(
+      clock,
+      callDeadlineMs,
+      async (signal) => {
+        const context = { attempt_id, number, started_at, signal };
+        // A transport may return any thenable. Its `then` is called only once.
+        sending = Promise.resolve(transport.send(outbound(message), context));
+        const answer = await sending;
+        checkSendAnswer(transport.name, answer);
+        reportCredentials(runtime, transport.name, answer);
+        return { answer };
+      },
+      () => ({
+        answer: ambiguous(
+          "answer_lost",
+          "The carrier did not answer in time; its call may still go on.",
+        ),
+        unfinishedCall: sending,
+      }),
+      abort,
+    );
+  } catch (error) {
+    if (abort.aborted) return "aborted";
+    logger.warn(
+      { err: error, transport: transport.name, attempt_id },
+      "a transport failed; its answer is lost",
+    );
+    return { answer: ambiguous("unknown", "The transport failed without an answer.") };
+  }
+}
+
+/**
+ * Logs that a carrier refused the credentials. A person has to mend them, and until the last attempt
+ * only the timelines of the messages would show it.
+ */
+function reportCredentials(
+  { logger, refusedCredentials }: Runtime,
+  transport: string,
+  answer: SendAnswer,
+): void {
+  if (answer.outcome === "accepted" || answer.error.code !== "unauthorized") return;
+  const noted = refusedCredentials.note(transport);
+  if (noted === undefined) return;
+  logger.warn({ transport, calls: noted.count }, "a carrier refused the transport's credentials");
+}
+
+function unavailable(message: string): Called {
+  const error = { code: "carrier_unavailable", message } as const;
+  return { answer: { outcome: "rejected", error, permanent: false } };
+}
+
+function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {
+  return { outcome: "ambiguous", error: { code, message } };
+}
+
+/**
+ * Returns the transport of an attempt. Checks the mode too, because another transport may have
+ * taken the name since.
+ */
+export function transportFor(
+  transports: readonly Transport[],
+  { transport, mode }: Pick<AttemptRow, "transport" | "mode">,
+): Transport | undefined {
+  return transports.find(
+    ({ name, capabilities }) => name === transport && capabilities.modes.includes(mode),
+  );
+}
+
+/** Returns a message in the form that transports receive. */
+export function outbound(row: MessageRow): OutboundMessage {
+  const { id: message_id, account_id, mode, channel, from, to, body, media } = row;
+  return { message_id, account_id, mode, channel, from, to, body: body ?? "", media };
+}

@@ -1,0 +1,279 @@
+import {
+  type Claim,
+  classOf,
+  currentLane,
+  finish,
+  type JobKeys,
+  leaseEnd,
+  leaseMs,
+  moveToUsualLane,
+  remoteOf,
+  renew,
+  waitingForOf,
+} from "../../queue/index.ts";
+import { type AttemptRow, attempts, type MessageRow, outbox } from "../rows.ts";
+import { type ConversationId, type GenerateId, mediumOf } from "../../kernel/index.ts";
+import { expire, expired, handOver, type MessageState } from "../rules.ts";
+import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
+import { stateOf } from "../stored-state.ts";
+import { decisionOf } from "../../consents/index.ts";
+import type { Services } from "../../operations/index.ts";
+import type { HostVerdicts, ScopedColumns, Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { identityByAddress } from "../../contacts/index.ts";
+import type { MessageAndAttempt } from "../attempts/message-attempts.ts";
+import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check-queued.ts";
+import { checkThrottle, recordHandOver, sendLane, throttleByAddress } from "../../senders/index.ts";
+import { endQueued } from "../attempts/lost-attempts.ts";
+import { recordLostAnswer } from "./record-lost-answer.ts";
+
+/** The maximum number of messages of a conversation that one transaction reads or ends. */
+const maxScanned = 50;
+
+/** A message and its committed attempt, for which the carrier is called next. */
+export interface HandedOver extends MessageAndAttempt {
+  /** Whether no other message of the conversation waited at the hand-over. */
+  readonly isLast: boolean;
+}
+
+interface HandOverOptions {
+  readonly services: Services;
+  readonly hostVerdicts: HostVerdicts;
+  /** Whether the run of the job ends: it hands over nothing more, and the job is due again. */
+  readonly endsRun: boolean;
+}
+
+/** Prefetches what `handOverMessage` reads. */
+export function prefetchHandOver(tx: Tx, { conversation_id }: JobKeys["send"]): void {
+  tx.prefetch(() => [{ index: outbox, key: [conversation_id], limit: 2 }]);
+  tx.prefetchAbout(handOverSubject(conversation_id));
+}
+
+/** Lets `prefetchHandOver` name the rows whose keys are in the message. */
+export function rememberHandOver(tx: Tx, message: MessageRow): void {
+  const { conversation_id, channel, from, to } = message;
+  tx.remember(handOverSubject(conversation_id), () => [
+    { index: identityByAddress, key: [mediumOf(channel), to] },
+    { index: throttleByAddress, key: [from] },
+  ]);
+}
+
+const handOverSubject = (id: ConversationId): string => `hand-over ${id}`;
+
+/**
+ * Records an attempt for the next message of a conversation. The caller calls the carrier after the
+ * commit. Without a message to send, the job ends, or waits until the next message is due.
+ *
+ * The same transaction renews the claim, so an engine that lost the claim hands nothing over.
+ */
+export async function handOverMessage(
+  tx: Tx,
+  claim: Claim<"send">,
+  options: HandOverOptions,
+): Promise<HandedOver | undefined> {
+  const { services, endsRun } = options;
+  const { conversation_id } = claim.key;
+  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  let last: Seen<MessageRow> | undefined;
+  for (let scanned = 0; !endsRun && scanned < maxScanned; scanned++) {
+    const [message, behind] = await tx.list(outbox, [conversation_id], 2);
+    if (message === undefined) {
+      await finish(tx, claim);
+      return undefined;
+    }
+    checkProgress(message, last);
+    last = message;
+    if (needsMissingTransport(message, services, tx.now)) {
+      return leaveToOthers(tx, claim, message, options);
+    }
+    if (message.status === "sending") {
+      await recordLostAnswer(tx, services, message);
+      continue;
+    }
+    const decision = handOver(stateOf(message), tx.now);
+    switch (decision.decision) {
+      case "expired":
+        await handleExpiredAndLost(tx, claim, options);
+        continue;
+      case "wait":
+        return waitUntil(tx, claim, decision.until, options);
+      case "send": {
+        const begun = await beginAttempt(tx, claim, message, decision.state, options);
+        if (begun === "not sent") continue;
+        // If the sender is throttled, `checkThrottle` has finished the job.
+        if (begun === "throttled") return undefined;
+        return { ...begun, isLast: behind === undefined };
+      }
+      case "none":
+        throw new TypeError(
+          `message ${message.id} is in the outbox but has status ${message.status}`,
+        );
+    }
+  }
+  await finish(tx, claim, { againAt: tx.now });
+  return undefined;
+}
+
+/**
+ * Checks that the last round has changed the first message or its status. Otherwise, a mistake
+ * would let the job run again at once, without end.
+ */
+function checkProgress(first: MessageRow, before: MessageRow | undefined): void {
+  if (first.id === before?.id && first.status === before.status) {
+    throw new TypeError(`message ${first.id} keeps status ${first.status} in the outbox`);
+  }
+}
+
+/**
+ * Leaves a conversation to engines that have the transport of its next message. Its job moves to
+ * the lane of that transport: in another one, engines with the lane's transport would always be
+ * first to take it. A job that was released from a throttle stays released, or it would wait again
+ * and come back here, without end.
+ */
+async function leaveToOthers(
+  tx: Tx,
+  claim: Claim<"send">,
+  message: MessageRow,
+  options: HandOverOptions,
+): Promise<undefined> {
+  const present = await currentLane(tx, claim);
+  if (remoteOf(present) === message.transport) {
+    return waitUntil(tx, claim, tx.now + waitForTransportMs, options);
+  }
+  const lane = { ...sendLane(message, classOf(present)), waiting_for: waitingForOf(present) };
+  await finish(tx, claim, { againAt: tx.now, lane });
+  return undefined;
+}
+
+/** Lets a conversation wait until `at`, or until the first of its messages expires. */
+async function waitUntil(
+  tx: Tx,
+  claim: Claim<"send">,
+  at: number,
+  options: HandOverOptions,
+): Promise<undefined> {
+  const firstExpiry = await handleExpiredAndLost(tx, claim, options);
+  await finish(tx, claim, { againAt: Math.min(at, firstExpiry) });
+  return undefined;
+}
+
+/**
+ * Begins an attempt unless the sender is throttled. A message that must not be sent now is
+ * canceled, failed or deferred instead, and no longer blocks its conversation.
+ */
+async function beginAttempt(
+  tx: Tx,
+  claim: Claim<"send">,
+  message: Seen<MessageRow>,
+  state: MessageState,
+  options: HandOverOptions,
+): Promise<MessageAndAttempt | "throttled" | "not sent"> {
+  const { services, hostVerdicts } = options;
+  const { drawId } = services;
+  const [throttle, recipient] = await Promise.all([
+    checkThrottle(tx, claim, message.from, () => handleExpiredAndLost(tx, claim, options)),
+    recipientOf(tx, message),
+  ]);
+  if (throttle === "wait") return "throttled";
+  // A message without a body was redacted while it was ambiguous. It must not be sent, and neither
+  // must a message to an erased contact.
+  if (message.body === null || recipient === "erased") {
+    await moveAndRecord(tx, drawId, message, { status: "canceled" });
+    return "not sent";
+  }
+  if (recipient === "changed") {
+    await denyOrDefer(tx, services, message, recipientChanged);
+    return "not sent";
+  }
+  const verdicts = await checkQueued(tx, { services, hostVerdicts }, message, recipient);
+  const decision = decisionOf(verdicts);
+  if (decision.verdict !== "allow") {
+    await denyOrDefer(tx, services, message, decision);
+    return "not sent";
+  }
+  if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
+  // An earlier message waited for another sender. In that sender's lane, the job would count as one
+  // that uses its throttle.
+  else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
+  const sending = await moveMessage(tx, drawId, message, state);
+  const leased_until = await leaseEnd(tx, claim);
+  const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leased_until));
+  return { message: sending, attempt };
+}
+
+/**
+ * Ends the expired ones among the first messages of a conversation, and records lost answers, also
+ * behind a message that waits longer. A message that was scheduled can be released before one that
+ * is being sent, and a crash then leaves that one behind it. Returns when the next of the others
+ * expires, or Infinity. Returns now if messages that were not read have moved up among the first.
+ */
+async function handleExpiredAndLost(
+  tx: Tx,
+  { key: { conversation_id } }: Claim<"send">,
+  { services }: HandOverOptions,
+): Promise<number> {
+  let firstExpiry = Infinity;
+  let ended = 0;
+  const first = await tx.list(outbox, [conversation_id], maxScanned);
+  for (const listed of first) {
+    const isLost = listed.status === "sending" && !needsMissingTransport(listed, services, tx.now);
+    const message = isLost ? await recordLostAnswer(tx, services, listed) : listed;
+    if (expire(stateOf(message), tx.now).decision === "expired") {
+      await expireQueued(tx, services, message);
+      ended++;
+    } else if (message.status === "queued" || message.status === "sending") {
+      firstExpiry = Math.min(firstExpiry, message.expires_at ?? Infinity);
+    } else ended++;
+  }
+  return ended > 0 && first.length === maxScanned ? tx.now : firstExpiry;
+}
+
+async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow>): Promise<void> {
+  const updated = await endQueued(tx, services, message, expired);
+  writeTimeline(tx, services.drawId, message, updated, null);
+}
+
+function attemptOf(
+  message: Seen<MessageRow>,
+  drawId: GenerateId,
+  now: number,
+  leased_until: number,
+): ScopedColumns<AttemptRow> {
+  const { id: message_id, transport } = message;
+  return {
+    id: drawId("att"),
+    message_id,
+    number: message.attempts,
+    transport: transport ?? "",
+    started_at: now,
+    leased_until,
+    outcome: "pending",
+    answered_at: null,
+    answer_id: null,
+    message_version: message.version,
+    answer_version: null,
+    provider_message_id: null,
+    error: null,
+    reported_error: null,
+    not_before: null,
+    next_attempt_at: null,
+    led_to: null,
+    lookups: 0,
+  };
+}
+
+/**
+ * Whether a message needs a transport that this engine does not have. After its expiry it needs
+ * none: it is not sent again, so any engine can expire it or record that its answer is lost.
+ */
+function needsMissingTransport(
+  { transport, expires_at }: MessageRow,
+  { factsByTransport }: Services,
+  now: number,
+): boolean {
+  if (transport === null || factsByTransport.has(transport)) return false;
+  return (expires_at ?? Infinity) > now;
+}
+
+/** How long a job is left to engines that have its transport, in milliseconds. */
+export const waitForTransportMs = 30_000;

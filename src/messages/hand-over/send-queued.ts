@@ -1,0 +1,182 @@
+import { background, isStorageFailure } from "../../store/index.ts";
+import { type HandedOver, handOverMessage, prefetchHandOver } from "./hand-over.ts";
+import { recordAnswer } from "./record-answer.ts";
+import {
+  checkUnansweredCommit,
+  type Claim,
+  finish,
+  type FirstStep,
+  isRearmed,
+  type JobHandler,
+  type JobRun,
+  leaseMs,
+  renew,
+  retry,
+} from "../../queue/index.ts";
+import { attemptById } from "../rows.ts";
+import { noVerdicts, type Runtime } from "../../operations/index.ts";
+import type { SendAnswer } from "../../ports/index.ts";
+import { callCarrier, type Called } from "./call-carrier.ts";
+import { takeBack } from "./take-back.ts";
+import { checkSendAnswer } from "../transports/transport-results.ts";
+
+/** The maximum number of messages of one conversation in one run. Then other jobs run. */
+const maxInARow = 50;
+
+/** Hands over the queued messages of a conversation in order, one at a time. */
+export function sendQueued(runtime: Runtime): JobHandler<"send"> {
+  const { services, hostPolicies } = runtime;
+  const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
+    sendFrom(runtime, claim, run, await handOverNext(runtime, claim, run));
+  const firstStep: FirstStep<"send"> = async (tx, claim) => {
+    const options = { services, hostVerdicts: noVerdicts, endsRun: false };
+    const handed = await handOverMessage(tx, claim, options);
+    return (run) => sendFrom(runtime, claim, run, handed);
+  };
+  // Policies of the host application are evaluated outside of the engine's transactions.
+  return Object.assign(handle, hostPolicies.any ? {} : { firstStep, prefetch: prefetchHandOver });
+}
+
+/** Calls the carrier with a message that was handed over, and with those that wait behind it. */
+async function sendFrom(
+  runtime: Runtime,
+  claim: Claim<"send">,
+  run: JobRun,
+  first: HandedOver | undefined,
+): Promise<void> {
+  let handed = first;
+  for (let i = 1; handed !== undefined; i++) {
+    const called = await callCarrier(runtime, handed, run.abort);
+    // The call may still go on. The engine that takes the job next records the lost answer.
+    if (called === "aborted") return;
+    if (called === "not called") return recordNotCalled(runtime, claim, run, handed);
+    if (called.unfinishedCall !== undefined) {
+      return recordMissedDeadline(runtime, claim, run, handed, called);
+    }
+    if (handed.isLast) run.freeSlot();
+    if (!(await record(runtime, claim, run, handed, called.answer))) return;
+    handed = await handOverNext(runtime, claim, run, i >= maxInARow);
+  }
+}
+
+/**
+ * Hands over the next message. Returns undefined if none is handed over now; the job is then
+ * released. That is so if the run has sent enough, or the engine stops.
+ */
+async function handOverNext(
+  runtime: Runtime,
+  claim: Claim<"send">,
+  run: JobRun,
+  hasSentEnough = false,
+): Promise<HandedOver | undefined> {
+  const { services, hostPolicies } = runtime;
+  let tried: HandedOver | undefined;
+  try {
+    return await hostPolicies.commit(
+      claim,
+      async (tx, hostVerdicts) => {
+        prefetchHandOver(tx, claim.key);
+        // The engine may have begun to stop while policies were evaluated.
+        const endsRun = hasSentEnough || run.stopping.aborted;
+        return (tried = await handOverMessage(tx, claim, { services, hostVerdicts, endsRun }));
+      },
+      background,
+    );
+  } catch (error) {
+    if (tried === undefined || !isStorageFailure(error)) throw error;
+    if (await isHandOverStored(runtime, claim, run, tried)) return tried;
+    throw error;
+  }
+}
+
+/**
+ * Whether a hand-over is stored, although the storage failed: the answer to the commit may have
+ * been lost. Only this process knows that the carrier was not called. Without that, the message
+ * would be ambiguous.
+ */
+function isHandOverStored(
+  { store, clock }: Runtime,
+  claim: Claim<"send">,
+  { abort }: JobRun,
+  { attempt: { id } }: HandedOver,
+): Promise<boolean> {
+  return checkUnansweredCommit(clock, abort, () =>
+    store.commit(
+      claim,
+      async (tx) => (await tx.get(attemptById, [id])) !== undefined && renew(tx, claim, leaseMs),
+      background,
+    ),
+  );
+}
+
+/**
+ * Records the answer and returns whether this run goes on with the next message. A run whose
+ * message was the last ends here, because it may have freed its slot. If a message waits now, the
+ * job is due again. Only this process knows the answer, so the commit is retried.
+ */
+function record(
+  { store, clock, services }: Runtime,
+  claim: Claim<"send">,
+  { abort }: JobRun,
+  handed: HandedOver,
+  answer: SendAnswer,
+): Promise<boolean> {
+  return retry(clock, abort, () =>
+    store.commit(
+      claim,
+      async (tx) => {
+        const waits = await recordAnswer(tx, services, claim, handed, answer);
+        if (!waits || !handed.isLast) return waits;
+        // Usually, the message that waits has armed the job for its time.
+        await finish(tx, claim, (await isRearmed(tx, claim)) ? {} : { againAt: tx.now });
+        return false;
+      },
+      background,
+    ),
+  );
+}
+
+/** Takes an attempt back with which no carrier was called. The job is then due again. */
+function recordNotCalled(
+  { store, clock, services }: Runtime,
+  claim: Claim<"send">,
+  { abort }: JobRun,
+  handed: HandedOver,
+): Promise<void> {
+  return retry(clock, abort, () =>
+    store.commit(claim, (tx) => takeBack(tx, services, claim, handed), background),
+  );
+}
+
+/** Records a missed deadline, and the late answer if it arrives. */
+async function recordMissedDeadline(
+  runtime: Runtime,
+  claim: Claim<"send">,
+  run: JobRun,
+  handed: HandedOver,
+  { answer, unfinishedCall }: Called,
+): Promise<void> {
+  const { store, clock, logger, services } = runtime;
+  await retry(clock, run.abort, () =>
+    store.commit(
+      claim,
+      async (tx) => {
+        await recordAnswer(tx, services, claim, handed, answer);
+        // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
+        await finish(tx, claim, { againAt: tx.now, failed: true });
+      },
+      background,
+    ),
+  );
+  const { id: attempt_id, transport } = handed.attempt;
+  const recordLate = async (lateAnswer: unknown): Promise<void> => {
+    try {
+      checkSendAnswer(transport, lateAnswer);
+      await record(runtime, claim, run, handed, lateAnswer);
+    } catch (error) {
+      logger.warn({ err: error, attempt_id }, "a late answer of a carrier could not be recorded");
+    }
+  };
+  // A call that fails after its deadline adds nothing: its answer is recorded as lost.
+  void unfinishedCall?.then(recordLate, () => {});
+}

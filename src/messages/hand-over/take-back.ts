@@ -1,0 +1,65 @@
+/**
+ * Attempts with which no carrier was called: the stop deadline came between the hand-over and the
+ * call, or the process stalled there for too long.
+ */
+import { takeBackAttempt } from "../attempts/attempt-rules.ts";
+import type { HandedOver } from "./hand-over.ts";
+import { sendJob } from "../jobs.ts";
+import { isPending } from "../attempts/message-attempts.ts";
+import { moveMessage, writeTimeline } from "../move.ts";
+import { recordAnswer } from "./record-answer.ts";
+import { attemptById, attempts, messageById, timeline } from "../rows.ts";
+import { stateOf } from "../stored-state.ts";
+import type { Services } from "../../operations/index.ts";
+import type { SendAnswer } from "../../ports/index.ts";
+import { arm, type Claim, finish } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+
+/**
+ * The answer to an attempt that cannot be taken back, because the message has gone on meanwhile: the
+ * lease was lost and the answer counted as lost, or a receipt of an earlier attempt came.
+ */
+const notCalled: SendAnswer = {
+  outcome: "rejected",
+  error: {
+    code: "carrier_unavailable",
+    message: "The engine stopped or stalled before it called the carrier.",
+  },
+  permanent: false,
+};
+
+/**
+ * Takes an attempt back: the message is queued as before its hand-over, and due at once. The attempt
+ * is removed, and with it its number, which no carrier has seen. The timeline keeps the changes of
+ * status. Only this process knows that no carrier was called, so this also counts under a lost claim.
+ */
+export async function takeBack(
+  tx: Tx,
+  services: Services,
+  claim: Claim<"send">,
+  handed: HandedOver,
+): Promise<void> {
+  const { drawId } = services;
+  const [message, attempt] = await Promise.all([
+    tx.get(messageById, [handed.message.id], { hold: "recent" }),
+    tx.get(attemptById, [handed.attempt.id], { hold: "recent" }),
+  ]);
+  // The account's sandbox may have been reset, or an earlier commit has taken the attempt back and
+  // only its result was lost.
+  if (message !== undefined && attempt !== undefined) {
+    const decision = takeBackAttempt(stateOf(message), attempt.number, tx.now);
+    if (decision.decision === "none" || !isPending(attempt)) {
+      await recordAnswer(tx, services, claim, handed, notCalled);
+    } else {
+      const queued = await moveMessage(tx, drawId, message, decision.state);
+      tx.remove(attempts, attempt);
+      const { message_id, started_at: at, message_version } = attempt;
+      const id = drawId("ent");
+      tx.insert(timeline, { message_id, id, at, led_to: "sending", message_version, entry: null });
+      writeTimeline(tx, drawId, message, queued, null);
+      // If the claim was lost, its job may be gone.
+      await arm(tx, sendJob(queued, tx.now));
+    }
+  }
+  await finish(tx, claim, { againAt: tx.now });
+}

@@ -1,0 +1,254 @@
+import { iso, mediumOf } from "../../kernel/index.ts";
+import { arm, disarm } from "../../queue/index.ts";
+import {
+  type AttemptRow,
+  attempts,
+  type MessageRow,
+  messages,
+  earlyReceipts,
+  earlyReceiptsOf,
+  attemptByProviderId,
+} from "../rows.ts";
+import type { Evidence } from "./carrier-state.ts";
+import { evidenceOf, withValidTime } from "../attempts/attempt-rules.ts";
+import { applyEvidence } from "../rules.ts";
+import { moveMessage, writeTimeline } from "../move.ts";
+import { stateOf } from "../stored-state.ts";
+import type { IgnoredReason } from "../timeline-types.ts";
+import type { Services } from "../../operations/index.ts";
+import type { Receipt, Seen } from "../../ports/index.ts";
+import { type Tx, unscoped } from "../../store/index.ts";
+import { continueMessage } from "../attempts/continue-message.ts";
+import {
+  carrierColumns,
+  dependsOn,
+  isDecidingAttempt,
+  isMessageRefused,
+  isOutdated,
+  mayDeliverLater,
+  reachedCarrier,
+  type MessageAndAttempt,
+} from "../attempts/message-attempts.ts";
+import { followUpJob } from "../jobs.ts";
+import { isTransportError } from "../hand-over/route-rules.ts";
+import { setConsent } from "../../contacts/index.ts";
+import type { MessageError } from "../types.ts";
+
+/**
+ * Applies receipts in the order in which they arrived, and writes each to the timeline even if it
+ * changed nothing.
+ */
+export async function applyReceipts(
+  tx: Tx,
+  services: Services,
+  reported: MessageAndAttempt,
+  receipts: readonly Receipt[],
+): Promise<MessageAndAttempt> {
+  let updated = reported;
+  for (const receipt of receipts) updated = await applyReceipt(tx, services, updated, receipt);
+  return updated;
+}
+
+async function applyReceipt(
+  tx: Tx,
+  services: Services,
+  reported: MessageAndAttempt,
+  receipt: Receipt,
+): Promise<MessageAndAttempt> {
+  const evidence = evidenceOf(withValidTime(receipt, tx.now));
+  // Asked first, because storing the evidence can give the attempt up.
+  const isIgnored = isOutdated(reported, evidence);
+  const known = await storeEvidence(tx, services, reported, evidence);
+  const { ignored_reason, ...joined }: Joined = isIgnored
+    ? { ...known, ignored_reason: "superseded" }
+    : await joinEvidence(tx, services, known, evidence);
+  const updated = { ...joined, message: withMessageWritten(tx, reported, joined) };
+  const { message, attempt } = updated;
+  writeTimeline(tx, services.drawId, reported.message, message, {
+    type: "receipt",
+    at: iso(tx.now),
+    carrier_at: iso(evidence.at),
+    status: receipt.status,
+    provider_message_id: attempt.provider_message_id,
+    error: evidence.error,
+    applied: ignored_reason === null,
+    ignored_reason,
+  });
+  // Later receipts still count as evidence, but no look-up needs to wait for them.
+  if (isFinal(message)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
+  return updated;
+}
+
+/**
+ * Writes the message if a receipt changed only its attempt. A command that chooses the next attempt
+ * reads the earlier ones and writes the message. So the two conflict: one of them runs again, and
+ * sees what the other has written.
+ */
+function withMessageWritten(
+  tx: Tx,
+  before: MessageAndAttempt,
+  after: MessageAndAttempt,
+): Seen<MessageRow> {
+  const isOnlyAttempt = after.message === before.message && after.attempt !== before.attempt;
+  return isOnlyAttempt ? tx.update(messages, after.message, {}) : after.message;
+}
+
+/**
+ * Stores with an attempt what a receipt proves of it, whether or not the receipt counts for the
+ * message. It outranks the answer to the attempt: the carrier had the message.
+ */
+async function storeEvidence(
+  tx: Tx,
+  services: Services,
+  reported: MessageAndAttempt,
+  { error }: Evidence,
+): Promise<MessageAndAttempt> {
+  const { message, attempt } = reported;
+  await recordCarrierOptOut(tx, services, reported, error);
+  if (error === null) {
+    const isNews = !reachedCarrier(attempt);
+    return isNews ? { message, attempt: tx.update(attempts, attempt, accepted) } : reported;
+  }
+  // The timeline shows the error of the answer. An opt-out must show that it is recorded.
+  const reason = attempt.error === null || isOptOut(error) ? error : attempt.error;
+  // Once a carrier has refused the message itself, no later report takes that back.
+  const known = isMessageRefused(attempt) ? (attempt.reported_error ?? attempt.error) : null;
+  const reported_error = known !== null && isTransportError(error.code) ? known : error;
+  const undelivered = { outcome: "undelivered", error: reason, reported_error } as const;
+  return { message, attempt: tx.update(attempts, attempt, undelivered) };
+}
+
+const accepted = { outcome: "accepted" } as const;
+
+/** A message and its attempt after evidence. */
+interface Joined extends MessageAndAttempt {
+  /** Why the evidence changed nothing. Null if it counted. */
+  readonly ignored_reason: IgnoredReason | null;
+}
+
+/**
+ * Adds evidence of an attempt to the state of its message. The attempt has the evidence already,
+ * and the evidence is not outdated.
+ */
+export async function joinEvidence(
+  tx: Tx,
+  services: Services,
+  reported: MessageAndAttempt,
+  evidence: Evidence,
+): Promise<Joined> {
+  const { message, attempt } = reported;
+  if (evidence.status === "undelivered" && (await mayDeliverLater(tx, message, attempt))) {
+    // The message does not end. If its status depended on this attempt, it changes.
+    const continued = dependsOn(message, attempt)
+      ? await continueMessage(tx, services, reported)
+      : undefined;
+    return supersededIfSame(message, continued ?? reported);
+  }
+  const { state, ignored_reason } = applyEvidence(stateOf(message), evidence);
+  if (ignored_reason !== null) return { ...reported, ignored_reason };
+  if (state.status === "undelivered" && message.status !== "undelivered") {
+    const continued = await continueMessage(tx, services, reported);
+    if (continued !== undefined) return supersededIfSame(message, continued);
+  }
+  const columns = carrierColumns(message, attempt, state.status);
+  const moved = await moveMessage(tx, services.drawId, message, state, columns);
+  return { message: moved, attempt, ignored_reason: null };
+}
+
+/** The evidence did not count if it left the message with the status that it had `before`. */
+function supersededIfSame(before: MessageRow, after: MessageAndAttempt): Joined {
+  const isSame = after.message.status === before.status;
+  return { ...after, ignored_reason: isSame ? "superseded" : null };
+}
+
+/** Applies receipts that the carrier pushed. */
+export async function applyPushedReceipts(
+  tx: Tx,
+  services: Services,
+  reported: MessageAndAttempt,
+  receipts: readonly Receipt[],
+): Promise<MessageAndAttempt> {
+  const updated = await applyReceipts(tx, services, reported, receipts);
+  const { message, attempt } = updated;
+  // The answer to the attempt may never come, so its follow-up is scheduled here.
+  const isNews = message.status === "sent" && reported.message.status !== "sent";
+  if (isNews && isDecidingAttempt(message, attempt)) {
+    await arm(tx, followUpJob(attempt, attempt.leased_until));
+  }
+  return updated;
+}
+
+/** Prefetches what `providerIdFor` and `applyEarlyReceipts` read. */
+export function prefetchReceipts(tx: Tx, transport: string, provider_message_id: string): void {
+  const key = [transport, provider_message_id];
+  unscoped(tx).prefetch(() => [
+    { index: attemptByProviderId, key },
+    { index: earlyReceiptsOf, key: [transport] },
+    { index: earlyReceiptsOf, key },
+  ]);
+}
+
+/** Applies and removes the receipts that came before the attempt's provider id was known. */
+export async function applyEarlyReceipts(
+  tx: Tx,
+  services: Services,
+  reported: MessageAndAttempt,
+): Promise<MessageAndAttempt> {
+  const { transport, provider_message_id } = reported.attempt;
+  if (provider_message_id === null) return reported;
+  const all = unscoped(tx);
+  // Most transports have none. All commands that commit together share this read.
+  const some = await all.list(earlyReceiptsOf, [transport], 1);
+  if (some.length === 0) return reported;
+  const early = await all.get(earlyReceiptsOf, [transport, provider_message_id]);
+  if (early === undefined) return reported;
+  all.remove(earlyReceipts, early);
+  return applyReceipts(tx, services, reported, early.receipts);
+}
+
+/** Whether the attempt needs no more look-ups. */
+function isFinal({ status }: MessageRow): boolean {
+  return status === "delivered" || status === "undelivered" || status === "read";
+}
+
+/**
+ * Records an opt-out that only the carrier knew, if `error` says that the carrier refused an
+ * attempt for good because of it. The status of the message does not matter: another carrier may
+ * have sent it. The error of the attempt shows that its opt-out is recorded. A repeated receipt
+ * must not record it again, because the recipient may have opted in meanwhile.
+ */
+export async function recordCarrierOptOut(
+  tx: Tx,
+  { secret, drawId, consent }: Services,
+  { message: { id, channel, from, to }, attempt }: MessageAndAttempt,
+  error: MessageError | null,
+): Promise<void> {
+  if (!isOptOut(error) || isOptOut(attempt.error)) return;
+  await setConsent(tx, drawId, secret, {
+    medium: mediumOf(channel),
+    address: to,
+    status: "opted_out",
+    sender: consent.scope === "sender" ? from : null,
+    source: "carrier",
+    message_id: id,
+    detail: error?.provider_code ?? null,
+  });
+}
+
+/** Whether a carrier refused a message because the recipient has opted out there. */
+function isOptOut(error: MessageError | null): boolean {
+  return error?.code === "opted_out" && error.permanent;
+}
+
+/**
+ * Returns the provider id to store for an attempt, or null if another attempt already has that id.
+ * If a carrier reuses an id, its receipts stay with the first attempt.
+ */
+export async function providerIdFor(
+  tx: Tx,
+  { id, transport }: AttemptRow,
+  provider_message_id: string,
+): Promise<string | null> {
+  const owner = await unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]);
+  return owner === undefined || owner.id === id ? provider_message_id : null;
+}

@@ -1,0 +1,109 @@
+/**
+ * The state of a message that the carrier has. It combines all evidence: answers, look-ups and
+ * receipts. It does not depend on the order of the evidence or on duplicates.
+ *
+ * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The highest rank wins, then
+ * the earliest carrier time, then the error code. Each of the three times is the earliest that any
+ * evidence proves: `read` proves delivery, and `delivered` and `undelivered` prove sending.
+ */
+import type { IgnoredReason } from "../timeline-types.ts";
+import type { MessageError } from "../types.ts";
+
+/** `at` is the carrier's time in milliseconds. For `unconfirmed`, it is the end of the wait. */
+export type Evidence =
+  | {
+      readonly status: "sent" | "unconfirmed" | "delivered" | "read";
+      readonly at: number;
+      readonly error: null;
+    }
+  | { readonly status: "undelivered"; readonly at: number; readonly error: MessageError };
+
+/** The winning evidence, and the earliest times that all evidence proves. */
+export type CarrierState = Evidence & {
+  readonly sent_at: number | null;
+  readonly delivered_at: number | null;
+  readonly read_at: number | null;
+};
+
+type CarrierStatus = Evidence["status"];
+
+const rank: Record<CarrierStatus, number> = {
+  sent: 1,
+  unconfirmed: 2,
+  undelivered: 3,
+  delivered: 4,
+  read: 5,
+};
+
+/** The state after a piece of evidence. */
+export interface JoinResult {
+  readonly state: CarrierState;
+  /** Why the evidence changed nothing. Null if it changed the state. */
+  readonly ignored_reason: IgnoredReason | null;
+}
+
+/**
+ * Adds evidence to a state. `known` is null before the first evidence. The operation is
+ * commutative, associative and idempotent.
+ */
+export function join(known: CarrierState | null, evidence: Evidence): JoinResult {
+  const fresh = alone(evidence);
+  if (known === null) return { state: fresh, ignored_reason: null };
+
+  const compared = compare(evidence, known);
+  const times = {
+    sent_at: earliest(known.sent_at, fresh.sent_at),
+    delivered_at: earliest(known.delivered_at, fresh.delivered_at),
+    read_at: earliest(known.read_at, fresh.read_at),
+  };
+  const hasNewTime =
+    times.sent_at !== known.sent_at ||
+    times.delivered_at !== known.delivered_at ||
+    times.read_at !== known.read_at;
+  if (compared < 0 || hasNewTime) {
+    return {
+      state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },
+      ignored_reason: null,
+    };
+  }
+  const ignored_reason =
+    compared === 0
+      ? "duplicate"
+      : rank[evidence.status] < rank[known.status]
+        ? "outranked"
+        : "already_known";
+  return { state: known, ignored_reason };
+}
+
+/** Returns what one piece of evidence proves by itself. */
+function alone(evidence: Evidence): CarrierState {
+  const { status, at } = evidence;
+  const delivered = status === "delivered" || status === "read";
+  return {
+    ...evidence,
+    sent_at: status === "unconfirmed" ? null : at,
+    delivered_at: delivered ? at : null,
+    read_at: status === "read" ? at : null,
+  };
+}
+
+/** Returns a negative number if `a` wins over `b`, and zero only if both are equal. */
+function compare(a: Evidence, b: Evidence): number {
+  const byTime = rank[b.status] - rank[a.status] || a.at - b.at;
+  return byTime || order(a.error?.code, b.error?.code) || order(errorKey(a), errorKey(b));
+}
+
+/** Returns the whole error as text. It orders two receipts with the same time and code. */
+function errorKey({ error }: Evidence): string {
+  if (error === null) return "";
+  return JSON.stringify([error.provider_code, error.message, error.stage, error.permanent]);
+}
+
+function order(a = "", b = ""): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}

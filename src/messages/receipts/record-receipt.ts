@@ -1,0 +1,122 @@
+import { hourMs } from "../../kernel/index.ts";
+import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
+import {
+  attemptById,
+  attemptByProviderId,
+  type AttemptRow,
+  attempts,
+  messageById,
+  messages,
+  earlyReceipts,
+  earlyReceiptsOf,
+} from "../rows.ts";
+import type { Services } from "../../operations/index.ts";
+import type { Receipt, ReceiptSubject, Seen } from "../../ports/index.ts";
+import type { Tx, UnscopedTx } from "../../store/index.ts";
+import { applyEarlyReceipts, applyPushedReceipts, providerIdFor } from "./apply-receipt.ts";
+import { carrierColumns } from "../attempts/message-attempts.ts";
+import { earlyReceiptJob } from "../jobs.ts";
+
+/** How long an early receipt is kept, in milliseconds: 72 hours. */
+const keepMs = 72 * hourMs;
+/**
+ * The delay of the second look for the attempt of an early receipt, in milliseconds. By then, every
+ * transaction that could not see the receipt has ended.
+ */
+const secondLookMs = 60_000;
+/** The maximum number of early receipts per provider id. More are dropped. */
+const maxEarly = 50;
+
+/**
+ * Records a carrier's receipt. A receipt for an unknown provider id is stored as an early receipt.
+ * Returns `unknown` if the subject is not an attempt of this transport.
+ */
+export async function recordReceipt(
+  all: UnscopedTx,
+  services: Services,
+  transport: string,
+  subject: ReceiptSubject,
+  receipt: Receipt,
+): Promise<"recorded" | "early" | "unknown"> {
+  const { attempt_id, provider_message_id: subjectId } = subject;
+  const attempt = attempt_id
+    ? await all.get(attemptById, [attempt_id])
+    : subjectId && (await all.get(attemptByProviderId, [transport, subjectId]));
+  if (!attempt) {
+    if (attempt_id || !subjectId) return "unknown";
+    await storeEarly(all, transport, subjectId, receipt);
+    return "early";
+  }
+  const tx = all.in(attempt);
+  prefetchJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
+  // Held, because a receipt may change only the attempt. This engine may know an older state of the
+  // message than of the attempt, and would judge the receipt by it.
+  const message = await tx.get(messageById, [attempt.message_id], { hold: true });
+  // A transport can report only on its own attempts.
+  if (message === undefined || attempt.transport !== transport) return "unknown";
+  const attemptWithId = await learnProviderId(tx, attempt, subject);
+  const columns =
+    attemptWithId === attempt ? {} : carrierColumns(message, attemptWithId, message.status);
+  const messageWithId =
+    Object.keys(columns).length === 0 ? message : tx.update(messages, message, columns);
+  const reported = { message: messageWithId, attempt: attemptWithId };
+  const updated = await applyPushedReceipts(tx, services, reported, [receipt]);
+  if (attemptWithId !== attempt) await applyEarlyReceipts(tx, services, updated);
+  return "recorded";
+}
+
+/**
+ * Returns the attempt with the receipt's provider id if it had none. The id is not set if another
+ * attempt already has it.
+ */
+async function learnProviderId(
+  tx: Tx,
+  attempt: Seen<AttemptRow>,
+  subject: ReceiptSubject,
+): Promise<Seen<AttemptRow>> {
+  if (attempt.provider_message_id !== null || !subject.provider_message_id) return attempt;
+  const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
+  return provider_message_id === null
+    ? attempt
+    : tx.update(attempts, attempt, { provider_message_id });
+}
+
+/**
+ * Stores an early receipt. The first receipt for a provider id also schedules the second look for
+ * the attempt.
+ */
+async function storeEarly(
+  tx: UnscopedTx,
+  transport: string,
+  provider_message_id: string,
+  receipt: Receipt,
+): Promise<void> {
+  const early = await tx.get(earlyReceiptsOf, [transport, provider_message_id]);
+  if (early === undefined) {
+    const expires_at = tx.now + keepMs;
+    tx.insert(earlyReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
+    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + secondLookMs));
+  } else if (early.receipts.length < maxEarly) {
+    tx.update(earlyReceipts, early, { receipts: [...early.receipts, receipt] });
+  }
+}
+
+/**
+ * Looks once more, after a delay, for the attempt of early receipts, and applies them. This covers
+ * a race: one engine stores a receipt while another records the answer with its provider id, and
+ * neither sees the other's rows.
+ */
+export async function retryEarlyReceipts(
+  all: UnscopedTx,
+  services: Services,
+  claim: Claim<"early-receipt">,
+): Promise<void> {
+  const { transport, provider_message_id } = claim.key;
+  const attempt = await all.get(attemptByProviderId, [transport, provider_message_id]);
+  const tx = attempt && all.in(attempt);
+  const message = attempt && (await tx?.get(messageById, [attempt.message_id], { hold: true }));
+  if (attempt !== undefined && tx !== undefined && message !== undefined) {
+    await applyEarlyReceipts(tx, services, { message, attempt });
+  }
+  await finish(all, claim);
+}

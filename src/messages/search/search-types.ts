@@ -1,0 +1,56 @@
+import * as z from "zod";
+import { defaultPageSize, queryInteger, text } from "../../kernel/index.ts";
+import {
+  type Conversation,
+  conversationSchema,
+  type InboxFilters,
+  inboxFilterFields,
+} from "../../conversations/index.ts";
+import { type Message, messageSchema } from "../types.ts";
+
+/** A search of the inbox, in all conversations or in those that pass the filters. */
+export interface SearchConversations extends InboxFilters {
+  /**
+   * Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. Only
+   * the first 8 words count.
+   */
+  readonly q: string;
+  /** The maximum number of conversations, up to 100. By default 20. */
+  readonly limit?: number | undefined;
+}
+
+export const searchConversationsSchema = z.strictObject({
+  ...inboxFilterFields,
+  q: text(200)
+    .min(1)
+    .describe(
+      "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. " +
+        "Only the first 8 words count.",
+    ),
+  limit: queryInteger(1, 100)
+    .optional()
+    .describe(`The maximum number of conversations, up to 100. By default ${defaultPageSize}.`),
+});
+
+/** A conversation that a search found. */
+export interface ConversationMatch {
+  /** The conversation. */
+  readonly conversation: Conversation;
+  /**
+   * The newest message of the conversation that the search found. Null if the contact or a label
+   * matches and no message does.
+   */
+  readonly message: Message | null;
+}
+
+export const conversationMatchSchema = z
+  .strictObject({
+    conversation: conversationSchema.describe("The conversation."),
+    message: messageSchema
+      .nullable()
+      .describe(
+        "The newest message of the conversation that the search found. Null if the contact or a " +
+          "label matches and no message does.",
+      ),
+  })
+  .meta({ id: "ConversationMatch", description: "A conversation that a search found." });

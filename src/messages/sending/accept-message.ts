@@ -1,0 +1,165 @@
+import { consentOf, type IdentityRow, type Keyword, setLastSender } from "../../contacts/index.ts";
+import { updateForMessage, type ConversationRow } from "../../conversations/index.ts";
+import { arm, armNew } from "../../queue/index.ts";
+import { initialColumns, type MessageRow, messages, outbox } from "../rows.ts";
+import { plan, type Queued, type Scheduled } from "../rules.ts";
+import { segmentColumns } from "../segments.ts";
+import { countMessage } from "../count-message.ts";
+import { stateColumns } from "../stored-state.ts";
+import { type Author, type Channel, invalid, millis } from "../../kernel/index.ts";
+import type { SendMessage } from "../input-types.ts";
+import {
+  checkPolicies,
+  decisionOf,
+  type PolicyContext,
+  throwIfDenied,
+} from "../../consents/index.ts";
+import { prefetchThrottle, type SenderRow } from "../../senders/index.ts";
+import type { Call } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { firstTransport } from "../hand-over/choose-route.ts";
+import { addWords } from "../search/search-words.ts";
+import { releaseJob, sendJob } from "../jobs.ts";
+import { rememberHandOver } from "../hand-over/hand-over.ts";
+
+/** The fields of `SendMessage` that every author of a message can set. */
+type Draft = Pick<
+  SendMessage,
+  "body" | "media" | "send_at" | "ttl_seconds" | "category" | "metadata"
+>;
+
+/** The sender, recipient, author and conversation of a message. */
+export interface Correspondence {
+  readonly channel: Channel;
+  readonly identity: Seen<IdentityRow>;
+  readonly sender: SenderRow;
+  /** Must be active. */
+  readonly conversation: Seen<ConversationRow>;
+  /** Whether the conversation was created in this transaction, so that its job cannot exist yet. */
+  readonly isNewConversation: boolean;
+  /** Whether the contact was created in this transaction, so that policies get no contact. */
+  readonly isNewContact?: boolean;
+  /** Whether the message is an item of a batch. By default it is not. */
+  readonly isInBatch?: boolean;
+  readonly author: Author;
+}
+
+/**
+ * Checks the policies, then queues or schedules a message. Any engine may hand it over.
+ * @throws TidingsError `validation_failed` if `send_at` is too far ahead, `recipient_opted_out` or
+ * `policy_denied` if a policy denies the message
+ */
+export async function acceptMessage(
+  tx: Tx,
+  call: PolicyContext & Pick<Call, "idempotency_key">,
+  draft: Draft,
+  correspondence: Correspondence,
+): Promise<Seen<MessageRow>> {
+  const { channel, identity, sender, isNewContact = false, author } = correspondence;
+  const { contact_id } = identity;
+  const { category = "transactional", body, media = [], send_at } = draft;
+  const verdicts = await checkPolicies(tx, call, {
+    message: {
+      id: null,
+      channel,
+      category,
+      from: sender.address,
+      to: identity.address,
+      body,
+      media,
+      author: {
+        type: author.type,
+        id: author.id ?? null,
+      },
+    },
+    confirmsOptOut: false,
+    consent: consentOf(identity),
+    contact_id: isNewContact ? null : contact_id,
+    at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
+  });
+  // A deferral is ignored here. The hand-over applies it.
+  throwIfDenied(decisionOf(verdicts));
+  return writeMessage(tx, call, draft, correspondence, null);
+}
+
+/**
+ * Writes a message without a policy check; the hand-over checks it. `keyword` is the contact's
+ * keyword that the message answers.
+ */
+export async function writeMessage(
+  tx: Tx,
+  { services, idempotency_key }: Pick<Call, "services" | "idempotency_key">,
+  draft: Draft,
+  correspondence: Correspondence,
+  keyword: Keyword | null,
+): Promise<Seen<MessageRow>> {
+  const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
+  const state = firstState(draft, tx.now);
+  setLastSender(tx, identity, sender.id, keyword === "opt_out");
+  const id = services.drawId("msg");
+  const message = tx.insert(messages, {
+    ...initialColumns,
+    id,
+    conversation_id: conversation.id,
+    contact_id: identity.contact_id,
+    sequence: await updateForMessage(tx, conversation, {
+      id,
+      direction: "outbound",
+      // The engine's own texts, such as the answer to a keyword, answer nobody's question.
+      role: author.type === "system" ? "neither" : "answers",
+      isByReader: author.type === "human" || author.type === "agent",
+    }),
+    direction: "outbound",
+    channel,
+    status: state.status,
+    from: sender.address,
+    to: identity.address,
+    body: draft.body,
+    media: draft.media ?? [],
+    author_type: author.type,
+    author_id: author.id ?? null,
+    category: draft.category ?? "transactional",
+    in_batch: correspondence.isInBatch ?? false,
+    ...segmentColumns(channel, draft.body),
+    // A past `send_at` means now. `stateColumns` sets a future one.
+    send_at: null,
+    expires_at: state.expires_at,
+    transport: firstTransport(
+      services,
+      { mode: tx.scope.mode, channel, from: sender.address, to: identity.address },
+      sender.transport,
+    ),
+    metadata: draft.metadata ?? {},
+    idempotency_key,
+    created_at: tx.now,
+    updated_at: tx.now,
+    keyword,
+    ...stateColumns(state),
+  });
+  addWords(tx, message);
+  countMessage(tx, message, null);
+  if (state.status === "scheduled") {
+    armNew(tx, releaseJob(message, state.send_at));
+    return message;
+  }
+  // This transaction may hand the message over, too.
+  prefetchThrottle(tx, sender.address);
+  rememberHandOver(tx, message);
+  if (isNewConversation) {
+    tx.promiseNone(outbox, [conversation.id]);
+    armNew(tx, sendJob(message, tx.now));
+  } else {
+    await arm(tx, sendJob(message, tx.now));
+  }
+  return message;
+}
+
+/** @throws TidingsError `validation_failed` if `send_at` is too far ahead */
+function firstState({ send_at, ttl_seconds }: Draft, now: number): Scheduled | Queued {
+  const time = send_at === undefined ? null : millis(send_at);
+  const ttl = ttl_seconds === undefined ? {} : { ttl: ttl_seconds * 1_000 };
+  const planned = plan({ send_at: time, ...ttl }, now);
+  if (planned.decision === "invalid") throw invalid([planned.error]);
+  return planned.state;
+}

@@ -1,0 +1,111 @@
+/** Batches of messages: the input and the results. */
+import * as z from "zod";
+import {
+  documentedAs,
+  type FieldError,
+  fieldErrorSchema,
+  type Limits,
+} from "../../kernel/index.ts";
+import { type BatchMessage, batchMessageSchema } from "../input-types.ts";
+import { type Message, messageSchema } from "../types.ts";
+
+/**
+ * Messages to send. Each succeeds or fails by itself. While messages of the account wait, single
+ * ones go before those of a batch.
+ */
+export interface BatchMessages {
+  /**
+   * The messages, by default at most 1,000. Each is validated by itself, so that an invalid one
+   * does not affect the others.
+   */
+  readonly messages: BatchMessage[];
+}
+
+export const batchMessagesSchema = (limits: Limits) =>
+  z
+    .strictObject({
+      messages: z
+        .array(documentedAs(batchMessageSchema(limits)))
+        .min(1)
+        .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
+        .describe(
+          "The messages, by default at most 1,000. Each is validated by itself, so that an " +
+            "invalid one does not affect the others.",
+        ),
+    })
+    .meta({
+      id: "BatchMessages",
+      description:
+        "Messages to send. Each succeeds or fails by itself. While messages of the account wait, " +
+        "single ones go before those of a batch.",
+    });
+
+/** A message of a batch that was queued or scheduled. */
+export interface BatchSuccess {
+  /** True: the message was queued or scheduled. */
+  readonly ok: true;
+  /** The position of the message in the batch, from 0. */
+  readonly index: number;
+  /** The new message. */
+  readonly message: Message;
+}
+
+export const batchSuccessSchema = z
+  .strictObject({
+    ok: z.literal(true).describe("True: the message was queued or scheduled."),
+    index: z.int().describe("The position of the message in the batch, from 0."),
+    message: messageSchema.describe("The new message."),
+  })
+  .describe("A message of a batch that was queued or scheduled.");
+
+/** A message of a batch that was not stored, with the error that `messages.send` would throw. */
+export interface BatchFailure {
+  /** False: the message was not stored. */
+  readonly ok: false;
+  /** The position of the message in the batch, from 0. */
+  readonly index: number;
+  /** A stable code of the error. */
+  readonly code: string;
+  /** The HTTP status that the error has when the message is sent alone. */
+  readonly status: number;
+  /** An explanation of the error. */
+  readonly detail: string;
+  /** Each invalid field. Pointers are relative to the message. */
+  readonly errors: FieldError[];
+}
+
+export const batchFailureSchema = z
+  .strictObject({
+    ok: z.literal(false).describe("False: the message was not stored."),
+    index: z.int().describe("The position of the message in the batch, from 0."),
+    code: z.string().describe("A stable code of the error."),
+    status: z.int().describe("The HTTP status that the error has when the message is sent alone."),
+    detail: z.string().describe("An explanation of the error."),
+    errors: z
+      .array(fieldErrorSchema)
+      .describe("Each invalid field. Pointers are relative to the message."),
+  })
+  .describe(
+    "A message of a batch that was not stored, with the error that `messages.send` would throw.",
+  );
+
+/** The result of one message of a batch. */
+export type BatchResult = BatchSuccess | BatchFailure;
+
+export const batchResultSchema = z
+  .discriminatedUnion("ok", [batchSuccessSchema, batchFailureSchema])
+  .meta({ id: "BatchResult", description: "The result of one message of a batch." });
+
+/** The results of a batch. */
+export interface BatchResults {
+  /** One result for each message, in the order of the request. */
+  readonly data: BatchResult[];
+}
+
+export const batchResultsSchema = z
+  .strictObject({
+    data: z
+      .array(batchResultSchema)
+      .describe("One result for each message, in the order of the request."),
+  })
+  .meta({ id: "BatchResults", description: "The results of a batch." });

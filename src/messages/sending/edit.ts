@@ -1,0 +1,115 @@
+import { checkPolicies, decisionOf, throwIfDenied } from "../../consents/index.ts";
+import { findAddressee } from "../../contacts/index.ts";
+import {
+  type Channel,
+  invalid,
+  iso,
+  mediumOf,
+  millis,
+  notFound,
+  TidingsError,
+} from "../../kernel/index.ts";
+import type { Command } from "../../operations/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { factsOf } from "../hand-over/check-queued.ts";
+import { type EditMessage, editMessageSchema } from "../input-types.ts";
+import { mayBeWithCarrier } from "../attempts/message-attempts.ts";
+import { moveMessage, writeTimeline } from "../move.ts";
+import { messageResource } from "../reads.ts";
+import { messageById, type MessageRow, messages } from "../rows.ts";
+import { edit, type Scheduled } from "../rules.ts";
+import { updateWords } from "../search/search-words.ts";
+import { segmentColumns } from "../segments.ts";
+import { releaseJob } from "../jobs.ts";
+import { stateOf } from "../stored-state.ts";
+import type { Message } from "../types.ts";
+
+/** Changes a scheduled message that no carrier has, unless a policy denies the result. */
+export const editMessage: Command<EditMessage, Message> = {
+  kind: "command",
+  name: "messages.edit",
+  input: editMessageSchema,
+  status: 200,
+  shows: (input) => input.id,
+  async touch(tx, { id }) {
+    const message = await tx.get(messageById, [id]);
+    if (message !== undefined) tx.touch(messages, message);
+  },
+  async run(tx, { id, ...change }, call) {
+    const { drawId, secret } = call.services;
+    const message = await tx.get(messageById, [id]);
+    if (message === undefined) throw notFound("message");
+    const state = await editedState(tx, message, change);
+    const body = change.body ?? message.body ?? "";
+    const media = change.media ?? message.media;
+    checkContent(message.channel, body, media);
+    const addressee = await findAddressee(tx, secret, mediumOf(message.channel), message.to);
+    const verdicts = await checkPolicies(tx, call, {
+      message: { ...factsOf(message), body, media },
+      confirmsOptOut: message.keyword === "opt_out",
+      consent: addressee,
+      contact_id: addressee.contact_id ?? message.contact_id,
+      at: Math.max(tx.now, state.send_at),
+    });
+    throwIfDenied(decisionOf(verdicts));
+    const patch: Partial<MessageRow> = {
+      body,
+      media,
+      metadata: change.metadata ?? message.metadata,
+      ...segmentColumns(message.channel, body),
+    };
+    const edited = await moveMessage(tx, drawId, message, state, patch);
+    await updateWords(tx, edited);
+    writeTimeline(tx, drawId, message, edited, {
+      type: "edit",
+      at: iso(tx.now),
+      fields: Object.keys(change),
+    });
+    await arm(tx, releaseJob(edited, state.send_at));
+    return messageResource(edited);
+  },
+};
+
+/**
+ * Returns the state of a message after an edit.
+ * @throws TidingsError `not_editable`; `validation_failed` if `send_at` is too far ahead
+ */
+async function editedState(
+  tx: Tx,
+  message: MessageRow,
+  change: Pick<EditMessage, "send_at">,
+): Promise<Scheduled> {
+  if (message.status !== "scheduled") {
+    throw new TidingsError(
+      "not_editable",
+      `The message is ${message.status}; only a scheduled one can be edited.`,
+    );
+  }
+  const send_at = change.send_at === undefined ? {} : { send_at: millis(change.send_at) };
+  const decision = edit(stateOf(message), send_at, tx.now);
+  if (decision.decision === "refused") {
+    throw new TidingsError("not_editable", `The message is ${decision.status}.`);
+  }
+  if (decision.decision === "invalid") throw invalid([decision.error]);
+  // A policy can defer a message between two attempts. A receipt that says that the first one
+  // arrived would then show a text that the contact did not get.
+  if (await mayBeWithCarrier(tx, message)) {
+    throw new TidingsError("not_editable", "A carrier may have sent the message already.");
+  }
+  return decision.state;
+}
+
+/** Checks the text and the media together, because an edit may give only one of them. */
+function checkContent(channel: Channel, body: string, media: MessageRow["media"]): void {
+  if (body === "" && media.length === 0) {
+    throw invalid([
+      { pointer: "/body", code: "invalid", message: "must not be empty unless there is media" },
+    ]);
+  }
+  if (channel === "sms" && media.length > 0) {
+    throw invalid([
+      { pointer: "/media", code: "invalid", message: "needs channel mms or webchat" },
+    ]);
+  }
+}

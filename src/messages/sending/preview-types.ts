@@ -1,0 +1,68 @@
+import * as z from "zod";
+import { type PolicyVerdict, policyVerdictSchema } from "../../consents/index.ts";
+import { type Channel, channelSchema, timestamp } from "../../kernel/index.ts";
+import { type Segments, segmentsSchema } from "../types.ts";
+
+/** The outcome that sending a message would have. Nothing is sent or stored. */
+export interface MessagePreview {
+  /** The channel that would carry the message. */
+  readonly channel: Channel;
+  /** The address of the sender that would be used. Null if there is none. */
+  readonly from: string | null;
+  /**
+   * The addresses of the account's senders that can send on the channel: the oldest 50. The message
+   * can name one of them as `from`.
+   */
+  readonly senders: string[];
+  /** The address that the message would be sent to. */
+  readonly to: string;
+  /** The parts that the SMS would be billed as. Null unless the channel is `sms`. */
+  readonly segments: Segments | null;
+  /** `opted_out` if the recipient has opted out of messages from the sender. */
+  readonly consent: "allowed" | "opted_out";
+  /** When the quiet hours end that would delay the message. Null if none would. */
+  readonly quiet_until: string | null;
+  /** True if there is a sender and no policy denies the message. */
+  readonly sendable: boolean;
+  /**
+   * The verdict of each policy at the time when the message would be sent. Empty if there is no
+   * sender.
+   */
+  readonly verdicts: PolicyVerdict[];
+}
+
+export const messagePreviewSchema = z
+  .strictObject({
+    channel: channelSchema.describe("The channel that would carry the message."),
+    from: z
+      .string()
+      .nullable()
+      .describe("The address of the sender that would be used. Null if there is none."),
+    senders: z
+      .array(z.string())
+      .describe(
+        "The addresses of the account's senders that can send on the channel: the oldest 50. The " +
+          "message can name one of them as `from`.",
+      ),
+    to: z.string().describe("The address that the message would be sent to."),
+    segments: segmentsSchema
+      .nullable()
+      .describe("The parts that the SMS would be billed as. Null unless the channel is `sms`."),
+    consent: z
+      .enum(["allowed", "opted_out"])
+      .describe("`opted_out` if the recipient has opted out of messages from the sender."),
+    quiet_until: timestamp
+      .nullable()
+      .describe("When the quiet hours end that would delay the message. Null if none would."),
+    sendable: z.boolean().describe("True if there is a sender and no policy denies the message."),
+    verdicts: z
+      .array(policyVerdictSchema)
+      .describe(
+        "The verdict of each policy at the time when the message would be sent. Empty if there " +
+          "is no sender.",
+      ),
+  })
+  .meta({
+    id: "MessagePreview",
+    description: "The outcome that sending a message would have. Nothing is sent or stored.",
+  });

@@ -1,0 +1,74 @@
+import { consentFor, findAddressee, findRecipient } from "../../contacts/index.ts";
+import { invalid, iso, mediumOf, millis, TidingsError } from "../../kernel/index.ts";
+import { channelOf, plan } from "../rules.ts";
+import { segmentsOf } from "../segments.ts";
+import { type PreviewMessage, previewMessageSchema } from "../input-types.ts";
+import type { MessagePreview } from "./preview-types.ts";
+import { checkPolicies, decisionOf, toPolicyVerdict } from "../../consents/index.ts";
+import { authorOf, type Command, type Services } from "../../operations/index.ts";
+import { chooseSender, usableSenders } from "../../senders/index.ts";
+import type { Tx } from "../../store/index.ts";
+
+const maxSenders = 50;
+
+/** Returns the outcome that sending a message would have. Writes nothing. */
+export const previewMessage: Command<PreviewMessage, MessagePreview> = {
+  kind: "command",
+  name: "messages.preview",
+  input: previewMessageSchema,
+  status: 200,
+  readsOnly: true,
+  async run(tx, input, call) {
+    const { services } = call;
+    const channel = channelOf(input);
+    const planned = plan(
+      { send_at: input.send_at === undefined ? null : millis(input.send_at) },
+      tx.now,
+    );
+    if (planned.decision === "invalid") throw invalid([planned.error]);
+    const medium = mediumOf(channel);
+    const identity = await findRecipient(tx, medium, input.to);
+    const to = identity?.address ?? input.to;
+    const request = { channel, from: input.from, last: identity?.last_sender_id ?? null, to };
+    const from = await chosenAddress(tx, services, request);
+    const senders = await usableSenders(tx, services, channel, maxSenders);
+    const segments = channel === "sms" ? segmentsOf(input.body) : null;
+    const addressee = await findAddressee(tx, services.secret, medium, to);
+    const fields = { channel, from, senders, to, segments };
+    if (from === null) {
+      const consent = addressee.status === "opted_out" ? "opted_out" : "allowed";
+      return { ...fields, consent, quiet_until: null, sendable: false, verdicts: [] };
+    }
+    const { category = "transactional", body, media = [] } = input;
+    const { type, id = null } = authorOf(call.caller);
+    const verdicts = await checkPolicies(tx, call, {
+      message: { id: null, channel, category, from, to, author: { type, id }, body, media },
+      confirmsOptOut: false,
+      consent: addressee,
+      contact_id: addressee.contact_id,
+      at: planned.state.status === "scheduled" ? planned.state.send_at : tx.now,
+    });
+    const quiet = verdicts.find(({ policy }) => policy === "quiet_hours");
+    return {
+      ...fields,
+      consent: consentFor(addressee, from) === "opted_out" ? "opted_out" : "allowed",
+      quiet_until: quiet?.verdict === "defer" ? iso(quiet.until) : null,
+      sendable: decisionOf(verdicts).verdict !== "deny",
+      verdicts: verdicts.map(toPolicyVerdict),
+    };
+  },
+};
+
+/** Returns the address that a message would come from. Null if no sender can send it. */
+async function chosenAddress(
+  tx: Tx,
+  services: Services,
+  request: Parameters<typeof chooseSender>[2],
+): Promise<string | null> {
+  try {
+    return (await chooseSender(tx, services, request)).address;
+  } catch (error) {
+    if (error instanceof TidingsError && error.code === "no_sender") return null;
+    throw error;
+  }
+}

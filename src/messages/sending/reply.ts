@@ -1,0 +1,164 @@
+import { identitiesOfContact, identityByAddress, type IdentityRow } from "../../contacts/index.ts";
+import {
+  changeConversation,
+  changeStatus,
+  contactAddress,
+  conversationById,
+  type ConversationRow,
+  conversations,
+  supersededError,
+  touchConversation,
+} from "../../conversations/index.ts";
+import { type Author, type FieldError, TidingsError } from "../../kernel/index.ts";
+import { type Command, personOf } from "../../operations/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { prefetchJob } from "../../queue/index.ts";
+import { chooseSender } from "../../senders/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { type Reply, replySchema } from "../input-types.ts";
+import { messageResource } from "../reads.ts";
+import { messageById, type MessageRow, messagesOfConversation } from "../rows.ts";
+import { channelOf } from "../rules.ts";
+import { acceptMessage } from "./accept-message.ts";
+import type { Message } from "../types.ts";
+
+/**
+ * Sends a person's message to the address of the last message. The person takes over: from this
+ * transaction on, no agent handles the conversation. A hand-back returns it to its agent, which the
+ * agent's session names.
+ */
+export const reply: Command<Reply, Message> = {
+  kind: "command",
+  name: "conversations.reply",
+  input: replySchema,
+  status: 201,
+  shows: ({ id }, message) => message?.id ?? id,
+  async touch(tx, { id }) {
+    const conversation = await tx.get(conversationById, [id]);
+    if (conversation !== undefined) tx.touch(conversations, conversation);
+  },
+  storesKey: true,
+  async run(tx, { id, body, media, from, author_id }, call) {
+    const { caller, services } = call;
+    const person = personOf(caller, author_id);
+    const found = await touchConversation(tx, id);
+    const opens =
+      found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
+    if (opens?.decision === "superseded") throw supersededError();
+    const opened = opens?.decision === "change" ? opens.patch : {};
+    const { drawId } = services;
+    const conversation = await changeConversation(tx, drawId, found, {
+      ...opened,
+      handler: "human",
+      ...assigneeOnReply(found, person),
+    });
+
+    const draft = { body, from, ...(media === undefined ? {} : { media }) };
+    const author = {
+      type: "human" as const,
+      ...(person === undefined ? {} : { id: person }),
+    };
+    return messageResource(await sendInConversation(tx, call, draft, conversation, author));
+  },
+};
+
+interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
+  /**
+   * The contact's address, if the contact still has it. Default: the address of the last message,
+   * apart from opt-outs.
+   */
+  readonly to?: string | undefined;
+}
+
+/**
+ * Sends a message in an active conversation, from the given sender or the one that the contact last
+ * used.
+ * @throws TidingsError `conflict` if the contact has no address left, `no_sender`, and the errors
+ * of `acceptMessage`
+ */
+export async function sendInConversation(
+  tx: Tx,
+  call: Parameters<typeof acceptMessage>[1],
+  { to: wanted, ...draft }: ConversationDraft,
+  conversation: Seen<ConversationRow>,
+  author: Author,
+): Promise<Seen<MessageRow>> {
+  const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
+  prefetchJob(tx, { kind: "send", key: { conversation_id: conversation.id } });
+  const identity = await findCorrespondent(tx, conversation, wanted);
+  const { last_sender_id: last, address: to } = identity;
+  const request = { channel, from: draft.from, last, to };
+  const sender = await chooseSender(tx, call.services, request);
+  const correspondence = {
+    channel,
+    identity,
+    sender,
+    conversation,
+    isNewConversation: false,
+    author,
+  };
+  return acceptMessage(tx, call, draft, correspondence).catch(throwWithoutRecipient);
+}
+
+/** The recipient of a reply follows from the conversation, so it is no field of the request. */
+function throwWithoutRecipient(error: unknown): never {
+  const isAboutIt = ({ pointer }: FieldError): boolean => pointer === "/to";
+  if (!(error instanceof TidingsError) || !error.errors.some(isAboutIt)) throw error;
+  const errors = error.errors.map((each) => (isAboutIt(each) ? { ...each, pointer: "" } : each));
+  throw new TidingsError(error.code, error.message, { errors });
+}
+
+/**
+ * Returns the assignee after a person's reply: that person, or nobody if the reply names no author.
+ * A person who is already assigned stays.
+ */
+function assigneeOnReply(
+  { assignee_type }: ConversationRow,
+  person: string | undefined,
+): Partial<ConversationRow> {
+  if (assignee_type === "human") return {};
+  return person === undefined
+    ? { assignee_type: null, assignee_id: null }
+    : { assignee_type: "human", assignee_id: person };
+}
+
+/**
+ * Returns the address to send to.
+ * @throws TidingsError `conflict` if the contact has no address left
+ */
+async function findCorrespondent(
+  tx: Tx,
+  conversation: ConversationRow,
+  wanted: string | undefined,
+): Promise<Seen<IdentityRow>> {
+  const { contact_id, medium } = conversation;
+  const at = (address: string): Promise<Seen<IdentityRow> | undefined> =>
+    tx.get(identityByAddress, [medium, address], { hold: true });
+  const to = wanted ?? (await lastAddress(tx, conversation));
+  const usual = to === undefined ? undefined : await at(to);
+  if (usual?.contact_id === contact_id) return usual;
+  const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);
+  const first = any && (await at(any.address));
+  if (first?.contact_id === contact_id) return first;
+  throw new TidingsError("conflict", `The contact no longer has a ${medium} address.`);
+}
+
+/** The maximum number of opt-outs in a row, with their confirmations, that are passed over. */
+const maxOptOuts = 20;
+
+/**
+ * Returns the contact's address in the last message. Opt-outs and their confirmations are passed
+ * over: a contact with several addresses may still expect an answer at another one.
+ */
+async function lastAddress(
+  tx: Tx,
+  { id, last_message_id }: ConversationRow,
+): Promise<string | undefined> {
+  const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
+  let message: MessageRow | undefined = last;
+  for (let passed = 0; message?.keyword === "opt_out" && passed < maxOptOuts; passed++) {
+    [message] = await tx.list(messagesOfConversation, [id, message.sequence - 1], 1);
+  }
+  const found = message ?? last;
+  return found && contactAddress(found);
+}
