@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { signatureHeaders, signingKey } from "../src/webhooks/signature.ts";
+import { signatureHeaders, signingKey } from "../src/webhooks/sending/signature.ts";
 import { type StorageName, withEngine } from "./engines.ts";
 import {
   concurrently,

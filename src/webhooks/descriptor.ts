@@ -4,15 +4,15 @@ import {
   rotateWebhookSecret,
   updateWebhook,
 } from "./webhook-commands.ts";
-import { recoverWebhook } from "./recover.ts";
-import { redeliver } from "./redeliver.ts";
+import { recoverWebhook } from "./deliveries/recover.ts";
+import { redeliver } from "./deliveries/redeliver.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
 import { createdWebhookSchema, webhookSchema } from "./types.ts";
 import {
   deliverySchema,
   deliveryWithAttemptsSchema,
   deliveryWithBodySchema,
-} from "./delivery-types.ts";
+} from "./deliveries/delivery-types.ts";
 import { type ById, type Page, pageSchema } from "../kernel/index.ts";
 import {
   type ApiRoute,

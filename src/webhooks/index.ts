@@ -4,9 +4,9 @@ export {
   eventsWithDeliveries,
   removeDelivery,
   rewriteDeliveries,
-} from "./remove-deliveries.ts";
+} from "./deliveries/remove-deliveries.ts";
 export { getWebhookForUpdate } from "./webhook-commands.ts";
-export { WebhookWaker } from "./webhook-waker.ts";
+export { WebhookWaker } from "./deliveries/webhook-waker.ts";
 export {
   anyEventSchema,
   type ConsumerHandler,
@@ -16,13 +16,18 @@ export {
   type EventMap,
 } from "./event-catalog.ts";
 export type { WebhookDisabledData } from "./events.ts";
-export { fanOut, writeDelivery } from "./fan-out.ts";
+export { fanOut, writeDelivery } from "./deliveries/fan-out.ts";
 export { type EventPattern, eventTypesOf } from "./event-patterns.ts";
-export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./post-delivery.ts";
+export type {
+  HttpOptions,
+  HttpSettings,
+  WebhookOptions,
+  WebhookRuntime,
+} from "./sending/post-delivery.ts";
 export { deliveryResource, nextAttemptAt, oldestPending } from "./reads.ts";
 export { deliveries } from "./rows.ts";
 export { deliverJob } from "./rules.ts";
-export { secretText, signatureHeaders, signingKey } from "./signature.ts";
+export { secretText, signatureHeaders, signingKey } from "./sending/signature.ts";
 export {
   type CreatedWebhook,
   type CreateWebhook,
@@ -42,4 +47,4 @@ export {
   type DeliveryWithAttempts,
   type DeliveryWithBody,
   type ListDeliveries,
-} from "./delivery-types.ts";
+} from "./deliveries/delivery-types.ts";

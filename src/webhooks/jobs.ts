@@ -1,10 +1,10 @@
 import { inChunks, type JobHandler, type JobRun, type JobTable, poolOf } from "../queue/index.ts";
 import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.ts";
 import type { Write } from "../ports/index.ts";
-import type { WebhookRuntime } from "./post-delivery.ts";
-import { WebhookDrain } from "./drain.ts";
-import { discardDeliveries } from "./remove-deliveries.ts";
-import { recoverDeliveries } from "./recover.ts";
+import type { WebhookRuntime } from "./sending/post-delivery.ts";
+import { WebhookDrain } from "./sending/drain.ts";
+import { discardDeliveries } from "./deliveries/remove-deliveries.ts";
+import { recoverDeliveries } from "./deliveries/recover.ts";
 
 /** The time between the starts of two drains in the slow pool, in milliseconds. */
 const slowStartMs = 5;

@@ -23,7 +23,7 @@ import {
   type DeliveryWithBody,
   type ListDeliveries,
   listDeliveriesSchema,
-} from "./delivery-types.ts";
+} from "./deliveries/delivery-types.ts";
 import type { Webhook } from "./types.ts";
 
 export const getWebhook: Query<ById, Webhook> = {

@@ -19,8 +19,8 @@ import {
 } from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
 import type { EventPattern } from "./event-patterns.ts";
-import type { PastAttempt } from "./schedule.ts";
-import type { DeliveryStatus } from "./delivery-types.ts";
+import type { PastAttempt } from "./sending/schedule.ts";
+import type { DeliveryStatus } from "./deliveries/delivery-types.ts";
 import type { FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";
 
 export const webhooks = scoped("webhooks", {

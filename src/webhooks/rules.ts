@@ -5,11 +5,11 @@
  */
 import type { JobOrder } from "../queue/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
-import type { DeliveryStatus } from "./delivery-types.ts";
+import type { DeliveryStatus } from "./deliveries/delivery-types.ts";
 import type { FailingStreak, WebhookStatus } from "./types.ts";
 import { dayMs } from "../kernel/index.ts";
 import type { HttpOutcome } from "../ports/index.ts";
-import { isGone, isSuccess, maxPauseMs, pauseMsOf } from "./schedule.ts";
+import { isGone, isSuccess, maxPauseMs, pauseMsOf } from "./sending/schedule.ts";
 
 /** The maximum number of webhooks per account and mode. */
 export const maxWebhooks = 1_000;

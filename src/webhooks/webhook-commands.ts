@@ -10,7 +10,7 @@ import {
   webhooks,
 } from "./rows.ts";
 import { deliverJob, discardJob, maxWebhooks, secretBytes } from "./rules.ts";
-import { secretText } from "./signature.ts";
+import { secretText } from "./sending/signature.ts";
 import {
   type CreatedWebhook,
   type CreateWebhook,

@@ -44,12 +44,12 @@ const allowed: Readonly<Record<string, string>> = {
   "src/host/start-reminder.ts": "looks for jobs of all that no engine runs",
   "src/messages/descriptor.ts": "a job of the engine itself",
   "src/privacy/reap.ts": "removes what has expired, whosever it is",
-  "src/webhooks/remove-deliveries.ts": "the same",
+  "src/webhooks/deliveries/remove-deliveries.ts": "the same",
   "src/events/reap-events.ts": "the same",
   "src/accounts/reap-counts.ts": "the same",
 
-  "src/webhooks/fan-out.ts": "events of all accounts may commit together",
-  "src/webhooks/webhook-waker.ts":
+  "src/webhooks/deliveries/fan-out.ts": "events of all accounts may commit together",
+  "src/webhooks/deliveries/webhook-waker.ts":
     "follows the log of all deliveries, and reads how far it was followed",
   "src/events/streams/log-watcher.ts":
     "finds the streams of all accounts that another process's commits concern",

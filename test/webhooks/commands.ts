@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
-import type { DeliveryStatus } from "../../src/webhooks/delivery-types.ts";
+import type { DeliveryStatus } from "../../src/webhooks/deliveries/delivery-types.ts";
 import type { WebhookStatus } from "../../src/webhooks/types.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { all, outcome } from "../contacts/helpers.ts";

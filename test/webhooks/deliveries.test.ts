@@ -10,7 +10,7 @@ import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
-import { fanOut } from "../../src/webhooks/fan-out.ts";
+import { fanOut } from "../../src/webhooks/deliveries/fan-out.ts";
 import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";

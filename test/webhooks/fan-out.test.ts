@@ -8,7 +8,7 @@ import { schema } from "../../src/modules.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { Store } from "../../src/store/store.ts";
 import { webhookDisabled } from "../../src/webhooks/events.ts";
-import { fanOut } from "../../src/webhooks/fan-out.ts";
+import { fanOut } from "../../src/webhooks/deliveries/fan-out.ts";
 import {
   type EventPattern,
   eventPatterns,

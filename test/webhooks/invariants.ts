@@ -1,7 +1,7 @@
 /** Invariants of webhooks, deliveries and attempts. */
 import { expect } from "vitest";
 import type { DeliveryAttemptRow, DeliveryRow } from "../../src/webhooks/rows.ts";
-import { delays, maxAttempts } from "../../src/webhooks/schedule.ts";
+import { delays, maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { isGenuine, type ReceivedRequest } from "./receivers.ts";
 import type { WebhookWorld } from "./world.ts";
 

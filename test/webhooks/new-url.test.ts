@@ -1,6 +1,6 @@
 /** A webhook whose URL is changed. */
 import { describe, expect, it } from "vitest";
-import { delays } from "../../src/webhooks/schedule.ts";
+import { delays } from "../../src/webhooks/sending/schedule.ts";
 import { storages } from "../support/storages.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maxRetryAfterMs, retryAfterMs } from "../../src/webhooks/schedule.ts";
+import { maxRetryAfterMs, retryAfterMs } from "../../src/webhooks/sending/schedule.ts";
 
 /** The example of RFC 9110: Sun, 06 Nov 1994 08:49:37 GMT. */
 const then = Date.UTC(1994, 10, 6, 8, 49, 37);

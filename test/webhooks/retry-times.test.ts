@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { delays, maxAttempts } from "../../src/webhooks/schedule.ts";
+import { delays, maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { checkInvariants } from "./invariants.ts";

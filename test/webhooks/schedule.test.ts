@@ -10,7 +10,7 @@ import {
   nextAttempt,
   type PastAttempt,
   pauseMsOf,
-} from "../../src/webhooks/schedule.ts";
+} from "../../src/webhooks/sending/schedule.ts";
 import type { HttpOutcome } from "../../src/ports/http-client.ts";
 
 const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { secretText, signatureHeaders, signingKey } from "../../src/webhooks/signature.ts";
+import { secretText, signatureHeaders, signingKey } from "../../src/webhooks/sending/signature.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -6,7 +6,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import type { DeliveryWithBody } from "../../src/webhooks/delivery-types.ts";
+import type { DeliveryWithBody } from "../../src/webhooks/deliveries/delivery-types.ts";
 import { type Behavior, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
 import { client } from "../adapters/http-client/world.ts";
 import { isGenuine } from "./receivers.ts";

@@ -18,7 +18,7 @@ export const order = inArea("order", [
   {
     name: "fifo-webhook-sends-several",
     sentence: "A webhook in order gets the next event before the last one was accepted.",
-    file: "src/webhooks/drain.ts",
+    file: "src/webhooks/sending/drain.ts",
     find: "(this.#ahead.isInOrder ? 1 : maxUnfinished)",
     replace: "maxUnfinished",
     tests: ["test/webhooks/read-ahead.test.ts", "test/webhooks/sending.test.ts"],
@@ -26,7 +26,7 @@ export const order = inArea("order", [
   {
     name: "fifo-webhook-skips-failed",
     sentence: "A webhook in order gets later events while an earlier one waits for its retry.",
-    file: "src/webhooks/due-deliveries.ts",
+    file: "src/webhooks/sending/due-deliveries.ts",
     find: "return first === -1 ? automatic : automatic.slice(0, first);",
     replace: "return first === -1 ? automatic : automatic.filter(isDue);",
     tests: ["test/webhooks/read-ahead.test.ts", "test/webhooks/sending.test.ts"],

@@ -61,7 +61,7 @@ export const pace = inArea("pace", [
   {
     name: "paused-webhook-is-called",
     sentence: "A receiver that answered 429 gets the next request at once.",
-    file: "src/webhooks/due-deliveries.ts",
+    file: "src/webhooks/sending/due-deliveries.ts",
     find: 'return webhook.status === "enabled" && pausedUntil(webhook, now) <= now;',
     replace: 'return webhook.status === "enabled";',
     tests: ["test/webhooks/sending.test.ts", "test/webhooks/isolation.test.ts"],

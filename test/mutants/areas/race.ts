@@ -90,7 +90,7 @@ export const race = inArea("race", [
     sentence:
       "A commit whose answer was lost is repeated with its attempts, so that a delivery fails " +
       "after fewer requests than promised.",
-    file: "src/webhooks/record-attempts.ts",
+    file: "src/webhooks/sending/record-attempts.ts",
     find: "const newAttempts = attempts.filter((_, i) => recorded[i] !== true);",
     replace: "const newAttempts = attempts;",
     tests: ["test/webhooks/faults.test.ts", "test/webhooks/model.test.ts"],

@@ -55,7 +55,7 @@ export const retry = inArea("retry", [
   {
     name: "webhook-gives-up-early",
     sentence: "A delivery fails after four attempts, so that a receiver misses events of a night.",
-    file: "src/webhooks/schedule.ts",
+    file: "src/webhooks/sending/schedule.ts",
     find: "const [delay, ...later] = delays.slice(history.length - 1);",
     replace: "const [delay, ...later] = delays.slice(history.length);",
     tests: ["test/webhooks/schedule.test.ts"],
@@ -63,7 +63,7 @@ export const retry = inArea("retry", [
   {
     name: "redirect-is-success",
     sentence: "A receiver that moved answers 301, and its events count as delivered.",
-    file: "src/webhooks/schedule.ts",
+    file: "src/webhooks/sending/schedule.ts",
     find: "outcome.status >= 200 && outcome.status < 300;",
     replace: "outcome.status >= 200 && outcome.status < 400;",
     tests: ["test/webhooks/schedule.test.ts"],

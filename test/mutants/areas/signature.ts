@@ -5,7 +5,7 @@ export const signature = inArea("signature", [
   {
     name: "timestamp-in-milliseconds",
     sentence: "Receivers refuse every webhook, because its timestamp is far in the future.",
-    file: "src/webhooks/signature.ts",
+    file: "src/webhooks/sending/signature.ts",
     find: "const timestamp = String(Math.floor(at / 1_000));",
     replace: "const timestamp = String(at);",
     tests: ["test/webhooks/signature.test.ts"],
@@ -13,7 +13,7 @@ export const signature = inArea("signature", [
   {
     name: "signature-without-timestamp",
     sentence: "An attacker who saw one webhook can send it again with a new timestamp.",
-    file: "src/webhooks/signature.ts",
+    file: "src/webhooks/sending/signature.ts",
     find: "update(`${id}.${timestamp}.`)",
     replace: "update(`${id}.`)",
     tests: ["test/webhooks/signature.test.ts"],
@@ -21,7 +21,7 @@ export const signature = inArea("signature", [
   {
     name: "rotation-signs-with-one-secret",
     sentence: "While a secret is rotated, receivers with the other one refuse every webhook.",
-    file: "src/webhooks/signature.ts",
+    file: "src/webhooks/sending/signature.ts",
     find: '"webhook-signature": signatures.join(" "),',
     replace: '"webhook-signature": signatures[0] ?? "",',
     tests: ["test/webhooks/signature.test.ts"],

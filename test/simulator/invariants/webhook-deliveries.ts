@@ -12,7 +12,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "../../../src/webhooks/rows.ts";
-import { delays, maxAttempts, maxJitter } from "../../../src/webhooks/schedule.ts";
+import { delays, maxAttempts, maxJitter } from "../../../src/webhooks/sending/schedule.ts";
 import type { WebhookRequest } from "../../../adapters/testing/index.ts";
 import { maxDelayMs } from "../../../adapters/testing/world/faults.ts";
 import type { Invariant, Violation } from "../invariant.ts";

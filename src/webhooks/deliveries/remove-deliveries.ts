@@ -7,14 +7,14 @@ import {
   deliveryAttempts,
   type DeliveryRow,
   webhookById,
-} from "./rows.ts";
-import { deliverJob, maxAttemptsRead, maxWebhooks } from "./rules.ts";
-import type { Seen } from "../ports/index.ts";
-import { background, reread, type Tx, type UnscopedReads } from "../store/index.ts";
-import { arm, disarm } from "../queue/index.ts";
-import type { EventId, WebhookId } from "../kernel/index.ts";
-import { eventResource, type EventRow } from "../events/index.ts";
-import type { Runtime } from "../operations/index.ts";
+} from "../rows.ts";
+import { deliverJob, maxAttemptsRead, maxWebhooks } from "../rules.ts";
+import type { Seen } from "../../ports/index.ts";
+import { background, reread, type Tx, type UnscopedReads } from "../../store/index.ts";
+import { arm, disarm } from "../../queue/index.ts";
+import type { EventId, WebhookId } from "../../kernel/index.ts";
+import { eventResource, type EventRow } from "../../events/index.ts";
+import type { Runtime } from "../../operations/index.ts";
 
 /**
  * Removes a delivery and its attempts. An attempt that is under way is not recorded, because its

@@ -1,15 +1,15 @@
-import { eventResource, type EventRow, events } from "../events/index.ts";
-import { patternsOf } from "./event-patterns.ts";
+import { eventResource, type EventRow, events } from "../../events/index.ts";
+import { patternsOf } from "../event-patterns.ts";
 import {
   deliveries,
   type DeliveryRow,
   webhookPatternByName,
   type WebhookPatternRow,
-} from "./rows.ts";
-import { maxWebhooks } from "./rules.ts";
-import type { GenerateId } from "../kernel/index.ts";
-import { isIn, type Projection, rowsInScope, type Tx } from "../store/index.ts";
-import type { Seen } from "../ports/index.ts";
+} from "../rows.ts";
+import { maxWebhooks } from "../rules.ts";
+import type { GenerateId } from "../../kernel/index.ts";
+import { isIn, type Projection, rowsInScope, type Tx } from "../../store/index.ts";
+import type { Seen } from "../../ports/index.ts";
 
 /** One read returns all patterns of an account and mode that has fewer than this. Most do. */
 const fewPatterns = 16;

@@ -1,6 +1,6 @@
 /** Deliveries: each attempt to deliver an event to a webhook is recorded. */
 import * as z from "zod";
-import { type EventType, eventTypeSchema } from "../events/index.ts";
+import { type EventType, eventTypeSchema } from "../../events/index.ts";
 import {
   type AttemptId,
   type DeliveryId,
@@ -11,7 +11,7 @@ import {
   reference,
   timestamp,
   type WebhookId,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 
 /** The status of a delivery. `parked`: it waits until its webhook is enabled. */
 export type DeliveryStatus = "pending" | "succeeded" | "failed" | "parked" | "canceled";

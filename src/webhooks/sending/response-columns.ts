@@ -1,6 +1,6 @@
 /** How an attempt stores the response of the receiver. */
-import type { HttpOutcome, HttpResponse } from "../ports/index.ts";
-import type { DeliveryAttemptRow } from "./rows.ts";
+import type { HttpOutcome, HttpResponse } from "../../ports/index.ts";
+import type { DeliveryAttemptRow } from "../rows.ts";
 import { isSuccess } from "./schedule.ts";
 
 type ResponseColumns = Pick<

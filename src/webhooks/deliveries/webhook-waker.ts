@@ -5,13 +5,13 @@ import {
   deliveriesByPosition,
   type DeliveryRow,
   webhookById,
-} from "./rows.ts";
-import { Follower, type Step } from "../events/index.ts";
-import type { Clock, Logger } from "../ports/index.ts";
-import { background, type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
-import { arm, FailureLog } from "../queue/index.ts";
-import { deliverJob, discardJob, pausedUntil } from "./rules.ts";
-import type { Scope, WebhookId } from "../kernel/index.ts";
+} from "../rows.ts";
+import { Follower, type Step } from "../../events/index.ts";
+import type { Clock, Logger } from "../../ports/index.ts";
+import { background, type Store, type Tx, unscoped, type UnscopedTx } from "../../store/index.ts";
+import { arm, FailureLog } from "../../queue/index.ts";
+import { deliverJob, discardJob, pausedUntil } from "../rules.ts";
+import type { Scope, WebhookId } from "../../kernel/index.ts";
 
 interface WebhookWakerOptions {
   readonly store: Store;

@@ -1,8 +1,14 @@
-import type { Runtime } from "../operations/index.ts";
-import type { Clock, Destinations, HttpClient, HttpOutcome, HttpRequest } from "../ports/index.ts";
-import type { Checked, Mode } from "../kernel/index.ts";
+import type { Runtime } from "../../operations/index.ts";
+import type {
+  Clock,
+  Destinations,
+  HttpClient,
+  HttpOutcome,
+  HttpRequest,
+} from "../../ports/index.ts";
+import type { Checked, Mode } from "../../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
-import type { DeliveryRow, WebhookRow } from "./rows.ts";
+import type { DeliveryRow, WebhookRow } from "../rows.ts";
 import { signatureHeaders, signingKey } from "./signature.ts";
 
 /** How the engine calls URLs that users give. */

@@ -3,15 +3,15 @@ import {
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,
 } from "./delivery-types.ts";
-import { deliveryResource } from "./reads.ts";
-import { deliveries, deliveryById, type DeliveryRow } from "./rows.ts";
-import { deliverJob, manualAttemptRefusal, maxManualAttempts } from "./rules.ts";
-import { getWebhookForUpdate } from "./webhook-commands.ts";
+import { deliveryResource } from "../reads.ts";
+import { deliveries, deliveryById, type DeliveryRow } from "../rows.ts";
+import { deliverJob, manualAttemptRefusal, maxManualAttempts } from "../rules.ts";
+import { getWebhookForUpdate } from "../webhook-commands.ts";
 import { followedPosition } from "./webhook-waker.ts";
-import { notFound, TidingsError } from "../kernel/index.ts";
-import { type Command, showsOutput } from "../operations/index.ts";
-import { arm } from "../queue/index.ts";
-import type { Tx } from "../store/index.ts";
+import { notFound, TidingsError } from "../../kernel/index.ts";
+import { type Command, showsOutput } from "../../operations/index.ts";
+import { arm } from "../../queue/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 /**
  * Requests a manual attempt of a delivery, whatever its status. With `fifo` ordering, the attempt

@@ -1,6 +1,6 @@
-import { webhookDisabled } from "./events.ts";
-import { arm, type Claim, leaseMs, renew } from "../queue/index.ts";
-import { deliverJob, webhookAfterAttempt } from "./rules.ts";
+import { webhookDisabled } from "../events.ts";
+import { arm, type Claim, leaseMs, renew } from "../../queue/index.ts";
+import { deliverJob, webhookAfterAttempt } from "../rules.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,
@@ -10,12 +10,12 @@ import {
   webhookById,
   type WebhookRow,
   webhooks,
-} from "./rows.ts";
-import type { AttemptId, DeliveryId, GenerateId } from "../kernel/index.ts";
-import type { HttpOutcome, Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import { appendEvent } from "../events/index.ts";
-import { nextDeliveryAt, releaseWebhookJob } from "./due-deliveries.ts";
+} from "../rows.ts";
+import type { AttemptId, DeliveryId, GenerateId } from "../../kernel/index.ts";
+import type { HttpOutcome, Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { appendEvent } from "../../events/index.ts";
+import { nextDeliveryAt, releaseWebhookJob } from "./webhook-job.ts";
 import { missedDeadline } from "./post-delivery.ts";
 import { responseColumns } from "./response-columns.ts";
 import { isSuccess, maxAttempts, nextAttempt, type PastAttempt } from "./schedule.ts";

@@ -1,13 +1,13 @@
-import { webhookResource } from "./reads.ts";
+import { webhookResource } from "../reads.ts";
 import { manualRequest } from "./redeliver.ts";
-import { deliveries, deliveriesOfWebhook, deliveryById, webhookById, webhooks } from "./rows.ts";
-import { deliverJob, manualAttemptRefusal, recoverJob } from "./rules.ts";
-import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "./types.ts";
-import { getWebhookForUpdate } from "./webhook-commands.ts";
-import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../kernel/index.ts";
-import type { Command, Runtime } from "../operations/index.ts";
-import { arm, type Claim, finish, type JobHandler, leaseMs, renew } from "../queue/index.ts";
-import { background, type Reads, type Tx } from "../store/index.ts";
+import { deliveries, deliveriesOfWebhook, deliveryById, webhookById, webhooks } from "../rows.ts";
+import { deliverJob, manualAttemptRefusal, recoverJob } from "../rules.ts";
+import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "../types.ts";
+import { getWebhookForUpdate } from "../webhook-commands.ts";
+import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../../kernel/index.ts";
+import type { Command, Runtime } from "../../operations/index.ts";
+import { arm, type Claim, finish, type JobHandler, leaseMs, renew } from "../../queue/index.ts";
+import { background, type Reads, type Tx } from "../../store/index.ts";
 
 /**
  * Schedules the failed deliveries since a time again. A job processes them, because there may be

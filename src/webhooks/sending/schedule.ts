@@ -8,8 +8,8 @@
  * nothing could be sent (the process was down, the webhook was paused or disabled) does not count.
  * A clock that jumps neither ends a delivery early nor extends it.
  */
-import { dayMs, hourMs, minuteMs } from "../kernel/index.ts";
-import type { HttpOutcome } from "../ports/index.ts";
+import { dayMs, hourMs, minuteMs } from "../../kernel/index.ts";
+import type { HttpOutcome } from "../../ports/index.ts";
 
 export const delays: readonly number[] = [minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs];
 

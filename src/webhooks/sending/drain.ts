@@ -1,10 +1,11 @@
-import { endWebhookDrain, type NextDelivery, ReadAhead } from "./due-deliveries.ts";
+import { endWebhookDrain } from "./webhook-job.ts";
+import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
 import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
-import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../kernel/index.ts";
-import { type Claim, type JobRun, leaseMs, renew, retry, WakeFlag } from "../queue/index.ts";
+import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../../kernel/index.ts";
+import { type Claim, type JobRun, leaseMs, renew, retry, WakeFlag } from "../../queue/index.ts";
 import { RequestLimit } from "./request-limit.ts";
 import { isSuccess } from "./schedule.ts";
-import type { WebhookRow } from "./rows.ts";
+import type { WebhookRow } from "../rows.ts";
 import {
   deliveryPoster,
   type HttpSettings,
@@ -12,7 +13,7 @@ import {
   type PostDelivery,
   type WebhookRuntime,
 } from "./post-delivery.ts";
-import { background, type Tx } from "../store/index.ts";
+import { background, type Tx } from "../../store/index.ts";
 
 interface WebhookDrainOptions {
   readonly runtime: WebhookRuntime;

@@ -1,4 +1,4 @@
-import type { WebhookRow } from "./rows.ts";
+import type { WebhookRow } from "../rows.ts";
 
 /**
  * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new, was
