@@ -30,14 +30,8 @@ import { background, type Scan, scan, type Store, type UnscopedTx } from "../sto
 import { WakeFlag } from "./wake-flag.ts";
 import { FailureLog } from "./failure-log.ts";
 import { type Pool, pools } from "./lane.ts";
-import {
-  jobByName,
-  type JobRow,
-  jobs,
-  jobsByDueTime,
-  pauseAfter,
-  type StoredJobName,
-} from "./rows.ts";
+import { jobByName, type JobRow, jobs, jobsByDueTime, type StoredJobName } from "./rows.ts";
+import { pauseAfter } from "./pause-after.ts";
 
 export const engines = collection(
   "engines",

@@ -1,6 +1,6 @@
 /** Forms of job handlers that several modules use. */
-import { leaseMs } from "./take-job.ts";
-import { finish, renew } from "./rows.ts";
+import { leaseMs } from "./dispatcher/take-job.ts";
+import { finish, renew } from "./lease.ts";
 import type { Claim, JobDefinition } from "./job.ts";
 import type { EngineJobKind, JobKeys, JobKind } from "./job-kinds.ts";
 import { background, type Store, type Tx } from "../store/index.ts";

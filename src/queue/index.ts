@@ -1,11 +1,11 @@
 export { bestOf, type SendClass, sendClasses, pickByClass } from "./classes.ts";
 export { Semaphore } from "./semaphore.ts";
 export { WakeFlag } from "./wake-flag.ts";
-export { Dispatcher } from "./dispatcher.ts";
-export { leaseMs } from "./take-job.ts";
+export { Dispatcher } from "./dispatcher/dispatcher.ts";
+export { leaseMs } from "./dispatcher/take-job.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
-export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
+export { findIdleJob, firstDueAt, type Runnable } from "./dispatcher/due-jobs.ts";
 export { inChunks, inTransaction } from "./handlers.ts";
 export { checkUnansweredCommit, retry } from "./retry.ts";
 export type {
@@ -20,22 +20,14 @@ export type {
 export { encodeJobKey, type JobKeys, type JobKind } from "./job-kinds.ts";
 export { classOf, encodeLane, type Lane, poolOf, pools, remoteOf, waitingForOf } from "./lane.ts";
 export { countWaiting, type WaitingJobs } from "./count-waiting.ts";
+export { arm, armNew, disarm, disarmLane } from "./arm.ts";
+export { findJob, type JobRow, jobs, jobsByLane, prefetchJob, rememberJob } from "./rows.ts";
 export {
-  arm,
-  armNew,
-  disarm,
-  disarmLane,
-  findJob,
   isRearmed,
   finish,
   leaseEnd,
-  type JobRow,
-  jobs,
-  jobsByLane,
   moveToClass,
   moveToUsualLane,
-  prefetchJob,
-  rememberJob,
   currentLane,
   renew,
-} from "./rows.ts";
+} from "./lease.ts";

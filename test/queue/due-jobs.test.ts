@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../adapters/testing/index.ts";
-import { DueJobs } from "../../src/queue/due-jobs.ts";
+import { DueJobs } from "../../src/queue/dispatcher/due-jobs.ts";
 import { encodeLane, type Lane } from "../../src/queue/lane.ts";
 import { type JobRow, jobs } from "../../src/queue/rows.ts";
 import { schema } from "../../src/modules.ts";

@@ -2,16 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { consumeJob } from "../../src/events/consumers/consume-job.ts";
 import { endLeases } from "../../src/queue/engine-register.ts";
-import {
-  arm,
-  disarm,
-  finish,
-  jobByName,
-  lease,
-  moveToClass,
-  renew,
-  storedName,
-} from "../../src/queue/rows.ts";
+import { arm, disarm } from "../../src/queue/arm.ts";
+import { finish, lease, moveToClass, renew } from "../../src/queue/lease.ts";
+import { jobByName, storedName } from "../../src/queue/rows.ts";
 import type { SendClass } from "../../src/queue/classes.ts";
 import type { Claim, JobOrder } from "../../src/queue/job.ts";
 import { decodeLane, type Lane } from "../../src/queue/lane.ts";

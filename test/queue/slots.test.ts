@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountId } from "../../src/kernel/ids.ts";
 import { isLower, sendClasses } from "../../src/queue/classes.ts";
-import { Slot, Slots } from "../../src/queue/slots.ts";
+import { Slot, Slots } from "../../src/queue/dispatcher/slots.ts";
 import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/lane.ts";
 
 const accounts = ["acct_1", "acct_2"] as AccountId[];

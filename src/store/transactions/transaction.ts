@@ -54,7 +54,7 @@ export interface Projection {
 
 /**
  * Begins the work that new rows of a collection ask for, at the end of the transaction that inserts
- * them. `src/queue/begin-at-once.ts` tells what for.
+ * them. `src/queue/dispatcher/begin-at-once.ts` tells what for.
  */
 export interface Starter<R extends object = object> {
   /** The collection whose new rows are passed to `begin`. */

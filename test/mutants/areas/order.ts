@@ -52,7 +52,7 @@ export const order = inArea("order", [
     sentence:
       "A conversation that waits with a marketing message keeps its class when a one-time code " +
       "follows, so that the code waits with the campaign.",
-    file: "src/queue/rows.ts",
+    file: "src/queue/arm.ts",
     find: "const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));",
     replace: "const better = classOf(decodeLane(job.lane));",
     tests: ["test/queue/job-rows.test.ts"],
@@ -70,7 +70,7 @@ export const order = inArea("order", [
   {
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
-    file: "src/queue/backlog.ts",
+    file: "src/queue/dispatcher/backlog.ts",
     find: "this.#slots.nextPick(lane), room)",
     replace: "this.#slots.nextPick(lane), Infinity)",
     tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],

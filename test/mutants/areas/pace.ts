@@ -53,7 +53,7 @@ export const pace = inArea("pace", [
   {
     name: "one-lane-takes-all",
     sentence: "An account with a million messages delays all others until they are sent.",
-    file: "src/queue/round-robin.ts",
+    file: "src/queue/dispatcher/round-robin.ts",
     find: "const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));",
     replace: "const next = queues.slice(round, round + 1).flat();",
     tests: ["test/queue/lane.test.ts", "test/queue/due-jobs.test.ts"],
@@ -119,7 +119,7 @@ export const pace = inArea("pace", [
     sentence:
       "A single message that begins when a mailing is to be picked next takes that pick, so that the mailing " +
       "gets less than an eighth.",
-    file: "src/queue/slots.ts",
+    file: "src/queue/dispatcher/slots.ts",
     find: 'if ("class" in lane && countsPick)',
     replace: 'if ("class" in lane)',
     tests: ["test/queue/begin-at-once.test.ts"],
@@ -129,7 +129,7 @@ export const pace = inArea("pace", [
     sentence:
       "A single message takes the only free slot when a mailing is to be picked next, which is never sent " +
       "while single messages keep arriving.",
-    file: "src/queue/backlog.ts",
+    file: "src/queue/dispatcher/backlog.ts",
     find: "if (ahead.every((each) => this.#slots.freeInLane(each) > 0)) return true;",
     replace: "return true;",
     tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],

@@ -1,10 +1,12 @@
 /** What the dispatcher does after a job, or the commit of its lease, has failed. */
-import type { LogLimit } from "../kernel/index.ts";
-import type { Clock, Logger } from "../ports/index.ts";
-import { background, isStorageFailure, type Store } from "../store/index.ts";
-import { checkUnansweredCommit, retry } from "./retry.ts";
-import type { Claim, JobRun } from "./job.ts";
-import { finish, nameOf, pauseAfter, renew, storedName } from "./rows.ts";
+import type { LogLimit } from "../../kernel/index.ts";
+import type { Clock, Logger } from "../../ports/index.ts";
+import { background, isStorageFailure, type Store } from "../../store/index.ts";
+import { checkUnansweredCommit, retry } from "../retry.ts";
+import type { Claim, JobRun } from "../job.ts";
+import { finish, renew } from "../lease.ts";
+import { nameOf, storedName } from "../rows.ts";
+import { pauseAfter } from "../pause-after.ts";
 import { leaseMs } from "./take-job.ts";
 
 interface Options {

@@ -1,14 +1,14 @@
-import { type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
-import { type JobRow, jobs } from "./rows.ts";
-import type { Clock, Logger, Write } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import { type Lane, type Pool, poolOf, remoteOf } from "../lane.ts";
+import { type JobRow, jobs } from "../rows.ts";
+import type { Clock, Logger, Write } from "../../ports/index.ts";
+import type { Store } from "../../store/index.ts";
 import { Backlog } from "./backlog.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
-import { WakeFlag } from "./wake-flag.ts";
+import { WakeFlag } from "../wake-flag.ts";
 import { RunningJobs, type RunningJobsOptions } from "./running-jobs.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
-import { FailureLog } from "./failure-log.ts";
+import { FailureLog } from "../failure-log.ts";
 import { type DueJob, dueJob } from "./round-robin.ts";
 import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
 
@@ -309,7 +309,7 @@ export class Dispatcher {
     for (const write of writes) {
       if (write.collection !== jobs) continue;
       if (write.kind !== "insert" && write.kind !== "update") continue;
-      // Only `rows.ts` writes jobs.
+      // The rows of this collection are jobs.
       const job = write.row as unknown as JobRow;
       const { due_at } = job;
       const backlog = this.#backlogs.get(job.pool);

@@ -1,9 +1,9 @@
-import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./lane.ts";
+import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "../lane.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
 import { type DueJob, dueJob, type Room, roundRobin } from "./round-robin.ts";
-import { type JobRow, jobsByDueTime, nameOf } from "./rows.ts";
-import type { Random } from "../ports/index.ts";
-import type { UnscopedReads } from "../store/index.ts";
+import { type JobRow, jobsByDueTime, nameOf } from "../rows.ts";
+import type { Random } from "../../ports/index.ts";
+import type { UnscopedReads } from "../../store/index.ts";
 
 /** Which jobs one search may return, and how many. */
 export interface DueJobsSearch extends RingSearch, Room {

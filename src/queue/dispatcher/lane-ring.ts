@@ -1,7 +1,7 @@
-import { decodeLane, groupOf, type Lane, type Pool } from "./lane.ts";
+import { decodeLane, groupOf, type Lane, type Pool } from "../lane.ts";
 import { type DueJob, dueJob, type Room } from "./round-robin.ts";
-import { type JobRow, jobsByLane } from "./rows.ts";
-import type { UnscopedReads } from "../store/index.ts";
+import { type JobRow, jobsByLane } from "../rows.ts";
+import type { UnscopedReads } from "../../store/index.ts";
 
 /** The number of rows in a page of the ring. They may belong to many lanes or to one. */
 const pageSize = 16;

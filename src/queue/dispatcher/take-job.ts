@@ -1,10 +1,11 @@
-import { TidingsError } from "../kernel/index.ts";
-import type { Claim, JobHandler, JobHandlers, JobRun } from "./job.ts";
-import { decodeJobKey, type JobKind } from "./job-kinds.ts";
-import { type Random, StorageConflict } from "../ports/index.ts";
-import { background, isStorageFailure, type Store, type UnscopedTx } from "../store/index.ts";
+import { TidingsError } from "../../kernel/index.ts";
+import type { Claim, JobHandler, JobHandlers, JobRun } from "../job.ts";
+import { decodeJobKey, type JobKind } from "../job-kinds.ts";
+import { type Random, StorageConflict } from "../../ports/index.ts";
+import { background, isStorageFailure, type Store, type UnscopedTx } from "../../store/index.ts";
 import type { DueJob } from "./round-robin.ts";
-import { lease, type StoredJobName } from "./rows.ts";
+import { lease } from "../lease.ts";
+import type { StoredJobName } from "../rows.ts";
 
 /**
  * The length of a lease, in milliseconds. It is longer than the deadline of any attempt. Handlers

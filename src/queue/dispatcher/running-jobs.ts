@@ -1,10 +1,10 @@
-import { LogLimit } from "../kernel/index.ts";
-import type { Clock, Logger } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import { LogLimit } from "../../kernel/index.ts";
+import type { Clock, Logger } from "../../ports/index.ts";
+import type { Store } from "../../store/index.ts";
 import { isLeaseStored, reschedule } from "./after-failure.ts";
-import type { JobHandlers, JobRun } from "./job.ts";
-import type { Lane } from "./lane.ts";
-import { nameOf, storedName, type StoredJobName } from "./rows.ts";
+import type { JobHandlers, JobRun } from "../job.ts";
+import type { Lane } from "../lane.ts";
+import { nameOf, storedName, type StoredJobName } from "../rows.ts";
 import { Slot, type Slots } from "./slots.ts";
 import { runJob, type TakenJob } from "./take-job.ts";
 

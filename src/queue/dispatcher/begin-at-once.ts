@@ -15,9 +15,9 @@
  *    transaction. If the storage fails in the commit, the answer to the commit may be lost, and the
  *    store calls `onOutcomeUnknown`.
  */
-import type { BegunWork, Starter, UnscopedTx } from "../store/index.ts";
-import { decodeLane, type Lane } from "./lane.ts";
-import { type JobRow, jobs } from "./rows.ts";
+import type { BegunWork, Starter, UnscopedTx } from "../../store/index.ts";
+import { decodeLane, type Lane } from "../lane.ts";
+import { type JobRow, jobs } from "../rows.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import { takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 

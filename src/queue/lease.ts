@@ -1,0 +1,171 @@
+import type { Seen } from "../ports/index.ts";
+import { unscoped, type UnscopedTx } from "../store/index.ts";
+import type { SendClass } from "./classes.ts";
+import type { Claim } from "./job.ts";
+import { type AnyJobName, decodeJobKey } from "./job-kinds.ts";
+import { classOf, decodeLane, type Lane, readyLane } from "./lane.ts";
+import {
+  type StoredJobName,
+  jobByName,
+  jobs,
+  type AnyTx,
+  storedLane,
+  inClass,
+  type JobRow,
+  findJob,
+} from "./rows.ts";
+
+/** A lease to be taken. */
+interface LeaseOrder {
+  readonly leaseMs: number;
+  /**
+   * Random for each lease. A counter in the row would restart when the job is finished and armed
+   * again, and a stalled holder of an old lease could pass for the new one.
+   */
+  readonly fence: number;
+  readonly leasedBy: string | null;
+}
+
+/**
+ * Leases a due job. Returns undefined if the job is gone or not due any more, usually because
+ * another dispatcher was faster.
+ */
+export async function lease(
+  tx: UnscopedTx,
+  { kind, key }: StoredJobName,
+  { leaseMs, fence, leasedBy }: LeaseOrder,
+): Promise<Claim | undefined> {
+  const job = await tx.get(jobByName, [kind, key], { lock: true, hold: "recent" });
+  if (job === undefined || job.due_at > tx.now) return undefined;
+  const due_at = tx.now + leaseMs;
+  return claimOf(tx.update(jobs, job, { leased: true, fence, due_at, leased_by: leasedBy }));
+}
+
+/** The part of a claim that proves its lease. */
+type LeaseProof = AnyJobName & Pick<Claim, "fence">;
+
+/**
+ * Checks in this transaction that the claim still has the lease, and extends the lease when less
+ * than half of it is left. Returns false if the lease was lost: another dispatcher has the job, or
+ * the job was removed.
+ */
+export async function renew(within: AnyTx, claim: LeaseProof, leaseMs: number): Promise<boolean> {
+  const tx = unscoped(within);
+  const job = await leasedJob(within, claim);
+  if (job === undefined) return false;
+  if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });
+  return true;
+}
+
+interface Finish {
+  /** When to run the job again, in milliseconds since the epoch; absent when the work is done. */
+  readonly againAt?: number;
+  /** Whether the run failed. Otherwise the job's count of failures starts again. */
+  readonly failed?: boolean;
+  /**
+   * The lane in which the job waits; by default its usual lane, or its slow lane after a failure.
+   */
+  readonly lane?: Lane;
+}
+
+/**
+ * Ends the lease, and removes the job unless it is due again: at `againAt`, or because it was armed
+ * during the run. Does nothing if the lease was lost.
+ */
+export async function finish(
+  within: AnyTx,
+  claim: LeaseProof,
+  { againAt, failed = false, lane }: Finish = {},
+): Promise<void> {
+  const tx = unscoped(within);
+  const job = await leasedJob(within, claim);
+  if (job === undefined) return;
+  const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);
+  if (due === Infinity) {
+    tx.remove(jobs, job);
+    return;
+  }
+  const failures = failed ? job.failures + 1 : 0;
+  const next = lane ?? readyLane(decodeLane(job.lane), { slow: failed });
+  tx.update(jobs, job, {
+    leased: false,
+    due_at: due,
+    rearmed_at: null,
+    failures,
+    ...storedLane(next),
+  });
+}
+
+/** Whether the job was armed again since it was claimed. False if the lease was lost. */
+export async function isRearmed(within: AnyTx, claim: LeaseProof): Promise<boolean> {
+  const job = await leasedJob(within, claim);
+  return job !== undefined && job.rearmed_at !== null;
+}
+
+/**
+ * Returns when the lease of the claim ends, in milliseconds since the epoch. After `renew`, at least
+ * half of it is left.
+ */
+export async function leaseEnd(within: AnyTx, claim: Claim): Promise<number> {
+  return (await requireLeasedJob(within, claim)).due_at;
+}
+
+/** Returns the lane of the job. The job may have been moved since it was claimed. */
+export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
+  return decodeLane((await requireLeasedJob(within, claim)).lane);
+}
+
+/**
+ * Moves the job to the lane of the class that `choose` returns; `choose` gets its current class.
+ * Does nothing if the lease was lost. A job that was armed during its run keeps its class until the
+ * next one: arming it again may write nothing, so `choose` may not see what it was armed for.
+ */
+export async function moveToClass(
+  within: AnyTx,
+  claim: LeaseProof,
+  choose: (current: SendClass) => Promise<SendClass>,
+): Promise<void> {
+  const job = await leasedJob(within, claim);
+  if (job === undefined || job.rearmed_at !== null) return;
+  const change = inClass(job, await choose(classOf(decodeLane(job.lane))));
+  if (Object.keys(change).length > 0) unscoped(within).update(jobs, job, change);
+}
+
+/** Moves the job to its usual lane, where it waits for no throttle. */
+export async function moveToUsualLane(within: AnyTx, claim: Claim): Promise<void> {
+  const job = await requireLeasedJob(within, claim);
+  const usual = storedLane(readyLane(decodeLane(job.lane), { slow: false }));
+  if (usual.lane !== job.lane) unscoped(within).update(jobs, job, usual);
+}
+
+/**
+ * Returns the job of a claim.
+ * @throws TypeError if the lease was lost
+ */
+async function requireLeasedJob(within: AnyTx, claim: Claim): Promise<Seen<JobRow>> {
+  const job = await leasedJob(within, claim);
+  if (job === undefined) {
+    throw new TypeError("call `renew` in this transaction before you use the claim");
+  }
+  return job;
+}
+
+/** Returns the job of a claim, or undefined if the lease was lost. */
+async function leasedJob(within: AnyTx, claim: LeaseProof): Promise<Seen<JobRow> | undefined> {
+  const job = await findJob(within, claim, { hold: "recent" });
+  return job?.leased === true && job.fence === claim.fence ? job : undefined;
+}
+
+function claimOf({ kind, key, account_id, mode, lane, fence, failures, due_at }: JobRow): Claim {
+  // Only `armNew` inserts jobs, from an order in which kind, key, account and lane belong together.
+  return {
+    kind,
+    key: decodeJobKey(kind, key),
+    account_id,
+    mode,
+    lane: decodeLane(lane),
+    fence,
+    leased_until: due_at,
+    failures,
+  } as Claim;
+}
