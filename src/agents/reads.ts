@@ -1,10 +1,7 @@
 import { agentById, type AgentRow, agents, agentVersionOf } from "./rows.ts";
-import type { RunRow } from "./runs/rows.ts";
 import type { Agent, AgentDefinition } from "./types.ts";
 import { type ById, byIdSchema, iso, notFound } from "../kernel/index.ts";
 import { listQuery, type Query } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
-import type { ReadOptions, Tx } from "../store/index.ts";
 
 export const getAgent: Query<ById, Agent> = {
   kind: "query",
@@ -51,42 +48,4 @@ export function agentResource(
     created_at: iso(created_at),
     updated_at: iso(updated_at),
   };
-}
-
-/** @throws TidingsError `not_found` */
-export async function agentToChange(
-  tx: Tx,
-  id: string,
-  options?: ReadOptions,
-): Promise<Seen<AgentRow>> {
-  const agent = await tx.get(agentById, [id], options);
-  if (agent === undefined) throw notFound("agent");
-  return agent;
-}
-
-interface AgentInUse {
-  readonly agent: AgentRow;
-  readonly definition: AgentDefinition;
-}
-
-/**
- * Returns the agent of a run or a session, and its definition in the version that these use.
- * Undefined if the agent was deleted.
- */
-export async function agentInUse(
-  tx: Tx,
-  { agent_id, agent_revision }: Pick<RunRow, "agent_id" | "agent_revision">,
-): Promise<AgentInUse | undefined> {
-  const [agent, version] = await Promise.all([
-    tx.get(agentById, [agent_id]),
-    tx.get(agentVersionOf, [agent_id, agent_revision]),
-  ]);
-  return agent && version && { agent, definition: version.definition };
-}
-
-/** Returns the definition of an agent's current version. */
-export async function findDefinition(tx: Tx, { id, revision }: AgentRow): Promise<AgentDefinition> {
-  const version = await tx.get(agentVersionOf, [id, revision]);
-  if (version === undefined) throw new TypeError("an agent has no version");
-  return version.definition;
 }

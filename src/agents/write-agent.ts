@@ -16,7 +16,8 @@ import {
   updateAgentSchema,
 } from "./types.ts";
 import { unknownAction } from "./actions/unknown-action.ts";
-import { agentResource, agentToChange, findDefinition } from "./reads.ts";
+import { agentResource } from "./reads.ts";
+import { agentToChange, findDefinition } from "./find-agent.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import {
   agentByOrdinal,

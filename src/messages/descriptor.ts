@@ -1,10 +1,10 @@
 import {
   getMessage,
-  getTimeline,
   listContactMessages,
   listConversationMessages,
   listMessages,
 } from "./reads.ts";
+import { getTimeline } from "./timeline/get-timeline.ts";
 import { searchConversations } from "./search/search-conversations.ts";
 import { conversationMatchSchema } from "./search/search-types.ts";
 import { reply } from "./sending/reply.ts";
@@ -18,7 +18,7 @@ import { pageSchema } from "../kernel/index.ts";
 import { batchResultsSchema } from "./sending/batch-types.ts";
 import { messagePreviewSchema } from "./sending/preview-types.ts";
 import { messageSchema } from "./types.ts";
-import { timelineSchema } from "./timeline-types.ts";
+import { timelineSchema } from "./timeline/timeline-types.ts";
 import {
   type ApiRoute,
   command,

@@ -12,7 +12,8 @@ export {
 } from "./events.ts";
 export { onMessageReceived, receiveMessage } from "./inbound/receive.ts";
 export { sendInConversation } from "./sending/reply.ts";
-export { isMessageInProgress, messageResource } from "./reads.ts";
+export { isMessageInProgress } from "./reads.ts";
+export { messageResource } from "./show.ts";
 export { removeWords } from "./search/search-words.ts";
 export { moveMessage, writeTimeline } from "./move.ts";
 export { stateOf } from "./stored-state.ts";
@@ -44,7 +45,7 @@ export {
   type TimelineReceipt,
   type TimelineRedaction,
   type TimelineTransition,
-} from "./timeline-types.ts";
+} from "./timeline/timeline-types.ts";
 export type { ConversationMatch, SearchConversations } from "./search/search-types.ts";
 export { recordCallback } from "./transports/record-reports.ts";
 export { startTransports, stopTransports, undoStart } from "./transports/start-transports.ts";

@@ -10,7 +10,7 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./jobs.ts";
-import type { TimelineEntry } from "./timeline-types.ts";
+import type { TimelineEntry } from "./timeline/timeline-types.ts";
 
 /** Writes a message's new state. If the status changed, counts it and publishes events. */
 export async function moveMessage(

@@ -1,31 +1,18 @@
-import {
-  definedFields,
-  iso,
-  isoOrNull,
-  type ById,
-  byIdSchema,
-  notFound,
-  type Page,
-  ulidOf,
-} from "../kernel/index.ts";
+import { definedFields, type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
 import {
   type MessageRow,
-  attemptsOfMessage,
   messageById,
   messages,
   messagesByRareStatus,
   messagesOfContact,
   messagesOfConversation,
   rareStatuses,
-  timelineById,
 } from "./rows.ts";
 import { type ListMessages, listMessagesSchema } from "./input-types.ts";
-import type { Message, MessageError } from "./types.ts";
+import type { Message } from "./types.ts";
 import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { listAttempts } from "./attempts/message-attempts.ts";
-import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./timeline.ts";
-import type { Timeline, TimelineEntry } from "./timeline-types.ts";
 import {
   type ContactHistory,
   contactHistorySchema,
@@ -34,40 +21,10 @@ import {
 } from "../contacts/index.ts";
 import { conversationById, type ThreadQuery, threadQuerySchema } from "../conversations/index.ts";
 import { findJob } from "../queue/index.ts";
+import { messageResource } from "./show.ts";
 
-export function messageResource(row: MessageRow): Message {
-  const { author_type, author_id, segments, encoding } = row;
-  return {
-    id: row.id,
-    direction: row.direction,
-    channel: row.channel,
-    status: row.status,
-    from: row.from,
-    to: row.to,
-    body: row.body,
-    media: [...row.media],
-    author: author_id === null ? { type: author_type } : { type: author_type, id: author_id },
-    contact_id: row.contact_id,
-    conversation_id: row.conversation_id,
-    category: row.category,
-    segments: segments === null || encoding === null ? null : { count: segments, encoding },
-    send_at: isoOrNull(row.send_at),
-    expires_at: isoOrNull(row.expires_at),
-    error: row.error,
-    transport: row.transport,
-    provider_message_id: row.provider_message_id,
-    metadata: { ...row.metadata },
-    idempotency_key: row.idempotency_key,
-    opt_out_suspected: row.opt_out_suspected,
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-    sent_at: isoOrNull(row.sent_at),
-    delivered_at: isoOrNull(row.delivered_at),
-    read_at: isoOrNull(row.read_at),
-  };
-}
-
-async function readMessage(reads: Reads, id: string): Promise<MessageRow> {
+/** @throws TidingsError `not_found` */
+export async function readMessage(reads: Reads, id: string): Promise<MessageRow> {
   const message = await reads.get(messageById, [id]);
   if (message === undefined) throw notFound("message");
   return message;
@@ -122,59 +79,6 @@ function rangeOf(filters: Filters): Omit<RangeList<MessageRow>, "operation" | "f
   return status === undefined
     ? { index: messages.primary, prefix: [], ...rest }
     : { index: messagesByRareStatus, prefix: [status], ...rest };
-}
-
-/** The maximum number of attempts and of other entries that a timeline reads, latest first. */
-const maxEntries = 1_000;
-
-/** Returns a message's status changes, attempts, receipts and look-ups. */
-export const getTimeline: Query<ById, Timeline> = {
-  kind: "query",
-  name: "messages.timeline",
-  input: () => byIdSchema,
-  async run(reads, { id }) {
-    const message = await readMessage(reads, id);
-    const [tried, rows] = await Promise.all([
-      reads.range({
-        index: attemptsOfMessage,
-        prefix: [id],
-        order: "descending",
-        limit: maxEntries,
-      }),
-      reads.range({
-        index: timelineById,
-        prefix: [id],
-        order: "descending",
-        limit: maxEntries,
-      }),
-    ]);
-    const others = rows.map(
-      ({ id: entry_id, message_version, at, led_to, entry }): TimelineRecord => ({
-        version: message_version,
-        ulid: ulidOf(entry_id),
-        at,
-        led_to,
-        entry,
-        error: errorOf(entry),
-      }),
-    );
-    const records = [...tried.flatMap(attemptRecords), ...others];
-    const first =
-      message.direction === "inbound" ? "received" : firstStatus(records, message.send_at !== null);
-    const created: TimelineRecord = {
-      version: 0,
-      ulid: ulidOf(id),
-      at: message.created_at,
-      led_to: first,
-      error: null,
-      entry: null,
-    };
-    return { data: timelineOf(created, records) };
-  },
-};
-
-function errorOf(entry: TimelineEntry | null): MessageError | null {
-  return entry !== null && "error" in entry ? entry.error : null;
 }
 
 /** A contact's messages on all channels, newest first. */

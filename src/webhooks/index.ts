@@ -24,7 +24,8 @@ export type {
   WebhookOptions,
   WebhookRuntime,
 } from "./sending/post-delivery.ts";
-export { deliveryResource, nextAttemptAt, oldestPending } from "./reads.ts";
+export { deliveryResource, nextAttemptAt } from "./show.ts";
+export { oldestPending } from "./reads.ts";
 export { deliveries } from "./rows.ts";
 export { deliverJob } from "./rules.ts";
 export { secretText, signatureHeaders, signingKey } from "./sending/signature.ts";

@@ -1,11 +1,10 @@
-import { type ById, byIdSchema, iso, isoOrNull, notFound, type Page } from "../kernel/index.ts";
+import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
 import { listQuery, mapPage, pageOf, type Query } from "../operations/index.ts";
 import type { KeyValue, Seen } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
 import {
   deliveriesOfWebhook,
   deliveryAttemptByNumber,
-  type DeliveryAttemptRow,
   deliveryAttempts,
   deliveryById,
   type DeliveryRow,
@@ -13,10 +12,8 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import { automaticAt, maxAttemptsRead, maxWebhooks, shownStatus, storedStatuses } from "./rules.ts";
+import { maxAttemptsRead, maxWebhooks, storedStatuses } from "./rules.ts";
 import {
-  type Delivery,
-  type DeliveryAttempt,
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,
   type DeliveryWithAttempts,
@@ -25,6 +22,7 @@ import {
   listDeliveriesSchema,
 } from "./deliveries/delivery-types.ts";
 import type { Webhook } from "./types.ts";
+import { webhookResource, withAttempts } from "./show.ts";
 
 export const getWebhook: Query<ById, Webhook> = {
   kind: "query",
@@ -132,23 +130,6 @@ async function readWebhook(reads: Reads, id: string): Promise<Seen<WebhookRow>> 
   return webhook;
 }
 
-export function webhookResource(row: WebhookRow): Webhook {
-  const { id, url, events, headers, ordering, description, status, disabled_reason } = row;
-  return {
-    id,
-    url,
-    events: [...events],
-    headers: { ...headers },
-    ordering,
-    description,
-    status,
-    disabled_reason,
-    previous_expires_at: isoOrNull(row.previous_expires_at),
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-  };
-}
-
 /** The number of attempts that each delivery of a list shows. A response can have 16 KiB. */
 const maxAttemptsShown = 5;
 
@@ -156,55 +137,4 @@ const maxAttemptsShown = 5;
 function latestNumbers({ id, attempts }: DeliveryRow): (readonly [string, number])[] {
   const first = Math.max(1, attempts - maxAttemptsShown + 1);
   return Array.from({ length: attempts - first + 1 }, (_, i) => [id, first + i] as const);
-}
-
-export function deliveryResource(row: DeliveryRow, webhook: WebhookRow, now: number): Delivery {
-  const { id, webhook_id, event_id, event_type, attempts, created_at } = row;
-  return {
-    id,
-    webhook_id,
-    event_id,
-    event_type,
-    status: shownStatus(row.status, webhook.status),
-    attempt_count: attempts,
-    next_attempt_at: isoOrNull(nextAttemptAt(row, webhook, now)),
-    created_at: iso(created_at),
-  };
-}
-
-function withAttempts(
-  row: DeliveryRow,
-  webhook: WebhookRow,
-  attempts: readonly DeliveryAttemptRow[],
-  now: number,
-): DeliveryWithAttempts {
-  return { ...deliveryResource(row, webhook, now), attempts: attempts.map(attemptResource) };
-}
-
-/** Returns the earliest time of a delivery's next attempt, or null if none is scheduled. */
-export function nextAttemptAt(
-  delivery: DeliveryRow,
-  webhook: WebhookRow,
-  now: number,
-): number | null {
-  const at = Math.min(automaticAt(webhook, delivery, now), delivery.manual_at ?? Infinity);
-  return at === Infinity ? null : at;
-}
-
-function attemptResource(row: DeliveryAttemptRow): DeliveryAttempt {
-  const { id, number, manual, started_at, duration_ms, address, status_code, error } = row;
-  return {
-    id,
-    number,
-    manual,
-    started_at: iso(started_at),
-    duration_ms,
-    address,
-    status_code,
-    error,
-    response_headers: { ...row.response_headers },
-    response_body: row.response_body,
-    response_body_encoding: row.response_is_base64 ? "base64" : "utf-8",
-    response_truncated: row.response_truncated,
-  };
 }

@@ -1,4 +1,4 @@
-import { webhookResource } from "./reads.ts";
+import { webhookResource } from "./show.ts";
 import {
   deliveries,
   deliveriesInOrder,

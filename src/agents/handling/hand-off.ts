@@ -1,5 +1,5 @@
 import { conversationHandoff } from "../events.ts";
-import { agentInUse } from "../reads.ts";
+import { agentInUse } from "../find-agent.ts";
 import { type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions } from "../rows.ts";
 import type { HandoffCause } from "../settings/handoff-rule-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";

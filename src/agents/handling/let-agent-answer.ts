@@ -1,6 +1,6 @@
 /** Which agent answers a contact's messages. */
 import { answeredThrough } from "./answered-messages.ts";
-import { agentInUse } from "../reads.ts";
+import { agentInUse } from "../find-agent.ts";
 import {
   agentById,
   type AgentRow,

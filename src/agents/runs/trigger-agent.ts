@@ -6,7 +6,7 @@ import { type AnswerContext, validValue } from "../playbooks/slots.ts";
 import type { Slot } from "../playbooks/slot-types.ts";
 import { checkTriggerInput } from "../actions/check-input.ts";
 import { unknownAction } from "../actions/unknown-action.ts";
-import { agentToChange, findDefinition } from "../reads.ts";
+import { agentToChange, findDefinition } from "../find-agent.ts";
 import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "../rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./input-types.ts";
 import { runResource } from "./show.ts";

@@ -4,7 +4,7 @@ import { handOff } from "../handling/hand-off.ts";
 import { answersIn, openSession } from "../handling/session.ts";
 import { findUnanswered } from "../handling/answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
-import { agentInUse } from "../reads.ts";
+import { agentInUse } from "../find-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";

@@ -14,7 +14,7 @@ import { evidenceOf, withValidTime } from "../attempts/attempt-rules.ts";
 import { applyEvidence } from "../rules.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
-import type { IgnoredReason } from "../timeline-types.ts";
+import type { IgnoredReason } from "../timeline/timeline-types.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Receipt, Seen } from "../../ports/index.ts";
 import { type Tx, unscoped } from "../../store/index.ts";

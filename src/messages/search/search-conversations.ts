@@ -11,7 +11,7 @@ import { defaultPageSize, type Page } from "../../kernel/index.ts";
 import { findByWords, type Query } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
-import { messageResource } from "../reads.ts";
+import { messageResource } from "../show.ts";
 import { messageById, type MessageRow, messagesByWords } from "../rows.ts";
 import {
   type ConversationMatch,

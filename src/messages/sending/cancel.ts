@@ -3,7 +3,7 @@ import { type Command, showsOutput } from "../../operations/index.ts";
 import { arm, disarm } from "../../queue/index.ts";
 import { sendJob } from "../jobs.ts";
 import { moveAndRecord } from "../move.ts";
-import { messageResource } from "../reads.ts";
+import { messageResource } from "../show.ts";
 import { messageById } from "../rows.ts";
 import { cancel } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";

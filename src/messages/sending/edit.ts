@@ -16,7 +16,7 @@ import { factsOf } from "../hand-over/check-queued.ts";
 import { type EditMessage, editMessageSchema } from "../input-types.ts";
 import { mayBeWithCarrier } from "../attempts/message-attempts.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
-import { messageResource } from "../reads.ts";
+import { messageResource } from "../show.ts";
 import { messageById, type MessageRow, messages } from "../rows.ts";
 import { edit, type Scheduled } from "../rules.ts";
 import { updateWords } from "../search/search-words.ts";

@@ -16,7 +16,7 @@ import { prefetchJob } from "../../queue/index.ts";
 import { chooseSender } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { type Reply, replySchema } from "../input-types.ts";
-import { messageResource } from "../reads.ts";
+import { messageResource } from "../show.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../rows.ts";
 import { channelOf } from "../rules.ts";
 import { acceptMessage } from "./accept-message.ts";

@@ -29,7 +29,7 @@ import {
 import { authorOf, type Call, type Command } from "../../operations/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { acceptMessage } from "./accept-message.ts";
-import { messageResource } from "../reads.ts";
+import { messageResource } from "../show.ts";
 import type { Message } from "../types.ts";
 
 /** Queues or schedules a message. Any engine may hand it over. */

@@ -1,4 +1,4 @@
-import { webhookResource } from "../reads.ts";
+import { webhookResource } from "../show.ts";
 import { manualRequest } from "./redeliver.ts";
 import { deliveries, deliveriesOfWebhook, deliveryById, webhookById, webhooks } from "../rows.ts";
 import { deliverJob, manualAttemptRefusal, recoverJob } from "../rules.ts";

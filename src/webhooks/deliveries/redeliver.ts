@@ -3,7 +3,7 @@ import {
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,
 } from "./delivery-types.ts";
-import { deliveryResource } from "../reads.ts";
+import { deliveryResource } from "../show.ts";
 import { deliveries, deliveryById, type DeliveryRow } from "../rows.ts";
 import { deliverJob, manualAttemptRefusal, maxManualAttempts } from "../rules.ts";
 import { getWebhookForUpdate } from "../webhook-commands.ts";

@@ -6,8 +6,8 @@ import {
   type MessageStatus,
   messageStatusSchema,
   timestamp,
-} from "../kernel/index.ts";
-import { messageErrorSchema, type MessageError } from "./types.ts";
+} from "../../kernel/index.ts";
+import { messageErrorSchema, type MessageError } from "../types.ts";
 
 /** The status that a carrier's receipt reports. */
 export type ReceiptStatus = "sent" | "delivered" | "undelivered" | "read";
