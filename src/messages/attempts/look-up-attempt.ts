@@ -94,7 +94,7 @@ async function askCarrier(
 }
 
 /** Returns the attempt of a job and its message. Undefined if the sandbox was reset meanwhile. */
-async function findReported(
+async function findMessageAndAttempt(
   tx: Tx,
   { key }: Claim<"follow-up">,
 ): Promise<MessageAndAttempt | undefined> {
@@ -113,7 +113,7 @@ async function recordLookup(
   claim: Claim<"follow-up">,
   answer: LookupAnswer,
 ): Promise<void> {
-  const reported = await findReported(tx, claim);
+  const reported = await findMessageAndAttempt(tx, claim);
   if (reported === undefined) return finish(tx, claim);
 
   const { message, attempt: before } = reported;
@@ -189,7 +189,7 @@ async function applyFinding(
  * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
  */
 async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
-  const reported = await findReported(tx, claim);
+  const reported = await findMessageAndAttempt(tx, claim);
   if (reported === undefined || waitsForOther(reported)) return finish(tx, claim);
   const { message, attempt } = reported;
   const endsAt = attempt.started_at + maxAbsenceMs;

@@ -14,7 +14,7 @@ import type { MessageStatus } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 
-/** An attempt on which a carrier reports, and its message. */
+/** A message, and one of its attempts. */
 export interface MessageAndAttempt {
   readonly message: Seen<MessageRow>;
   readonly attempt: Seen<AttemptRow>;
