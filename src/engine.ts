@@ -104,7 +104,7 @@ export class MessagingEngine<
     });
     const transports = [...chosen.transports, webchatTransport(store)];
     const settings = { ...chosen, transports };
-    const bus = new EventBus({ logger, awaited: (work) => this.#lifecycle.awaited(work) });
+    const bus = new EventBus({ logger, run: (handler) => this.#lifecycle.runHandler(handler) });
     const streams = new LiveStreams({ store, clock, logger });
     const hostPolicies = new HostPolicies({
       policies: settings.policies,
@@ -184,7 +184,7 @@ export class MessagingEngine<
    * Calls `handler` after each commit of this engine that contains an event of this type. The
    * engine does not see the commit of a transaction that you opened yourself. Errors of the handler
    * are logged and affect nothing else. A stop waits for the handler, which may call the engine
-   * meanwhile.
+   * meanwhile. A handler that calls `stop` can wait for it: the stop does not wait for that handler.
    * @throws TidingsError `invalid_option` when there is no such event type
    */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {

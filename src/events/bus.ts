@@ -20,18 +20,18 @@ interface EventBusOptions {
    * Runs a handler as work that a stop waits for, so that it may call the engine. Otherwise, whether
    * it may would depend on who made the commit.
    */
-  readonly awaited: (work: () => Promise<void>) => Promise<void>;
+  readonly run: (handler: () => Promise<void>) => Promise<void>;
 }
 
 /** Calls handlers in this process for events that this process committed. */
 export class EventBus {
   readonly #logger: Logger;
-  readonly #awaited: EventBusOptions["awaited"];
+  readonly #run: EventBusOptions["run"];
   readonly #handlers = new Map<EventType, Set<Handler>>();
 
-  constructor({ logger, awaited }: EventBusOptions) {
+  constructor({ logger, run }: EventBusOptions) {
     this.#logger = logger;
-    this.#awaited = awaited;
+    this.#run = run;
   }
 
   /** @throws TidingsError `invalid_option` */
@@ -57,7 +57,7 @@ export class EventBus {
       // Copied, because a handler may add or remove handlers.
       const called = [...handlers];
       for (const handler of called) {
-        void this.#awaited(() => this.#call(handler, ownEvent(row), scope));
+        void this.#run(() => this.#call(handler, ownEvent(row), scope));
       }
     }
   }

@@ -1,24 +1,31 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
+interface Running {
+  isRunning: boolean;
+  readonly mayLeave: boolean;
+}
+
 /**
- * What a stop of the engine waits for: the calls of the host application and of clients, and the
- * jobs. Functions of the host application that they call, such as policies, actions and handlers of
- * consumers, may call the engine meanwhile, since they would fail without it.
+ * What a stop of the engine waits for: the calls of the host application and of clients, the jobs,
+ * and the handlers of events. Functions of the host application that they call, such as policies,
+ * actions and handlers of consumers, may call the engine meanwhile, since they would fail without it.
  */
 export class AwaitedWork {
-  readonly #running = new Set<Promise<unknown>>();
-  readonly #current = new AsyncLocalStorage<{ isRunning: boolean }>();
+  /** The work that `ended` waits for. */
+  readonly #awaited = new Set<Running>();
+  readonly #current = new AsyncLocalStorage<Running>();
+  #onEnded: (() => void) | undefined;
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    const mark = { isRunning: true };
-    const running = this.#current.run(mark, work);
-    this.#running.add(running);
+  /** `mayLeave`: whether a stop that the work calls itself need not wait for it (`leave`). */
+  async run<T>(work: () => Promise<T>, { mayLeave = false } = {}): Promise<T> {
+    const running = { isRunning: true, mayLeave };
+    this.#awaited.add(running);
     try {
-      return await running;
+      return await this.#current.run(running, work);
     } finally {
-      this.#running.delete(running);
       // What the work has left running is not awaited any more.
-      mark.isRunning = false;
+      running.isRunning = false;
+      this.#leave(running);
     }
   }
 
@@ -27,8 +34,26 @@ export class AwaitedWork {
     return this.#current.getStore()?.isRunning === true;
   }
 
-  /** Resolves when nothing runs. */
+  /**
+   * Called when a stop begins. The work that the caller belongs to may wait for the stop, so the
+   * stop does not wait for it. A call cannot leave: its transaction ends before the storage closes.
+   */
+  leave(): void {
+    const running = this.#current.getStore();
+    if (running?.mayLeave === true) this.#leave(running);
+  }
+
+  /** Resolves when nothing runs that a stop waits for. */
   async ended(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    while (this.#awaited.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onEnded = resolve;
+      });
+    }
+  }
+
+  #leave(running: Running): void {
+    this.#awaited.delete(running);
+    if (this.#awaited.size === 0) this.#onEnded?.();
   }
 }

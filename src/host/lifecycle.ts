@@ -75,9 +75,12 @@ export class Lifecycle {
     return this.#awaited.run(async () => call(await prepared));
   }
 
-  /** Runs work that a stop waits for, up to its deadline. It may call the engine meanwhile. */
-  awaited<T>(work: () => Promise<T>): Promise<T> {
-    return this.#awaited.run(work);
+  /**
+   * Runs a handler of events. A stop waits for it, up to its deadline, unless the handler has called
+   * `stop` itself. It may call the engine meanwhile.
+   */
+  runHandler(handler: () => Promise<void>): Promise<void> {
+    return this.#awaited.run(handler, { mayLeave: true });
   }
 
   /** Starts the engine unless it is started. @throws TidingsError after `stop` */
@@ -88,6 +91,7 @@ export class Lifecycle {
 
   /** Stops the engine unless it is stopped. */
   stop(deadlineMs: number): Promise<void> {
+    this.#awaited.leave();
     return (this.#stopping ??= this.#stopInTime(deadlineMs));
   }
 

@@ -309,6 +309,22 @@ describe("a handler of events that runs when the engine stops", () => {
     expect(log).toEqual([]);
   });
 
+  it("may wait for the stop, which does not wait for it", async () => {
+    const { clock, engine, log } = world();
+    const one = engine(memory());
+    let count = 0;
+    one.on("contact.created", async () => {
+      await one.stop();
+      count++;
+    });
+    await one.start();
+    const created = [hello.to, "+15005550002"].map((phone) => one.contacts.create({ phone }));
+    await Promise.all(created);
+    await clock.settle();
+    expect([count, clock.nextWakeAt]).toEqual([2, undefined]);
+    expect(log).toEqual([]);
+  });
+
   it("delays the stop only until its deadline", async () => {
     const { clock, engine } = world();
     const one = engine(memory());
