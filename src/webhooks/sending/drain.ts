@@ -182,8 +182,8 @@ export class WebhookDrain {
     const { run } = this.#options;
     if (run.stopping.aborted) return false;
     if (this.#failure !== undefined || !this.#hasLease || this.#mayEnd) return false;
-    // Each renewal leaves at least half of the lease. If the process has stalled since, another
-    // engine may have sent the deliveries, and later ones.
+    // After a renewal, at least half of the lease is left. If the process has stalled for longer,
+    // another engine may have sent the deliveries, and later ones.
     if (this.#sinceRenewal >= leaseMs / 2) return false;
     if (this.#attemptCount >= maxDrainAttempts) return false;
     if (this.#isOver() && this.#inTime === 0) return false;
