@@ -206,6 +206,38 @@ test.for([1440, 1000, 390])(
   },
 );
 
+test("the focus goes along with j and k from beyond the rows in sight, and from where there was none", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  let id = "";
+  // More than the rows in sight and those that are ready around them.
+  for (let i = 0; i < 40; i++) {
+    const from = `+1415555${String(i).padStart(4, "0")}`;
+    id = (await shop.sandbox.inbound({ from, body: `Message ${i}.` })).conversation_id;
+  }
+  const press = async (key: string, message: string) => {
+    await page.keyboard.press(key);
+    await page.locator(".row:focus", { hasText: message }).waitFor({ timeout: 10_000 });
+  };
+  await page.goto(url);
+  await page.locator(".row", { hasText: "Message 39." }).waitFor();
+  await press("k", "Message 0.");
+  await press("k", "Message 1.");
+  // It stays with the row that is scrolled out of sight.
+  await page.evaluate("document.querySelector('.virtual-list').scrollTop = 0");
+  await page.locator(".row", { hasText: "Message 39." }).waitFor();
+  await press("k", "Message 2.");
+  // The list does not have what is opened.
+  await shop.conversations.update(id, { status: "closed" });
+  await page.goto(`${url}#/all`);
+  await page.reload();
+  await page.locator(".row", { hasText: "Message 38." }).waitFor();
+  await page.evaluate(`location.hash = "#/all/${id}"`);
+  await page.locator(".message", { hasText: "Message 39." }).waitFor();
+  await press("j", "Message 38.");
+});
+
 test("what a person writes or opens on a narrow screen is not under the contact", async ({
   skip,
 }) => {

@@ -181,10 +181,11 @@ function useFocusOfNext(
     const last = before.current;
     before.current = loaded;
     if (loaded === last) return;
-    const rowBefore = document.querySelector(`[data-key="${CSS.escape(last ?? "")}"] > a`);
-    const goesOn = loaded !== undefined && document.activeElement === rowBefore;
-    if (!goesOn && !isFocusLost()) return;
     const list = document.querySelector<HTMLElement>(".list");
+    const rowBefore = list?.querySelector(`[data-key="${CSS.escape(last ?? "")}"] > a`);
+    // The list has the focus itself where no row could take it.
+    const wasThere = [rowBefore, list].includes(document.activeElement);
+    if (!(wasThere && loaded !== undefined) && !isFocusLost()) return;
     const row = list?.querySelector<HTMLElement>("a[aria-current]");
     const target = list?.checkVisibility() === true ? (row ?? list) : conversation.current;
     target?.focus({ preventScroll: true });

@@ -31,8 +31,9 @@ const pixels = (rem: number): number =>
   rem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 /**
- * A list of any length, of which only the rows in sight are in the document. All rows have the same
- * height, so the work of a rendering does not grow with the list. The arrow keys go through it.
+ * A list of any length, of which only the rows in sight and the active one are in the document. All
+ * rows have the same height, so the work of a rendering does not grow with the list. The arrow keys
+ * go through it.
  */
 export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, items, rowHeight, renderRow, onEnd, active, footer } = props;
@@ -110,8 +111,12 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const isThere = (index: number): boolean => index >= first && index < end;
   const stop = [currentIndex, activeIndex].find(isThere) ?? Math.max(first, inSight.first);
 
+  const indexes = Array.from({ length: end - first }, (_, index) => first + index);
+  // The active row is always there, so that it can take and keep the focus.
+  if (activeIndex >= end) indexes.push(activeIndex);
+  else if (activeIndex !== -1 && activeIndex < first) indexes.unshift(activeIndex);
   const rows: JSX.Element[] = [];
-  for (let index = first; index < end; index++) {
+  for (const index of indexes) {
     const key = items.at(index) ?? "";
     rows.push(
       <div
