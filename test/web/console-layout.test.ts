@@ -77,3 +77,16 @@ test("the list of test numbers shows each number whole", async ({ skip }) => {
   );
   expect(cut).toEqual([]);
 });
+
+test("a narrow console offers its pages by name at an unknown address, too", async ({ skip }) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), phone);
+  await page.goto(`${url}#/mesages`);
+  const menu = page.locator(".rail").getByRole("button", { name: "Pages" });
+  await menu.waitFor();
+  expect(await menu.innerText()).toBe("Pages");
+  await menu.click();
+  await page.getByRole("menuitemradio", { name: "Messages" }).click();
+  await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();
+});

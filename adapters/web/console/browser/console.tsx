@@ -183,7 +183,7 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
             onPick: () => go(linkTo([id])),
           }))}
         >
-          {active?.name()}
+          {active?.name() ?? t("pages")}
         </Menu>
       </div>
       <div class="rail-end">
