@@ -22,7 +22,7 @@ const zoneNow = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZo
 /** The time zone of the browser. It changes when a person travels, or sets the computer's clock. */
 export const timeZone = signal(zoneNow());
 
-/** Takes the time zone anew. No event tells of a change. */
+/** Reads the time zone again. No event tells of a change. */
 export const noteTimeZone = (): void => {
   timeZone.value = zoneNow();
 };

@@ -24,7 +24,10 @@ const formatsNow = () => ({
 let zone = zoneNow();
 let formats = formatsNow();
 
-/** Takes the time zone anew. A format keeps the one in which it was made, and a visitor may travel. */
+/**
+ * Makes the formats again if the time zone has changed. A format keeps the zone in which it was made,
+ * and a visitor may travel.
+ */
 export function noteTimeZone(): void {
   const next = zoneNow();
   if (next === zone) return;

@@ -174,7 +174,10 @@ interface EntryProps {
   readonly isTimeShown: boolean;
 }
 
-/** An entry. It is drawn anew only if it has changed, since a thread may have thousands. */
+/**
+ * An entry. It is drawn again only if its props have changed, since a thread may have thousands. So
+ * it reads no signal itself.
+ */
 class EntryView extends Component<EntryProps> {
   override shouldComponentUpdate(next: EntryProps): boolean {
     const { props } = this;
