@@ -16,6 +16,8 @@ interface Addresses {
  */
 export async function playStory(browser: Browser, addresses: Addresses): Promise<string[]> {
   const context = await browser.newContext({ reducedMotion: "reduce" });
+  // It only ends what hangs. A wait may take long on a slow machine.
+  context.setDefaultTimeout(120_000);
   const faults: string[] = [];
   context.on("weberror", (error) => faults.push(error.error().message));
   context.on("console", (message) => {
