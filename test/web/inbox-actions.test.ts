@@ -321,3 +321,32 @@ test("a mailing into the open conversation is shown, with a few requests a secon
   expect(reads).toBeLessThan(4 * (2 + (performance.now() - began) / 250));
   expect(faults).toEqual([]);
 });
+
+test("who goes to another view while a conversation is being closed stays there", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const closing = Promise.withResolvers<void>();
+  await page.route(`**/v1/conversations/${id}`, async (route) => {
+    if (route.request().method() === "PATCH") await closing.promise;
+    await route.continue();
+  });
+  // A busy page learns late that its address has changed.
+  await page.addInitScript(`
+    const add = window.addEventListener.bind(window);
+    window.late = [];
+    window.addEventListener = (type, listener, options) =>
+      add(type, type === "hashchange" ? (event) => window.late.push(() => listener(event)) : listener, options);
+  `);
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+  await page.keyboard.press("e");
+  await page.evaluate(`location.hash = "#/closed"`);
+  closing.resolve();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await page.evaluate(`window.late.forEach((listener) => listener())`);
+  await page.locator('.row[href^="#/closed"]', { hasText: "Hello?" }).waitFor();
+  expect(faults).toEqual([]);
+});

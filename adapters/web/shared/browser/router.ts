@@ -9,10 +9,14 @@ export interface Place {
   readonly query: Readonly<Record<string, string>>;
 }
 
+/** The place that the page shows. It follows the address, but only once the browser tells of a change. */
 export const place = signal<Place>(placeOf(location.hash));
 
+/** The place in the address. Code that goes on from it does not undo a link that was just followed. */
+export const placeNow = (): Place => placeOf(location.hash);
+
 window.addEventListener("hashchange", () => {
-  place.value = placeOf(location.hash);
+  place.value = placeNow();
 });
 
 function placeOf(hash: string): Place {
@@ -45,7 +49,7 @@ export function linkTo(
 export function go(link: string, replace = false): void {
   if (replace) {
     history.replaceState(null, "", link);
-    place.value = placeOf(location.hash);
+    place.value = placeNow();
   } else {
     location.hash = link;
   }

@@ -12,6 +12,7 @@ import {
   Icon,
   linkTo,
   place,
+  placeNow,
   Select,
   shownAddress,
   Table,
@@ -202,7 +203,7 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
   useLayoutEffect(() => {
     if (typed === undefined) return;
     const timer = setTimeout(() => {
-      const { query } = place.peek();
+      const { query } = placeNow();
       go(linkTo(["messages"], { ...query, to: typed.replaceAll(/[\s().-]/g, "") }), true);
       setTyped(undefined);
     }, typingPauseMs);

@@ -1,6 +1,6 @@
 /** Says that a message failed after its author has gone on to another conversation. */
 import type { Message } from "../../../../../src/index.ts";
-import { go, linkTo, place, toast } from "../../../shared/browser/index.ts";
+import { go, linkTo, placeNow, toast } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
 import { conversationNow } from "./conversations.ts";
@@ -55,7 +55,7 @@ function tell(what: "failedToSend" | "failedToDeliver", conversationId: string):
     action: {
       label: t("failedShow"),
       run: () => {
-        const { path, query } = place.peek();
+        const { path, query } = placeNow();
         go(linkTo([isView(path[0]) ? path[0] : "all", conversationId], query));
       },
     },

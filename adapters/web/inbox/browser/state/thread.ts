@@ -1,7 +1,7 @@
 /** The messages and notes of the open conversation. */
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
-import { api, ApiError, go, linkTo, place, toastError } from "../../../shared/browser/index.ts";
+import { api, ApiError, go, linkTo, placeNow, toastError } from "../../../shared/browser/index.ts";
 import { removeArrived } from "./drafts.ts";
 import { nextSequence } from "./order.ts";
 
@@ -280,12 +280,12 @@ export const target = signal<Target | undefined>(undefined);
 
 /** Shows a message of the contact. It may be in another conversation. */
 export async function goToMessage(id: string): Promise<void> {
-  const { path, query } = place.peek();
+  const { path, query } = placeNow();
   try {
     const { conversation_id } =
       thread.peek()?.message(id) ?? (await api.get<Message>(`v1/messages/${id}`));
     // Whoever has gone elsewhere meanwhile stays there.
-    if (place.peek().path[1] !== path[1]) return;
+    if (placeNow().path[1] !== path[1]) return;
     target.value = { id, conversation_id };
     if (conversation_id !== path[1]) go(linkTo([path[0] ?? "all", conversation_id], query));
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   may,
   Menu,
   type MenuItem,
-  place,
+  placeNow,
   useShortcuts,
 } from "../../../shared/browser/index.ts";
 import {
@@ -40,7 +40,7 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
     const next = nextAfter(id);
     const isDone = await closeConversation(id);
     // The person may have gone elsewhere meanwhile.
-    const { path, query } = place.peek();
+    const { path, query } = placeNow();
     if (isDone && path[1] === id) go(linkTo(next, query), true);
   };
   const toggleClosed = (): void => {
@@ -106,7 +106,7 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
 
 /** The place after a conversation leaves the view: the next one, or the list. */
 function nextAfter(id: string): string[] {
-  const [view] = place.peek().path;
+  const [view] = placeNow().path;
   const base = isView(view) ? view : "all";
   const ids = list.ids.peek();
   const at = ids.indexOf(id);

@@ -8,7 +8,7 @@ import {
   IconButton,
   isComposing,
   linkTo,
-  place,
+  placeNow,
   Popover,
   Select,
   Tabs,
@@ -35,7 +35,7 @@ export function ListPane({ query, active, placeQuery }: ListPaneProps): JSX.Elem
   const filters = [label, channel, priority, unread].filter((each) => each !== undefined).length;
   const change = (next: PlaceQuery): void => {
     // A person may have gone elsewhere since they typed.
-    const { path, query: now } = place.peek();
+    const { path, query: now } = placeNow();
     go(linkTo(path.length === 0 ? [view] : path, { ...now, ...next }), true);
   };
   return (
