@@ -184,7 +184,8 @@ export class MessagingEngine<
    * Calls `handler` after each commit of this engine that contains an event of this type. The
    * engine does not see the commit of a transaction that you opened yourself. Errors of the handler
    * are logged and affect nothing else. A stop waits for the handler, which may call the engine
-   * meanwhile. A handler that calls `stop` can wait for it: the stop does not wait for that handler.
+   * meanwhile. A handler that calls `stop` can wait for it: the stop does not wait for that
+   * handler.
    * @throws TidingsError `invalid_option` when there is no such event type
    */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {
@@ -242,8 +243,8 @@ export class MessagingEngine<
 
   /**
    * Runs `work` in a transaction of the storage. Run your own statements on the handle and pass it
-   * to commands as `{ tx }`. Await each. A command that `work` calls without `{ tx }` is refused with
-   * `invalid_option`. Commits when `work` resolves, then starts the queued jobs and calls the
+   * to commands as `{ tx }`. Await each. A command that `work` calls without `{ tx }` is refused
+   * with `invalid_option`. Commits when `work` resolves, then starts the queued jobs and calls the
    * handlers of `on`. Rolls back when `work` rejects. On SQLite the handle is a `DatabaseSync`, and
    * no one else can write to the file until `work` ends.
    * @throws TidingsError `invalid_option` when the storage has no transactions, when `work` is no

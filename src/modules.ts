@@ -152,7 +152,7 @@ export function accountHandle(scope: Scope, runner: ScopedRunner): AccountHandle
   type Created = ReturnType<typeof createHandle> & MethodsOf<AllHandles>;
   // The cast is safe: the table consists of the modules' tables.
   const handle: WithFunctions<AccountHandle> = createHandle(scope, runner) as Created;
-  // `WithFunctions` shows a generic method with its widest types. The methods of events are generic,
-  // and return only events of the types that they were asked for.
+  // `WithFunctions` shows a generic method with its widest types. The methods of events are
+  // generic, and return only events of the types that they were asked for.
   return handle as AccountHandle;
 }

@@ -61,7 +61,9 @@ export function refuseNewer(stored: number, { version }: Schema): void {
   );
 }
 
-/** Returns a collection's table. Throws a `TypeError` for a collection that is not in the schema. */
+/**
+ * Returns a collection's table. Throws a `TypeError` for a collection that is not in the schema.
+ */
 export type TableOf<Table> = (collection: Collection) => Table;
 
 /** Makes the table of each collection and returns the function that finds it. */

@@ -167,8 +167,8 @@ export const standard: Omit<AgentDefinition, "name" | "channels"> = {
 /** The settings that are optional when an agent is created and when it is changed. */
 interface AgentInput {
   /**
-   * The sender addresses that the agent takes conversations for: 1 to 50. Null means all of them. It
-   * keeps a conversation, whatever address the contact writes to later.
+   * The sender addresses that the agent takes conversations for: 1 to 50. Null means all of them.
+   * It keeps a conversation, whatever address the contact writes to later.
    * @default null
    */
   readonly senders?: string[] | null | undefined;
@@ -228,8 +228,8 @@ function agentFields(limits: Limits) {
       .meta({
         default: standard.senders,
         description:
-          "The sender addresses that the agent takes conversations for: 1 to 50. Null means all of " +
-          "them. It keeps a conversation, whatever address the contact writes to later.",
+          "The sender addresses that the agent takes conversations for: 1 to 50. Null means all " +
+          "of them. It keeps a conversation, whatever address the contact writes to later.",
       }),
     persona: agentPersonaInputSchema.describe("Who the agent is and how it writes."),
     instructions: text(10_000).meta({

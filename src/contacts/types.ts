@@ -151,8 +151,8 @@ export const contactReferenceSchema = z
     name: z
       .string()
       .describe(
-        "The contact's name, or its phone number or address if the name is unknown. Empty after an " +
-          "erasure.",
+        "The contact's name, or its phone number or address if the name is unknown. Empty after " +
+          "an erasure.",
       ),
     phone: z
       .string()

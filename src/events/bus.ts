@@ -17,8 +17,8 @@ const subscription = optionsObject({ type: eventTypeOption, handler: functionOpt
 interface EventBusOptions {
   readonly logger: Logger;
   /**
-   * Runs a handler as work that a stop waits for, so that it may call the engine. Otherwise, whether
-   * it may would depend on who made the commit.
+   * Runs a handler as work that a stop waits for, so that it may call the engine. Otherwise,
+   * whether it may would depend on who made the commit.
    */
   readonly run: (handler: () => Promise<void>) => Promise<void>;
 }

@@ -8,7 +8,8 @@ interface Running {
 /**
  * What a stop of the engine waits for: the calls of the host application and of clients, the jobs,
  * and the handlers of events. Functions of the host application that they call, such as policies,
- * actions and handlers of consumers, may call the engine meanwhile, since they would fail without it.
+ * actions and handlers of consumers, may call the engine meanwhile, since they would fail without
+ * it.
  */
 export class AwaitedWork {
   /** The work that `ended` waits for. */

@@ -35,7 +35,8 @@ interface WorkOptions {
 
 /**
  * Starts the background work.
- * @throws TidingsError `shutting_down` when `stopDeadline` aborts before the transports have started
+ * @throws TidingsError `shutting_down` when `stopDeadline` aborts before the transports have
+ *   started
  */
 export async function startWork(
   runtime: EngineRuntime,

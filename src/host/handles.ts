@@ -184,9 +184,9 @@ export interface Webhooks {
    */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
   /**
-   * Makes one more attempt for each `failed` delivery that was created at or after `since`. The work
-   * continues after the call resolves. A second call during that work attempts none twice, unless
-   * its `since` is earlier.
+   * Makes one more attempt for each `failed` delivery that was created at or after `since`. The
+   * work continues after the call resolves. A second call during that work attempts none twice,
+   * unless its `since` is earlier.
    */
   recover(
     id: string,

@@ -76,8 +76,8 @@ export class Lifecycle {
   }
 
   /**
-   * Runs a handler of events. A stop waits for it, up to its deadline, unless the handler has called
-   * `stop` itself. It may call the engine meanwhile.
+   * Runs a handler of events. A stop waits for it, up to its deadline, unless the handler has
+   * called `stop` itself. It may call the engine meanwhile.
    */
   runHandler(handler: () => Promise<void>): Promise<void> {
     return this.#awaited.run(handler, { mayLeave: true });

@@ -5,8 +5,8 @@ interface Clock {
 /**
  * Returns the result of `work`, or the result of `late` if the work takes longer than `ms`
  * milliseconds. The signal passed to `work` aborts at the deadline or when `outer` aborts. Work
- * that ignores the signal is not awaited. Rejects with the reason of `outer` when that aborts. If it
- * has aborted before, the work does not begin.
+ * that ignores the signal is not awaited. Rejects with the reason of `outer` when that aborts. If
+ * it has aborted before, the work does not begin.
  */
 export async function withDeadline<T>(
   clock: Clock,

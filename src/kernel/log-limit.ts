@@ -16,8 +16,8 @@ interface Problems {
 
 /**
  * Bounds what is logged about problems that can occur in any number: the first is logged at once,
- * then one summary per minute. The subjects are few and fixed. A limit for one kind of problem needs
- * none.
+ * then one summary per minute. The subjects are few and fixed. A limit for one kind of problem
+ * needs none.
  */
 export class LogLimit {
   readonly #clock: Clock;

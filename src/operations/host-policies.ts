@@ -83,8 +83,8 @@ export class HostPolicies {
 
   /**
    * Runs a command in a scope. Resolves when it is committed.
-   * @throws TidingsError the retryable `internal` if a policy fails; `shutting_down` if the verdicts
-   *   are not there at the deadline of a stop
+   * @throws TidingsError the retryable `internal` if a policy fails; `shutting_down` if the
+   *   verdicts are not there at the deadline of a stop
    */
   async commit<T>(
     scope: Scope,

@@ -309,7 +309,9 @@ export interface CallbackResponse {
   readonly status: number;
   /** The header `Content-Type`, if there is a body: printable ASCII characters. */
   readonly content_type?: string | undefined;
-  /** The body. Default: empty. It is not sent with the statuses 204, 205 and 304, which have none. */
+  /**
+   * The body. Default: empty. It is not sent with the statuses 204, 205 and 304, which have none.
+   */
   readonly body?: string | undefined;
 }
 

@@ -42,7 +42,8 @@ export function inChunks<K extends ChunkedKind, R extends WithStore>(
       for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
         const progress = await store.commit(
           scope,
-          async (tx) => ((await renew(tx, claim, leaseMs)) ? work(tx, key, runtime) : "done"),
+          async (tx) =>
+            (await renew(tx, claim, leaseMs)) === undefined ? "done" : work(tx, key, runtime),
           background,
         );
         if (progress === "done") return;

@@ -22,12 +22,4 @@ export { classOf, encodeLane, type Lane, poolOf, pools, remoteOf, waitingForOf }
 export { countWaiting, type WaitingJobs } from "./count-waiting.ts";
 export { arm, armNew, disarm, disarmLane } from "./arm.ts";
 export { findJob, type JobRow, jobs, jobsByLane, prefetchJob, rememberJob } from "./rows.ts";
-export {
-  isRearmed,
-  finish,
-  leaseEnd,
-  moveToClass,
-  moveToUsualLane,
-  currentLane,
-  renew,
-} from "./lease.ts";
+export { isRearmed, finish, moveToClass, moveToUsualLane, currentLane, renew } from "./lease.ts";

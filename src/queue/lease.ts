@@ -46,15 +46,21 @@ type LeaseProof = AnyJobName & Pick<Claim, "fence">;
 
 /**
  * Checks in this transaction that the claim still has the lease, and extends the lease when less
- * than half of it is left. Returns false if the lease was lost: another dispatcher has the job, or
- * the job was removed.
+ * than half of it is left. Returns when the lease ends, in milliseconds since the epoch. Returns
+ * undefined if the lease was lost: another dispatcher has the job, or the job was removed.
  */
-export async function renew(within: AnyTx, claim: LeaseProof, leaseMs: number): Promise<boolean> {
+export async function renew(
+  within: AnyTx,
+  claim: LeaseProof,
+  leaseMs: number,
+): Promise<number | undefined> {
   const tx = unscoped(within);
   const job = await leasedJob(within, claim);
-  if (job === undefined) return false;
-  if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });
-  return true;
+  if (job === undefined) return undefined;
+  if (job.due_at - tx.now >= leaseMs / 2) return job.due_at;
+  const due_at = tx.now + leaseMs;
+  tx.update(jobs, job, { due_at });
+  return due_at;
 }
 
 interface Finish {
@@ -100,14 +106,6 @@ export async function finish(
 export async function isRearmed(within: AnyTx, claim: LeaseProof): Promise<boolean> {
   const job = await leasedJob(within, claim);
   return job !== undefined && job.rearmed_at !== null;
-}
-
-/**
- * Returns when the lease of the claim ends, in milliseconds since the epoch. After `renew`, at least
- * half of it is left.
- */
-export async function leaseEnd(within: AnyTx, claim: Claim): Promise<number> {
-  return (await requireLeasedJob(within, claim)).due_at;
 }
 
 /** Returns the lane of the job. The job may have been moved since it was claimed. */

@@ -1,8 +1,9 @@
 /**
- * The rows of jobs. `arm` (`arm.ts`) sets the due time of a job. When the job is due, a dispatcher leases it,
- * runs it and finishes it (`lease.ts`): the job is removed or gets a new due time. A leased job is due when its
- * lease expires, so a crash needs no clean-up. The register of engines ends the leases of a crashed
- * engine earlier. A job that is armed while it is leased remains due after it is finished.
+ * The rows of jobs. `arm` (`arm.ts`) sets the due time of a job. When the job is due, a dispatcher
+ * leases it, runs it and finishes it (`lease.ts`): the job is removed or gets a new due time. A
+ * leased job is due when its lease expires, so a crash needs no clean-up. The register of engines
+ * ends the leases of a crashed engine earlier. A job that is armed while it is leased remains due
+ * after it is finished.
  */
 import {
   added,

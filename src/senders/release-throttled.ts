@@ -29,7 +29,7 @@ const unusedMs = 1_000;
  * itself.
  */
 export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promise<void> {
-  if (!(await renew(tx, claim, leaseMs))) return;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const throttle = await tx.get(throttleByAddress, [claim.key.address]);
   if (throttle === undefined) return finish(tx, claim);
 

@@ -112,7 +112,7 @@ interface Scored {
  * was lost, returns undefined and changes nothing.
  */
 async function nextUnscored(tx: Tx, claim: Claim<"score">): Promise<Unscored | undefined> {
-  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return undefined;
   const [row] = await tx.list(pendingScores, [claim.key.contact_id], 1);
   if (row === undefined) {
     await finish(tx, claim);

@@ -85,8 +85,8 @@ export interface AttemptAtCarrier {
   /** 1 for the first attempt of the message. */
   readonly number: number;
   /**
-   * When the engine committed that it hands the message over, in milliseconds since the epoch by the
-   * engine's clock.
+   * When the engine committed that it hands the message over, in milliseconds since the epoch by
+   * the engine's clock.
    */
   readonly started_at: number;
   /** When the call arrived, in milliseconds since the epoch by the world's clock. */

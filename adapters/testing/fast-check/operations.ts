@@ -122,7 +122,9 @@ async function withContact(
   return withNth(await contacts.list({ phone }), 0, act);
 }
 
-/** Acts on the `n`-th of the listed resources, counted in a circle. Does nothing if there is none. */
+/**
+ * Acts on the `n`-th of the listed resources, counted in a circle. Does nothing if there is none.
+ */
 async function withNth(
   { data }: { readonly data: readonly { readonly id: string }[] },
   n: number,

@@ -18,7 +18,9 @@ export interface EngineRun {
   readonly outages: readonly Outage[];
   /** Resolves when the run ends. */
   readonly ended: Promise<void>;
-  /** When it ended, in milliseconds since the epoch by the world's clock. Undefined while it runs. */
+  /**
+   * When it ended, in milliseconds since the epoch by the world's clock. Undefined while it runs.
+   */
   readonly endedAt: number | undefined;
   /** Whether the process runs. */
   readonly isAlive: boolean;

@@ -143,8 +143,8 @@ export interface World<Tx extends object | undefined = object | undefined> exten
    */
   run<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<T>;
   /**
-   * Moves time by `ms` milliseconds, like `clock.advance`. Resolves when everything that was due has
-   * finished.
+   * Moves time by `ms` milliseconds, like `clock.advance`. Resolves when everything that was due
+   * has finished.
    */
   advance(ms: number): Promise<void>;
   /**
@@ -168,8 +168,8 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   /** Ends all partitions of an engine. */
   heal(name: string): void;
   /**
-   * Sets the clock of an engine: `ms` ahead of the world's clock, or behind it if negative. A restart
-   * sets it right again.
+   * Sets the clock of an engine: `ms` ahead of the world's clock, or behind it if negative. A
+   * restart sets it right again.
    */
   skewClock(name: string, ms: number): void;
   /**

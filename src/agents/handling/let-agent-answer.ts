@@ -89,8 +89,8 @@ async function lastHeard(
 
 /**
  * Has the agent of a conversation that a person has opened again answer what waits: a turn does
- * nothing in a closed conversation. If it was closed for so long that a message of the contact would
- * not have reopened it (`isLate`), the old messages are not answered any more.
+ * nothing in a closed conversation. If it was closed for so long that a message of the contact
+ * would not have reopened it (`isLate`), the old messages are not answered any more.
  */
 export async function resumeAgent(
   tx: Tx,

@@ -14,7 +14,7 @@ import { type GenerateId, mediumOf } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
-import { type Claim, finish, leaseEnd, leaseMs, renew } from "../../queue/index.ts";
+import { type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
 import { pendingScores } from "../../sentiment/index.ts";
 import type { Tx } from "../../store/index.ts";
 
@@ -40,7 +40,7 @@ export async function beginTurn(
   claim: Claim<"turn">,
   services: Services,
 ): Promise<BegunTurn | undefined> {
-  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return undefined;
   const { conversation_id } = claim.key;
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation === undefined) {
@@ -51,8 +51,8 @@ export async function beginTurn(
   const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
   const found = await findTurn(tx, conversation, open, services);
   if (found !== undefined && "run" in found) {
-    await renew(tx, claim, 2 * (found.agent.limits.timeout_ms + marginMs));
-    return { ...found, leased_until: await leaseEnd(tx, claim) };
+    const leased_until = await renew(tx, claim, 2 * (found.agent.limits.timeout_ms + marginMs));
+    return leased_until === undefined ? undefined : { ...found, leased_until };
   }
   // None of these runs could continue. If there may be more, the job looks for them at once.
   const next = found?.answerAt ?? (open.length === maxOpenRuns ? tx.now : Infinity);

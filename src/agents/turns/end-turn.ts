@@ -33,7 +33,7 @@ export async function endTurn(
   outcome: TurnOutcome,
   context: PolicyContext,
 ): Promise<void> {
-  if (!(await renew(tx, claim, leaseMs))) return;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const current = await readRunState(tx, begun);
   if (current.state === "current") await conclude(tx, current, outcome, context);
   // The contact has written in the meantime, so the reply is dropped.
@@ -206,7 +206,7 @@ export async function failTurn(
   { run: begun }: BegunTurn,
   { drawId }: Services,
 ): Promise<void> {
-  if (!(await renew(tx, claim, leaseMs))) return;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const current = await readRunState(tx, begun);
   if (current.state !== "closed") {
     const { run, session } = current;

@@ -47,7 +47,7 @@ export async function recordPendingCall(
   { run }: Pick<FoundTurn, "run">,
   { call, progress }: PendingCall,
 ): Promise<boolean> {
-  if (!(await renew(tx, claim, leaseMs))) return false;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return false;
   const current = await readRunState(tx, run);
   if (current.state === "closed") return false;
   const isCurrent = current.state === "current";
@@ -72,7 +72,7 @@ export async function takeBackCall(
   call: ActionCall,
   earlier: ActionCall | undefined,
 ): Promise<void> {
-  if (!(await renew(tx, claim, leaseMs))) return;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const run = await tx.get(runById, [id]);
   if (run === undefined) return;
   const calls = run.calls.flatMap((each) => (each.id === call.id ? (earlier ?? []) : each));

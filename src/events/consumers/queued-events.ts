@@ -36,7 +36,7 @@ export async function nextConsumerEvent(
   tx: UnscopedTx,
   claim: Claim<"consume">,
 ): Promise<NextConsumerEvent | undefined> {
-  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  if ((await renew(tx, claim, leaseMs)) === undefined) return undefined;
   const { consumer, key } = claim.key;
   const rows = await tx.list(consumerEventsOfKey, [consumer, key], maxScanned);
   for (const row of rows) {

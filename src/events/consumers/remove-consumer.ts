@@ -64,7 +64,8 @@ export function continueRemoval({ store }: ConsumerRuntime): JobHandler<"remove-
     const { consumer } = claim.key;
     for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
       const progress = await store.commitUnscoped(
-        async (tx) => ((await renew(tx, claim, leaseMs)) ? removeChunk(tx, consumer) : "done"),
+        async (tx) =>
+          (await renew(tx, claim, leaseMs)) === undefined ? "done" : removeChunk(tx, consumer),
         background,
       );
       if (progress === "done") return;

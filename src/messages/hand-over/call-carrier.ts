@@ -34,8 +34,8 @@ export async function callCarrier(
   if (transport === undefined) {
     return unavailable(`No transport ${attempt.transport} is set up here for ${attempt.mode}.`);
   }
-  // The process may have stalled since the hand-over, for example because the machine slept. Another
-  // engine may take the job during the call, or has taken it already.
+  // The process may have stalled since the hand-over, for example because the machine slept.
+  // Another engine may take the job during the call, or has taken it already.
   if (abort.aborted || clock.now() > attempt.leased_until - callDeadlineMs) {
     return "not called";
   }
@@ -74,8 +74,8 @@ export async function callCarrier(
 }
 
 /**
- * Logs that a carrier refused the credentials. A person has to mend them, and until the last attempt
- * only the timelines of the messages would show it.
+ * Logs that a carrier refused the credentials. A person has to mend them, and until the last
+ * attempt only the timelines of the messages would show it.
  */
 function reportCredentials(
   { logger, refusedCredentials }: Runtime,

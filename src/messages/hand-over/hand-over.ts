@@ -4,7 +4,6 @@ import {
   currentLane,
   finish,
   type JobKeys,
-  leaseEnd,
   leaseMs,
   moveToUsualLane,
   remoteOf,
@@ -73,7 +72,8 @@ export async function handOverMessage(
 ): Promise<HandedOver | undefined> {
   const { services, endsRun } = options;
   const { conversation_id } = claim.key;
-  if (!(await renew(tx, claim, leaseMs))) return undefined;
+  const leased_until = await renew(tx, claim, leaseMs);
+  if (leased_until === undefined) return undefined;
   let last: Seen<MessageRow> | undefined;
   for (let scanned = 0; !endsRun && scanned < maxScanned; scanned++) {
     const [message, behind] = await tx.list(outbox, [conversation_id], 2);
@@ -98,7 +98,12 @@ export async function handOverMessage(
       case "wait":
         return waitUntil(tx, claim, decision.until, options);
       case "send": {
-        const begun = await beginAttempt(tx, claim, message, decision.state, options);
+        const begun = await beginAttempt(
+          tx,
+          claim,
+          { message, state: decision.state, leased_until },
+          options,
+        );
         if (begun === "not sent") continue;
         // If the sender is throttled, `checkThrottle` has finished the job.
         if (begun === "throttled") return undefined;
@@ -157,6 +162,14 @@ async function waitUntil(
   return undefined;
 }
 
+interface NextMessage {
+  readonly message: Seen<MessageRow>;
+  /** Its state once an attempt has begun. */
+  readonly state: MessageState;
+  /** When the lease of the job ends, in milliseconds since the epoch. */
+  readonly leased_until: number;
+}
+
 /**
  * Begins an attempt unless the sender is throttled. A message that must not be sent now is
  * canceled, failed or deferred instead, and no longer blocks its conversation.
@@ -164,8 +177,7 @@ async function waitUntil(
 async function beginAttempt(
   tx: Tx,
   claim: Claim<"send">,
-  message: Seen<MessageRow>,
-  state: MessageState,
+  { message, state, leased_until }: NextMessage,
   options: HandOverOptions,
 ): Promise<MessageAndAttempt | "throttled" | "not sent"> {
   const { services, hostVerdicts } = options;
@@ -196,7 +208,6 @@ async function beginAttempt(
   // that uses its throttle.
   else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
   const sending = await moveMessage(tx, drawId, message, state);
-  const leased_until = await leaseEnd(tx, claim);
   const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leased_until));
   return { message: sending, attempt };
 }

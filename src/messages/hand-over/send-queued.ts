@@ -103,7 +103,9 @@ function isHandOverStored(
   return checkUnansweredCommit(clock, abort, () =>
     store.commit(
       claim,
-      async (tx) => (await tx.get(attemptById, [id])) !== undefined && renew(tx, claim, leaseMs),
+      async (tx) =>
+        (await tx.get(attemptById, [id])) !== undefined &&
+        (await renew(tx, claim, leaseMs)) !== undefined,
       background,
     ),
   );

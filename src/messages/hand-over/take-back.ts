@@ -16,8 +16,8 @@ import { arm, type Claim, finish } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
- * The answer to an attempt that cannot be taken back, because the message has gone on meanwhile: the
- * lease was lost and the answer counted as lost, or a receipt of an earlier attempt came.
+ * The answer to an attempt that cannot be taken back, because the message has gone on meanwhile:
+ * the lease was lost and the answer counted as lost, or a receipt of an earlier attempt came.
  */
 const notCalled: SendAnswer = {
   outcome: "rejected",
@@ -29,9 +29,10 @@ const notCalled: SendAnswer = {
 };
 
 /**
- * Takes an attempt back: the message is queued as before its hand-over, and due at once. The attempt
- * is removed, and with it its number, which no carrier has seen. The timeline keeps the changes of
- * status. Only this process knows that no carrier was called, so this also counts under a lost claim.
+ * Takes an attempt back: the message is queued as before its hand-over, and due at once. The
+ * attempt is removed, and with it its number, which no carrier has seen. The timeline keeps the
+ * changes of status. Only this process knows that no carrier was called, so this also counts under
+ * a lost claim.
  */
 export async function takeBack(
   tx: Tx,

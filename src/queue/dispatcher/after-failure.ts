@@ -23,9 +23,9 @@ interface Options {
 const maxOutagePauseMs = 5_000;
 
 /**
- * Schedules a failed job again after a pause. A job that ended because of `abort` has not failed, and
- * is due again at once. Never rejects. In an outage every job can fail, so failures of the storage
- * are logged once a minute. `outages` counts them.
+ * Schedules a failed job again after a pause. A job that ended because of `abort` has not failed,
+ * and is due again at once. Never rejects. In an outage every job can fail, so failures of the
+ * storage are logged once a minute. `outages` counts them.
  */
 export async function reschedule(
   { store, clock, logger, outages }: Options & { readonly outages: LogLimit },
@@ -68,7 +68,10 @@ export async function isLeaseStored(
 ): Promise<boolean> {
   try {
     return await checkUnansweredCommit(clock, abort, () =>
-      store.commitUnscoped((tx) => renew(tx, claim, leaseMs), background),
+      store.commitUnscoped(
+        async (tx) => (await renew(tx, claim, leaseMs)) !== undefined,
+        background,
+      ),
     );
   } catch {
     return false;

@@ -87,7 +87,7 @@ async function recoverChunk(
   claim: Claim<"recover">,
   { after, version, ids }: FailedRange,
 ): Promise<"more" | "done"> {
-  if (!(await renew(tx, claim, leaseMs))) return "done";
+  if ((await renew(tx, claim, leaseMs)) === undefined) return "done";
   const webhook = await tx.get(webhookById, [claim.key.webhook_id]);
   if (webhook === undefined || webhook.recover_after === null) {
     await finish(tx, claim);

@@ -274,7 +274,9 @@ export class WebhookDrain {
     if (!this.#hasLease || this.#failure !== undefined || this.#sinceRenewal < leaseMs / 4) {
       return;
     }
-    await this.#trackLease(() => this.#commit((tx) => renew(tx, claim, leaseMs)));
+    await this.#trackLease(() =>
+      this.#commit(async (tx) => (await renew(tx, claim, leaseMs)) !== undefined),
+    );
   }
 
   /** Records the attempts that have ended, one batch after the other. */

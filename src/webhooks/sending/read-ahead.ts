@@ -36,8 +36,8 @@ export class ReadAhead {
   #pageReadAt = -Infinity;
   #forgetCount = 0;
   /**
-   * True at first, also when each drain has time for one attempt only: a failed first delivery waits
-   * for its retry, and manual attempts are made meanwhile.
+   * True at first, also when each drain has time for one attempt only: a failed first delivery
+   * waits for its retry, and manual attempts are made meanwhile.
    */
   #isTurnOfSchedule = true;
 

@@ -62,13 +62,14 @@ export async function recordAttempts(
   attempts: readonly UnrecordedAttempt[],
   { drawId, mayEnd }: RecordOptions,
 ): Promise<boolean> {
-  const [hasLease, webhook, ...rows] = await Promise.all([
+  const [leasedUntil, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
     // Held when the drain may end, so that a transaction that enables the webhook at the same time
     // commits before or after this one. It arms the job.
     tx.get(webhookById, [claim.key.webhook_id], { hold: mayEnd }),
     ...attempts.map(({ delivery_id }) => tx.get(deliveryById, [delivery_id])),
   ]);
+  const hasLease = leasedUntil !== undefined;
   const latest = new Map(
     rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])),
   );

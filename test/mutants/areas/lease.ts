@@ -26,16 +26,16 @@ export const lease = inArea("lease", [
       "A run that takes longer than a lease loses its job although it works, and another engine " +
       "repeats its calls.",
     file: "src/queue/lease.ts",
-    find: "  if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });\n",
-    replace: "  if (job.due_at - tx.now < 0) tx.update(jobs, job, { due_at: tx.now + leaseMs });\n",
+    find: "  if (job.due_at - tx.now >= leaseMs / 2) return job.due_at;\n",
+    replace: "  if (job.due_at - tx.now >= 0) return job.due_at;\n",
     tests: ["test/queue/job-rows.test.ts"],
   },
   {
     name: "hand-over-without-lease",
     sentence: "An engine that has lost a conversation to another one still hands a message over.",
     file: "src/messages/hand-over/hand-over.ts",
-    find: "if (!(await renew(tx, claim, leaseMs))) return undefined;\n  let last",
-    replace: "await renew(tx, claim, leaseMs);\n  let last",
+    find: "await renew(tx, claim, leaseMs);\n  if (leased_until === undefined) return undefined;",
+    replace: "(await renew(tx, claim, leaseMs)) ?? tx.now + leaseMs;",
     tests: ["test/queue/leases.test.ts"],
   },
   {

@@ -215,8 +215,8 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 /**
- * Turns a response into an error. A 401 also shows the sign-in page, unless the session is no longer
- * the one `before` the request.
+ * Turns a response into an error. A 401 also shows the sign-in page, unless the session is no
+ * longer the one `before` the request.
  */
 export async function errorOf(response: Response, before: SessionState): Promise<ApiError> {
   const { status } = response;

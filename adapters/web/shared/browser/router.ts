@@ -9,10 +9,13 @@ export interface Place {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** The place that the page shows. It follows the address, but only once the browser tells of a change. */
+/** The place that the page shows. It follows the address once the browser reports the change. */
 export const place = signal<Place>(placeOf(location.hash));
 
-/** The place in the address. Code that goes on from it does not undo a link that was just followed. */
+/**
+ * The place in the address. Read it, not `place`, before going elsewhere: the person may have just
+ * followed a link.
+ */
 export const placeNow = (): Place => placeOf(location.hash);
 
 window.addEventListener("hashchange", () => {

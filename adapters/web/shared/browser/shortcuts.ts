@@ -73,8 +73,8 @@ function onKeyDown(event: KeyboardEvent): void {
 }
 
 /**
- * The key as shortcuts name it. A keyboard of another script has their letters on the same keys, and
- * Caps Lock changes nothing.
+ * The key as shortcuts name it. A keyboard of another script has their letters on the same keys,
+ * and Caps Lock changes nothing.
  */
 function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (shiftKey || key.length > 1) return key;

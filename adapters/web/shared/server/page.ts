@@ -178,8 +178,8 @@ class PageHandler implements ApiHandler {
   }
 
   /**
-   * Returns the id of the newest event, after which the page follows the events. So it need not read
-   * again what it shows once its stream has begun. Null if there is no event, or none that the
+   * Returns the id of the newest event, after which the page follows the events. So it need not
+   * read again what it shows once its stream has begun. Null if there is no event, or none that the
    * operator may read now.
    */
   async #newestEvent(exchange: Exchange, access: OperatorAccess): Promise<string | null> {

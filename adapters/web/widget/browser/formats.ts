@@ -25,8 +25,8 @@ let zone = zoneNow();
 let formats = formatsNow();
 
 /**
- * Makes the formats again if the time zone has changed. A format keeps the zone in which it was made,
- * and a visitor may travel.
+ * Makes the formats again if the time zone has changed. A format keeps the zone in which it was
+ * made, and a visitor may travel.
  */
 export function noteTimeZone(): void {
   const next = zoneNow();

@@ -27,7 +27,9 @@ declare global {
   }
 }
 
-/** How long the days and times of an open chat may be those of yesterday or of another time zone. */
+/**
+ * How long the days and times of an open chat may be those of yesterday or of another time zone.
+ */
 const redrawMs = 30_000;
 
 const script = document.currentScript ?? document.querySelector("script[data-session-url]");

@@ -59,7 +59,9 @@ export function HandsetView({ handset, behavior, onClose }: HandsetViewProps): J
 
 interface ScreenProps {
   readonly handset: Handset;
-  /** Whether it scrolls to new messages: who scrolled back stays there, until they send something. */
+  /**
+   * Whether it scrolls to new messages: who scrolled back stays there, until they send something.
+   */
   readonly followsEnd: { current: boolean };
 }
 

@@ -265,8 +265,8 @@ export function removeOutgoing(id: string, key: string): void {
 }
 
 /**
- * Removes the outgoing message that has become `message`. The event of a message may come before the
- * answer to the request that sent it, and the answer may be lost.
+ * Removes the outgoing message that has become `message`. The event of a message may come before
+ * the answer to the request that sent it, and the answer may be lost.
  */
 export function removeArrived({ conversation_id: id, idempotency_key }: Message): void {
   // The engine puts the operator before the key.

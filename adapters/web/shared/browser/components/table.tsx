@@ -23,8 +23,8 @@ interface TableProps<Row> {
 }
 
 /**
- * A table of at most some hundred rows. A wide one scrolls sideways within its box. On a phone, each
- * row is a block of labeled values.
+ * A table of at most some hundred rows. A wide one scrolls sideways within its box. On a phone,
+ * each row is a block of labeled values.
  */
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
   const { label, columns, rows, keyOf, linkOf, active } = props;
