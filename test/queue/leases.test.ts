@@ -39,8 +39,16 @@ function severed(storage: StoragePort): {
   };
 }
 
-/** An engine that lost its storage during a carrier call. The test answers the call. */
-async function stalled({ clock, engine }: World, ground: Ground, script: Script = {}) {
+/**
+ * An engine that lost its storage during a carrier call, with messages of these texts behind the
+ * one that it sends. The test answers the call.
+ */
+async function stalled(
+  { clock, engine }: World,
+  ground: Ground,
+  script: Script = {},
+  behind: readonly string[] = [],
+) {
   const answer = held<SendAnswer>();
   const line = severed(ground.connect());
   const first = carrier({
@@ -48,8 +56,9 @@ async function stalled({ clock, engine }: World, ground: Ground, script: Script 
       message.body === "Hello" && attempt.number === 1 ? answer.promise : accepted(attempt),
   });
   const one = engine(line.storage, { transports: [first] });
-  await one.start();
   const { id } = await one.messages.send(hello);
+  for (const body of behind) await one.messages.send({ ...hello, body });
+  await one.start();
   await clock.settle();
   line.cut();
   const second = carrier(script);
@@ -147,18 +156,17 @@ describe.each(storages)("leases on $name", ({ open }) => {
       { clock, ...rest },
       open(),
       { send: () => slow.promise },
+      ["second", "third"],
     );
     clock.step(70_000);
     await clock.advance(6_000);
-    const { id } = await two.messages.send({ ...hello, body: "second" });
-    await two.messages.send({ ...hello, body: "third" });
-    await clock.advance(100);
     line.mend();
     answer.answer(accepted(call.attempt));
     await clock.advance(2_000);
-    const bodies = [...first.calls, ...second.calls].map(({ message }) => message.body);
-    expect(bodies).toEqual(["Hello", "second"]);
-    expect((await two.messages.get(id)).status).toBe("sending");
+    const calls = [...first.calls, ...second.calls];
+    expect(calls.map(({ message }) => message.body)).toEqual(["Hello", "second"]);
+    const sending = calls.at(-1)?.message.message_id ?? "";
+    expect((await two.messages.get(sending)).status).toBe("sending");
     await one.stop({ deadlineMs: 0 });
   });
 
