@@ -31,7 +31,7 @@ export const entries = {
 export const programs = { cli: "adapters/cli/main.ts" };
 
 /** Worker threads: separate files that are not exported. */
-export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
+export const threads = { "sqlite-worker": "adapters/storage/sqlite/thread/worker.ts" };
 
 /**
  * Libraries that are built into the package and are not installed with it. The one file of

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Stored } from "../adapters/storage/layout.ts";
 import { makeTables } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
-import { Table } from "../adapters/storage/sqlite/tables.ts";
+import { Table } from "../adapters/storage/sqlite/tables/tables.ts";
 import type { ImportContact } from "../src/contacts/input-types.ts";
 import { schema } from "../src/modules.ts";
 import { withEngineOn, withTempFile } from "./engines.ts";

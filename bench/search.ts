@@ -7,7 +7,7 @@ import { planWrites } from "../adapters/storage/postgres/writes.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { makeTables } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
-import { Table as SqliteTable } from "../adapters/storage/sqlite/tables.ts";
+import { Table as SqliteTable } from "../adapters/storage/sqlite/tables/tables.ts";
 import { contactsByWords } from "../src/contacts/rows.ts";
 import type { MessagingEngine } from "../src/engine.ts";
 import type { Write } from "../src/ports/storage.ts";

@@ -32,7 +32,7 @@ describe("the project", () => {
   });
 
   test("the thread of a SQLite file starts fast, since it loads neither a package nor the core", () => {
-    const loaded = new Set(["adapters/storage/sqlite/worker.ts"]);
+    const loaded = new Set(["adapters/storage/sqlite/thread/worker.ts"]);
     for (const path of loaded) {
       if (path.startsWith("node:")) continue;
       expect(path).toMatch(/^adapters\/storage\//);

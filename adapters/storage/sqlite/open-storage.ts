@@ -3,24 +3,24 @@ import type { Schema } from "../../../src/ports/index.ts";
 import type { OpenTransactions } from "../open-transactions.ts";
 import type { Closable } from "../ref-counted.ts";
 import { makeTables, type TableOf } from "../schema.ts";
+import { connect } from "./connections/connect.ts";
+import { Connection } from "./connections/connection.ts";
+import { fileOf, readerSettings } from "./connections/handle.ts";
+import { checkPages } from "./damage/check-pages.ts";
+import { DatabaseFiles } from "./damage/database-files.ts";
+import { FileLocks } from "./engine-locks.ts";
+import { toStorageError } from "./errors.ts";
+import { Reads } from "./reads/reads.ts";
+import { ensureSchema } from "./tables/migrations.ts";
+import { Table } from "./tables/tables.ts";
 import {
   type BackgroundThresholds,
   BackgroundWriter,
   defaultThresholds,
-} from "./background-writer.ts";
-import { checkPages } from "./check-pages.ts";
-import { connect } from "./connect.ts";
-import { Connection } from "./connection.ts";
-import { FileLocks } from "./engine-locks.ts";
-import { toStorageError } from "./errors.ts";
-import { fileOf, readerSettings } from "./handle.ts";
-import { ensureSchema } from "./migrations.ts";
-import { OpenFiles } from "./open-files.ts";
-import { Reads } from "./reads.ts";
-import { Table } from "./tables.ts";
-import type { Check } from "./thread-messages.ts";
-import { Transactions } from "./transactions.ts";
-import { Writer } from "./writer.ts";
+} from "./thread/background-writer.ts";
+import type { Check } from "./thread/thread-messages.ts";
+import { EngineTransactions } from "./transactions/engine-transactions.ts";
+import { Groups } from "./transactions/groups.ts";
 
 /** Options of the storage. */
 export interface SqliteStorageOptions {
@@ -38,14 +38,13 @@ export interface SqliteStorageOptions {
 export interface OpenStorage extends Closable {
   /** The path of the database file, as SQLite reports it. */
   readonly path: string;
-  readonly files: OpenFiles;
+  readonly files: DatabaseFiles;
   readonly tableOf: TableOf<Table>;
   readonly reads: Reads;
-  /** The connection of the storage's reader. */
-  readonly reading: Connection;
-  readonly writer: Writer;
-  readonly transactions: Transactions;
-  readonly locks: FileLocks;
+  readonly readerConnection: Connection;
+  readonly groups: Groups;
+  readonly transactions: EngineTransactions;
+  readonly engineLocks: FileLocks;
 }
 
 /**
@@ -64,47 +63,47 @@ export async function openStorage(
     for (const handle of handles.toReversed()) handle.close();
   };
   try {
-    const writing = await connect(file);
-    handles.push(writing);
-    const path = fileOf(writing);
-    await checkPages(new Connection(writing), path, check);
-    await ensureSchema(writing, path, schema, migrate);
-    const reading = await connect(file);
-    handles.push(reading);
-    reading.exec(readerSettings);
+    const groupsHandle = await connect(file);
+    handles.push(groupsHandle);
+    const path = fileOf(groupsHandle);
+    await checkPages(new Connection(groupsHandle), path, check);
+    await ensureSchema(groupsHandle, path, schema, migrate);
+    const readerHandle = await connect(file);
+    handles.push(readerHandle);
+    readerHandle.exec(readerSettings);
     const reads = new Reads(tableOf);
     const background = new BackgroundWriter(file, thresholds);
     if (thresholds.minGroups === 0) await background.start();
-    const files = new OpenFiles(path, () => {
+    const files = new DatabaseFiles(path, () => {
       // While a transaction reads, SQLite copies no later part of the log. An open group cannot
       // commit any more, so its transaction may end.
-      writer.endReading();
-      return saveLog(writing);
+      groups.endReading();
+      return saveLog(groupsHandle);
     });
-    const writer: Writer = new Writer({
-      connection: new Connection(writing),
+    const groups: Groups = new Groups({
+      connection: new Connection(groupsHandle),
       reads,
       tableOf,
       background,
       files,
       onCommit,
     });
-    const transactions = new Transactions(path, () => connect(file), openTransactions);
-    const locks = new FileLocks(path);
+    const transactions = new EngineTransactions(path, () => connect(file), openTransactions);
+    const engineLocks = new FileLocks(path);
     return {
       path,
       files,
       tableOf,
       reads,
-      reading: new Connection(reading),
-      writer,
+      readerConnection: new Connection(readerHandle),
+      groups,
       transactions,
-      locks,
-      idle: () => writer.idle(),
+      engineLocks,
+      idle: () => groups.idle(),
       close: async () => {
-        locks.close();
+        engineLocks.close();
         transactions.close();
-        await writer.close();
+        await groups.close();
         closeAll();
       },
     };

@@ -3,35 +3,27 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { TidingsError } from "../../../src/kernel/index.ts";
-import type {
-  Access,
-  EngineLocks,
-  Group,
-  Lookup,
-  Range,
-  Row,
-  Schema,
-  Search,
-  StoragePort,
-} from "../../../src/ports/index.ts";
+import type { Access, EngineLocks, Group, Schema, StoragePort } from "../../../src/ports/index.ts";
 import { CommitListeners } from "../commit-listeners.ts";
 import { OpenTransactions } from "../open-transactions.ts";
 import { RefCounted } from "../ref-counted.ts";
 import { Throttle } from "../throttle.ts";
-import { connect } from "./connect.ts";
-import { HostGroups } from "./host-groups.ts";
-import { ensureSchema, migrationSql } from "./migrations.ts";
-import { fileCheckMs } from "./open-files.ts";
+import { connect } from "./connections/connect.ts";
+import { fileCheckMs } from "./damage/database-files.ts";
 import { openStorage, type OpenStorage, type SqliteStorageOptions } from "./open-storage.ts";
-import { whenUnlocked } from "./when-unlocked.ts";
-import { search } from "./word-index.ts";
+import { SqliteReader } from "./reads/reader.ts";
+import { ensureSchema, migrationSql } from "./tables/migrations.ts";
+import { HostGroups } from "./transactions/host-groups.ts";
 
 /**
- * The storage that `sqlite()` returns. It has one connection for the groups of the engine
- * (`writer.ts`), one for lists, and one for transactions of the host application that it opens
- * itself (`transactions.ts`). A worker thread commits large groups on a fourth one
- * (`background-writer.ts`). Groups inside transactions that the host application opened run on its
- * own handles (`host-groups.ts`). Tests set options that `sqlite()` does not have.
+ * The storage that `sqlite()` returns. It has these connections:
+ * - one for the engine's groups (`transactions/groups.ts`);
+ * - one for the transactions of `engine.transaction` (`transactions/engine-transactions.ts`);
+ * - one for the reader (`reads/reader.ts`);
+ * - one in a worker thread, which commits large groups (`thread/background-writer.ts`).
+ *
+ * Groups inside transactions that the host application opened itself run on its own handles
+ * (`transactions/host-groups.ts`). Tests set options that `sqlite()` does not have.
  */
 export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly capabilities = {
@@ -41,6 +33,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     transactions: 1,
     synchronous: true,
   } as const;
+  readonly reader: SqliteReader = new SqliteReader(() => this.#shared.get());
   readonly #file: string;
   readonly #options: SqliteStorageOptions;
   readonly #openTransactions = new OpenTransactions();
@@ -50,26 +43,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   /** Tells the engines that share this object about their commits. */
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
 
-  readonly reader = {
-    get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => {
-      const { reads, reading } = this.#shared.get();
-      return whenUnlocked(this.#file, () => lookups.map((lookup) => reads.get(reading, lookup)));
-    },
-    range: async (range: Range): Promise<readonly Row[]> => {
-      const { reads, reading } = this.#shared.get();
-      return whenUnlocked(this.#file, () => reads.range(reading, range));
-    },
-    search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> => {
-      const { tableOf, reading } = this.#shared.get();
-      return whenUnlocked(this.#file, () =>
-        searches.map((each) => search(reading, tableOf(each.index.collection), each)),
-      );
-    },
-  };
-
   readonly engineLocks: EngineLocks = {
-    take: async () => this.#shared.get().locks.take(),
-    findFree: async (ids) => this.#shared.get().locks.findFree(ids),
+    take: async () => this.#shared.get().engineLocks.take(),
+    findFree: async (ids) => this.#shared.get().engineLocks.findFree(ids),
   };
 
   constructor(options: SqliteStorageOptions) {
@@ -97,8 +73,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   begin(access: Access = "shared"): Group {
-    const { writer, transactions } = this.#shared.get();
-    return transactions.queued(writer.begin(access), access);
+    const { groups, transactions } = this.#shared.get();
+    return transactions.queued(groups.begin(access), access);
   }
 
   host(handle: unknown): Group {
@@ -171,7 +147,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   #dataVersion(): unknown {
     try {
-      const [version] = this.#shared.get().writer.connection.query("PRAGMA data_version").get() as [
+      const [version] = this.#shared.get().groups.connection.query("PRAGMA data_version").get() as [
         unknown,
       ];
       return version;

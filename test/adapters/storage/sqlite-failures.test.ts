@@ -85,7 +85,7 @@ describe("when the SQLite file cannot be used", () => {
     // Only a process of its own can use all of its file descriptors.
     const script = `
       import { closeSync, openSync } from "node:fs";
-      import { connect } from "${importable("adapters/storage/sqlite/connect.ts")}";
+      import { connect } from "${importable("adapters/storage/sqlite/connections/connect.ts")}";
       const file = ${JSON.stringify(file)};
       (await connect(file)).close();
       const taken = [];

@@ -6,14 +6,17 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  type ArrayQuery,
+  Connection,
+} from "../../../adapters/storage/sqlite/connections/connection.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { type ArrayQuery, Connection } from "../../../adapters/storage/sqlite/connection.ts";
-import { Reads } from "../../../adapters/storage/sqlite/reads.ts";
+import { Reads } from "../../../adapters/storage/sqlite/reads/reads.ts";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
-import { Table } from "../../../adapters/storage/sqlite/tables.ts";
+import { Table } from "../../../adapters/storage/sqlite/tables/tables.ts";
+import * as conformance from "../../../adapters/testing/storage-conformance/collections.ts";
 import type { Index } from "../../../src/ports/collection.ts";
 import { type Group, StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
-import * as conformance from "../../../adapters/testing/storage-conformance/collections.ts";
 import { closing, notes, Peer, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 

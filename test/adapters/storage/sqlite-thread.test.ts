@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { BackgroundWriter } from "../../../adapters/storage/sqlite/background-writer.ts";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
-import { StorageConflict } from "../../../src/ports/storage.ts";
+import { BackgroundWriter } from "../../../adapters/storage/sqlite/thread/background-writer.ts";
 import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
+import { StorageConflict } from "../../../src/ports/storage.ts";
 import { closing, notes, says, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 

@@ -2,10 +2,10 @@
  * Indexes of words: an FTS5 table (SQLite manual, "FTS5") holds only the words, under the rowids of
  * their rows. Triggers maintain it, so it stays up to date whatever program writes the rows.
  */
-import type { Row, Search, WordIndex } from "../../../src/ports/index.ts";
-import type { Stored } from "../layout.ts";
-import { indexName, quoted } from "../sql.ts";
-import type { Connection } from "./connection.ts";
+import type { Row, Search, WordIndex } from "../../../../src/ports/index.ts";
+import type { Stored } from "../../layout.ts";
+import { indexName, quoted } from "../../sql.ts";
+import type { Connection } from "../connections/connection.ts";
 import { rowidColumn, type Table, tableName } from "./tables.ts";
 
 /** Returns the statements that create the index and fill it from the existing rows. */

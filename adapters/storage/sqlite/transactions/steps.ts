@@ -1,6 +1,6 @@
-import type { Stored } from "../layout.ts";
-import { namePrefix } from "../sql.ts";
-import type { Connection } from "./connection.ts";
+import type { Stored } from "../../layout.ts";
+import { namePrefix } from "../../sql.ts";
+import type { Connection } from "../connections/connection.ts";
 
 /** A table with one row: the last position that any log used. */
 export const positionsTable: string = `${namePrefix}positions`;

@@ -1,10 +1,10 @@
 import type { Worker } from "node:worker_threads";
-import type { Connection } from "./connection.ts";
-import { damagedError } from "./errors.ts";
+import type { Connection } from "../connections/connection.ts";
+import { whenUnlocked } from "../connections/when-unlocked.ts";
+import { damagedError } from "../errors.ts";
+import { startThread } from "../thread/start-thread.ts";
+import type { Check } from "../thread/thread-messages.ts";
 import { findDamage, maxQuickBytes, sizeOf } from "./find-damage.ts";
-import { startThread } from "./start-thread.ts";
-import type { Check } from "./thread-messages.ts";
-import { whenUnlocked } from "./when-unlocked.ts";
 
 /**
  * The maximum size of a database that is checked without a thread, in bytes. SQLite checks about

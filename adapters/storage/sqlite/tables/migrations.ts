@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Collection, Schema } from "../../../src/ports/index.ts";
-import { layoutOf } from "../layout.ts";
-import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
-import { namePrefix, quoted } from "../sql.ts";
-import { rollBack } from "./handle.ts";
-import { positionsTable } from "./steps.ts";
+import type { Collection, Schema } from "../../../../src/ports/index.ts";
+import { layoutOf } from "../../layout.ts";
+import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../../schema.ts";
+import { namePrefix, quoted } from "../../sql.ts";
+import { rollBack } from "../connections/handle.ts";
+import { whenUnlocked } from "../connections/when-unlocked.ts";
+import { positionsTable } from "../transactions/steps.ts";
 import { addColumn, createIndex, createTable, needsRowid, tableName } from "./tables.ts";
-import { whenUnlocked } from "./when-unlocked.ts";
 import { createWordIndex } from "./word-index.ts";
 
 const schemaTable = `${namePrefix}schema`;

@@ -1,9 +1,9 @@
-import { StorageConflict, type Write } from "../../../src/ports/index.ts";
-import { type Stored, storedKey } from "../layout.ts";
-import type { TableOf } from "../schema.ts";
-import type { Connection } from "./connection.ts";
+import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
+import { type Stored, storedKey } from "../../layout.ts";
+import type { TableOf } from "../../schema.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { Table } from "../tables/tables.ts";
 import { runSteps, type Step } from "./steps.ts";
-import type { Table } from "./tables.ts";
 
 /**
  * Converts a group's writes to statements, in order. Consecutive writes with the same SQL share a

@@ -1,6 +1,6 @@
-import type { TidingsError } from "../../../src/kernel/index.ts";
-import { unavailableError } from "./errors.ts";
-import { maxLockWaitMs } from "./when-unlocked.ts";
+import type { TidingsError } from "../../../../src/kernel/index.ts";
+import { maxLockWaitMs } from "../connections/when-unlocked.ts";
+import { unavailableError } from "../errors.ts";
 
 interface Waiter {
   readonly resolve: (release: () => void) => void;

@@ -4,11 +4,11 @@ import {
   columnsOf,
   type Index,
   positionColumnOf,
-} from "../../../src/ports/index.ts";
-import { sortColumns } from "../index-order.ts";
-import { columnType, type Layout, layoutOf } from "../layout.ts";
-import type { Addition } from "../schema.ts";
-import { columnList, conditionSql, indexName, literal, namePrefix, quoted } from "../sql.ts";
+} from "../../../../src/ports/index.ts";
+import { sortColumns } from "../../index-order.ts";
+import { columnType, type Layout, layoutOf } from "../../layout.ts";
+import type { Addition } from "../../schema.ts";
+import { columnList, conditionSql, indexName, literal, namePrefix, quoted } from "../../sql.ts";
 
 /** Returns the quoted name of a collection's table. */
 export const tableName = ({ name }: Collection): string => quoted(namePrefix + name);

@@ -1,9 +1,9 @@
 import type { Worker } from "node:worker_threads";
-import { toStorageError, unavailableError } from "./errors.ts";
+import { toStorageError, unavailableError } from "../errors.ts";
+import type { Step } from "../transactions/steps.ts";
+import { changedError } from "../transactions/writes.ts";
 import { startThread } from "./start-thread.ts";
-import type { Step } from "./steps.ts";
 import type { Failure, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
-import { changedError } from "./writes.ts";
 
 interface Pending {
   readonly resolve: () => void;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy, toStorageError } from "./errors.ts";
+import { isBusy, toStorageError } from "../errors.ts";
 
 /** The first and the longest pause between attempts to get another connection's lock. */
 const firstPauseMs = 1;

@@ -1,9 +1,9 @@
-import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
+import type { Access, Group, Lookup, Row, Write } from "../../../../src/ports/index.ts";
 import type { WriteLock } from "./write-lock.ts";
 
 /**
- * A group of the writer that waits for the process's write lock in one queue with the transactions
- * of the host application. If it only tried for the file's lock again and again, it might never get
+ * A group that waits for the process's write lock in one queue with the transactions of
+ * `engine.transaction`. If it only tried for the file's lock again and again, it might never get
  * it. A shared group waits only if the lock is not free when it commits, and holds it during its
  * commit. An exclusive one holds it from its first read, which takes the file's lock.
  */

@@ -4,23 +4,23 @@ import {
   type Group,
   StorageConflict,
   StorageRefusal,
-} from "../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
-import { isEnded, toStorageError, unavailableError } from "./errors.ts";
-import { rollBack } from "./handle.ts";
+} from "../../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
+import { rollBack } from "../connections/handle.ts";
+import { whenUnlocked } from "../connections/when-unlocked.ts";
+import { isEnded, toStorageError, unavailableError } from "../errors.ts";
 import { QueuedGroup } from "./queued-group.ts";
-import { whenUnlocked } from "./when-unlocked.ts";
 import { WriteLock } from "./write-lock.ts";
 
 /**
- * Runs transactions for the host application's statements, on a connection of their own. They run
- * one at a time, because each holds the file's only write lock from its beginning to its end.
+ * Runs the transactions of `engine.transaction`, on a connection of their own. They run one at a
+ * time, because each holds the file's only write lock from its beginning to its end.
  */
-export class Transactions {
+export class EngineTransactions {
   readonly #connect: () => Promise<DatabaseSync>;
   readonly #file: string;
   readonly #lock: WriteLock;
-  #connection: DatabaseSync | undefined;
+  #handle: DatabaseSync | undefined;
   #isClosed = false;
   readonly #open: OpenTransactions;
 
@@ -34,7 +34,7 @@ export class Transactions {
   async run<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
     const release = await this.#lock.acquire();
     try {
-      const handle = await this.#connected();
+      const handle = await this.#getHandle();
       await whenUnlocked(this.#file, () => {
         this.#refuseClosed();
         // A transaction that the work begins itself does not have this savepoint.
@@ -46,7 +46,7 @@ export class Transactions {
     }
   }
 
-  /** Returns the group, in one queue with these transactions. */
+  /** Returns the group in a form that waits in one queue with these transactions. */
   queued(group: Group, access: Access): Group {
     return new QueuedGroup(group, access, this.#lock);
   }
@@ -83,22 +83,22 @@ export class Transactions {
     }
   }
 
-  async #connected(): Promise<DatabaseSync> {
+  async #getHandle(): Promise<DatabaseSync> {
     this.#refuseClosed();
-    if (this.#connection !== undefined) return this.#connection;
-    const connection = await this.#connect();
-    this.#connection = connection;
+    if (this.#handle !== undefined) return this.#handle;
+    const handle = await this.#connect();
+    this.#handle = handle;
     if (this.#isClosed) this.#disconnect();
-    return connection;
+    return handle;
   }
 
   #disconnect(): void {
     try {
-      this.#connection?.close();
+      this.#handle?.close();
     } catch {
       // The host application closed it.
     }
-    this.#connection = undefined;
+    this.#handle = undefined;
   }
 
   #refuseClosed(): void {

@@ -1,23 +1,23 @@
-import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
-import { OpenGroups } from "../open-groups.ts";
-import type { TableOf } from "../schema.ts";
-import type { BackgroundWriter } from "./background-writer.ts";
-import type { Connection } from "./connection.ts";
-import { isStale } from "./errors.ts";
-import { rollBack } from "./handle.ts";
-import type { OpenFiles } from "./open-files.ts";
-import type { Reads } from "./reads.ts";
+import type { Access, Group, Lookup, Row, Write } from "../../../../src/ports/index.ts";
+import { OpenGroups } from "../../open-groups.ts";
+import type { TableOf } from "../../schema.ts";
+import type { Connection } from "../connections/connection.ts";
+import { rollBack } from "../connections/handle.ts";
+import { whenUnlocked } from "../connections/when-unlocked.ts";
+import type { DatabaseFiles } from "../damage/database-files.ts";
+import { isStale } from "../errors.ts";
+import type { Reads } from "../reads/reads.ts";
+import type { Table } from "../tables/tables.ts";
+import type { BackgroundWriter } from "../thread/background-writer.ts";
 import type { Step } from "./steps.ts";
-import type { Table } from "./tables.ts";
-import { whenUnlocked } from "./when-unlocked.ts";
 import { applySteps, stepsOf } from "./writes.ts";
 
-interface WriterOptions {
+interface GroupsOptions {
   readonly connection: Connection;
   readonly reads: Reads;
   readonly tableOf: TableOf<Table>;
   readonly background: BackgroundWriter;
-  readonly files: OpenFiles;
+  readonly files: DatabaseFiles;
   /** Called after each commit. */
   readonly onCommit: () => void;
 }
@@ -31,18 +31,18 @@ type Readers = symbol | "any";
  * writes check the version guards themselves. A commit is therefore correct whatever the reads saw,
  * and can move to a new transaction when another process wrote in between.
  */
-export class Writer {
+export class Groups {
   readonly connection: Connection;
   readonly #reads: Reads;
   readonly #tableOf: TableOf<Table>;
   readonly #background: BackgroundWriter;
-  readonly #files: OpenFiles;
+  readonly #files: DatabaseFiles;
   readonly #onCommit: () => void;
   /** Undefined if no transaction is open. */
   #readers: Readers | undefined;
   readonly #open = new OpenGroups();
 
-  constructor({ connection, reads, tableOf, background, files, onCommit }: WriterOptions) {
+  constructor({ connection, reads, tableOf, background, files, onCommit }: GroupsOptions) {
     this.connection = connection;
     this.#reads = reads;
     this.#tableOf = tableOf;

@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { type Damage, damagedError } from "./errors.ts";
-import { maxLogBytes } from "./handle.ts";
+import { maxLogBytes } from "../connections/handle.ts";
+import { type Damage, damagedError } from "../errors.ts";
 
 /** How often to check the files of an open database, in milliseconds. */
 export const fileCheckMs = 50;
@@ -25,7 +25,7 @@ interface FileDamage extends Damage {
  * Watches the files of an open database. SQLite keeps writing to a file that was deleted or
  * replaced. When the process ends, such a file is gone, with all commits in it.
  */
-export class OpenFiles {
+export class DatabaseFiles {
   readonly path: string;
   readonly #saveLog: () => boolean;
   readonly #identities = new Map<Suffix, string>();

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { toStorageError, unavailableError } from "./errors.ts";
+import { toStorageError, unavailableError } from "../errors.ts";
 import { openFile, refuseReadOnly, settings } from "./handle.ts";
 import { whenUnlocked } from "./when-unlocked.ts";
 

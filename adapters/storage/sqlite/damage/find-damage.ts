@@ -1,6 +1,6 @@
-import { namePrefix, quoted } from "../sql.ts";
-import type { Connection } from "./connection.ts";
-import type { Check } from "./thread-messages.ts";
+import { namePrefix, quoted } from "../../sql.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { Check } from "../thread/thread-messages.ts";
 
 /** The maximum size of a database that a quick check reads completely, in bytes. */
 export const maxQuickBytes = 536_870_912;

@@ -5,9 +5,9 @@ import {
   orderOf,
   type Range,
   type Row,
-} from "../../../src/ports/index.ts";
-import { sortColumns } from "../index-order.ts";
-import { isNullable, type Stored, storedKey, storedValue } from "../layout.ts";
+} from "../../../../src/ports/index.ts";
+import { sortColumns } from "../../index-order.ts";
+import { isNullable, type Stored, storedKey, storedValue } from "../../layout.ts";
 import {
   acceptedValues,
   beyondNullable,
@@ -15,12 +15,12 @@ import {
   type Param,
   type RangePart,
   splitAtNulls,
-} from "../range-parts.ts";
-import type { TableOf } from "../schema.ts";
-import { columnList, conditionSql, quoted, whereClause } from "../sql.ts";
-import type { Connection } from "./connection.ts";
-import { rollBack } from "./handle.ts";
-import { indexedBy, type Table } from "./tables.ts";
+} from "../../range-parts.ts";
+import type { TableOf } from "../../schema.ts";
+import { columnList, conditionSql, quoted, whereClause } from "../../sql.ts";
+import type { Connection } from "../connections/connection.ts";
+import { rollBack } from "../connections/handle.ts";
+import { indexedBy, type Table } from "../tables/tables.ts";
 
 /**
  * The plus keeps SQLite from planning for the bound number. It would plan again for each number,

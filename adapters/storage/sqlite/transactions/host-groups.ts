@@ -1,13 +1,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { describe, TidingsError } from "../../../src/kernel/index.ts";
-import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
-import type { TableOf } from "../schema.ts";
-import { Connection } from "./connection.ts";
-import { isBusy, toStorageError } from "./errors.ts";
-import { fileOf } from "./handle.ts";
-import type { Reads } from "./reads.ts";
-import type { Table } from "./tables.ts";
+import { describe, TidingsError } from "../../../../src/kernel/index.ts";
+import { type Group, StorageConflict, type Write } from "../../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
+import type { TableOf } from "../../schema.ts";
+import { Connection } from "../connections/connection.ts";
+import { fileOf } from "../connections/handle.ts";
+import { isBusy, toStorageError } from "../errors.ts";
+import type { Reads } from "../reads/reads.ts";
+import type { Table } from "../tables/tables.ts";
 import { applySteps, stepsOf } from "./writes.ts";
 
 /** A handle that was joined before. */

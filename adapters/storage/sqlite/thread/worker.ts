@@ -4,10 +4,10 @@
  * anew each time it starts. So it reports errors as plain data.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { Connection } from "./connection.ts";
-import { findDamage } from "./find-damage.ts";
-import { openFile, refuseReadOnly, rollBack, settings } from "./handle.ts";
-import { runSteps } from "./steps.ts";
+import { Connection } from "../connections/connection.ts";
+import { openFile, refuseReadOnly, rollBack, settings } from "../connections/handle.ts";
+import { findDamage } from "../damage/find-damage.ts";
+import { runSteps } from "../transactions/steps.ts";
 import type { ThreadData, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
 
 const { file, check } = workerData as ThreadData;
