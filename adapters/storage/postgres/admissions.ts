@@ -6,10 +6,10 @@
  * sliding log of one process.
  */
 import type { Admission, AdmissionRequest } from "../../../src/ports/index.ts";
+import type { ConnectionPool } from "./connections/pool.ts";
+import type { Result, Statement } from "./connections/statement.ts";
 import type { Names } from "./names.ts";
-import type { ConnectionPool } from "./pool.ts";
-import { admissionSettings } from "./settings.ts";
-import type { Result, Statement } from "./statement.ts";
+import { admissionSettings } from "./transactions/settings.ts";
 
 interface PendingRequest {
   readonly request: AdmissionRequest;

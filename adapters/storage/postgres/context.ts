@@ -1,7 +1,7 @@
 import type { TableOf } from "../schema.ts";
+import type { ConnectionPool } from "./connections/pool.ts";
 import type { Names } from "./names.ts";
-import type { ConnectionPool } from "./pool.ts";
-import type { Table } from "./tables.ts";
+import type { Table } from "./tables/tables.ts";
 
 /** What reads and writes need: the pool, and the names and tables of one schema. */
 export interface StorageContext {

@@ -7,11 +7,11 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineLock, EngineLocks } from "../../../src/ports/index.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./connections/connection.ts";
+import type { ConnectionPool } from "./connections/pool.ts";
+import type { Session, SessionUser } from "./connections/session.ts";
+import type { Statement } from "./connections/statement.ts";
 import type { Names } from "./names.ts";
-import type { ConnectionPool } from "./pool.ts";
-import type { Session, SessionUser } from "./session.ts";
-import type { Statement } from "./statement.ts";
 
 /**
  * How long a lock has to be free. A living engine needs less to connect and to take its lock again,

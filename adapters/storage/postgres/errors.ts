@@ -3,11 +3,11 @@ import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
 
 /**
  * Marks the error of a failed version guard. The guard makes PostgreSQL read this text as a number
- * (`writes.ts`), and the error quotes the text.
+ * (`writes/writes.ts`), and the error quotes the text.
  */
 export const conflictMark = "tidings conflict:";
 
-/** Marks the error of `checkTransaction` (`settings.ts`), in the same way. */
+/** Marks the error of `checkTransaction` (`transactions/settings.ts`), in the same way. */
 export const endedMark = "tidings ended:";
 
 /** The SQLSTATE for an unknown prepared statement. */

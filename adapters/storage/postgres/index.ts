@@ -6,7 +6,7 @@ import {
   parseOptions,
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
-import type { PostgresClient, PostgresPool } from "./driver.ts";
+import type { PostgresClient, PostgresPool } from "./connections/driver.ts";
 import { Names } from "./names.ts";
 import { PostgresStorage } from "./storage.ts";
 
@@ -16,7 +16,7 @@ export type {
   PostgresPoolClient,
   PostgresQuery,
   PostgresResult,
-} from "./driver.ts";
+} from "./connections/driver.ts";
 
 /** Options of `postgres()`. `Client` is the type of the pool's clients. */
 export interface PostgresOptions<Client extends PostgresClient = PostgresClient> {

@@ -49,7 +49,7 @@ export class Names {
     return this.table("admissions");
   }
 
-  /** What transactions of the host application add to counters (`pending-counts.ts`). */
+  /** What transactions of the host application add to counters (`writes/pending-counts.ts`). */
   get pendingCounts(): string {
     return this.table("pending_counts");
   }

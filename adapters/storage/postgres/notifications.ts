@@ -10,11 +10,11 @@ import type { SignalLine } from "../../../src/ports/index.ts";
 import { CommitListeners } from "../commit-listeners.ts";
 import { literal, quoted } from "../sql.ts";
 import { Throttle } from "../throttle.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./connections/connection.ts";
+import type { ConnectionPool } from "./connections/pool.ts";
+import type { Session } from "./connections/session.ts";
+import type { Statement } from "./connections/statement.ts";
 import type { Names } from "./names.ts";
-import type { ConnectionPool } from "./pool.ts";
-import type { Session } from "./session.ts";
-import type { Statement } from "./statement.ts";
 
 /** Signals that may wait for the next notification. Later ones are dropped. */
 const maxSignals = 100;

@@ -3,24 +3,24 @@ import type { OpenTransactions } from "../open-transactions.ts";
 import type { Closable } from "../ref-counted.ts";
 import { makeTables } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
+import type { ConnectionPool } from "./connections/pool.ts";
+import { Session } from "./connections/session.ts";
 import type { StorageContext } from "./context.ts";
 import { AdvisoryLocks } from "./engine-locks.ts";
-import { Groups } from "./groups.ts";
-import { HostGroups } from "./host-groups.ts";
-import { databaseId, ensureSchema } from "./migrations.ts";
 import type { Names } from "./names.ts";
 import { Notifications } from "./notifications.ts";
-import type { ConnectionPool } from "./pool.ts";
-import { Session } from "./session.ts";
-import { Table } from "./tables.ts";
-import { Transactions } from "./transactions.ts";
-import { byName } from "./writes.ts";
+import { databaseId, ensureSchema } from "./tables/migrations.ts";
+import { Table } from "./tables/tables.ts";
+import { EngineTransactions } from "./transactions/engine-transactions.ts";
+import { Groups } from "./transactions/groups.ts";
+import { HostGroups } from "./transactions/host-groups.ts";
+import { byName } from "./writes/writes.ts";
 
 /** What an open storage consists of. The engines that share the storage share it. */
 export interface OpenStorage extends StorageContext, Closable {
   readonly groups: Groups;
   readonly hosts: HostGroups;
-  readonly transactions: Transactions;
+  readonly transactions: EngineTransactions;
   readonly admissions: Admissions;
   readonly notifications: Notifications;
   readonly engineLocks: AdvisoryLocks;
@@ -54,7 +54,7 @@ export async function openStorage(schema: Schema, options: OpenOptions): Promise
   const notifications = new Notifications(pool, session, names);
   const engineLocks = new AdvisoryLocks(pool, session, names);
   const groups = new Groups(context, () => notifications.announceCommit(isShared()));
-  const transactions = new Transactions(pool, openTransactions);
+  const transactions = new EngineTransactions(pool, openTransactions);
   return {
     ...context,
     groups,

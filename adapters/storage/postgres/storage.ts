@@ -14,12 +14,12 @@ import {
 } from "../../../src/ports/index.ts";
 import { OpenTransactions } from "../open-transactions.ts";
 import { RefCounted } from "../ref-counted.ts";
-import type { PostgresClient, PostgresPool } from "./driver.ts";
-import { ensureSchema, migrationSql } from "./migrations.ts";
+import type { PostgresClient, PostgresPool } from "./connections/driver.ts";
+import { ConnectionPool } from "./connections/pool.ts";
 import type { Names } from "./names.ts";
 import { openStorage, type OpenStorage } from "./open-storage.ts";
-import { ConnectionPool } from "./pool.ts";
-import { PostgresReader } from "./reader.ts";
+import { PostgresReader } from "./reads/reader.ts";
+import { ensureSchema, migrationSql } from "./tables/migrations.ts";
 
 /** The size of a pool that does not report one. It is the default of `pg`. */
 const defaultPoolSize = 10;
@@ -32,10 +32,16 @@ const minPoolSize = 2;
 const reservedConnections = 4;
 
 /**
- * The storage that `postgres()` returns. The engine's groups read and commit in `groups.ts`, those
- * inside transactions of the host application in `host-groups.ts`, and lists are read in
- * `reader.ts`. All of them run statements on connections of `pool.ts`. What has to last, the
- * notifications and the locks of engines, shares the connection of `session.ts`.
+ * The storage that `postgres()` returns. All of its parts take connections from the host
+ * application's pool (`connections/pool.ts`):
+ * - the engine's groups (`transactions/groups.ts`);
+ * - the transactions of `engine.transaction` (`transactions/engine-transactions.ts`);
+ * - the reader (`reads/reader.ts`);
+ * - notifications and engine locks, which share one connection and keep it
+ *   (`connections/session.ts`).
+ *
+ * Groups inside transactions that the host application opened itself run on its own clients
+ * (`transactions/host-groups.ts`).
  */
 export class PostgresStorage<Client extends PostgresClient> implements StoragePort<Client> {
   readonly capabilities: StorageCapabilities;

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ConnectionPool } from "../../../adapters/storage/postgres/connections/pool.ts";
+import type { SessionUser } from "../../../adapters/storage/postgres/connections/session.ts";
 import { AdvisoryLocks } from "../../../adapters/storage/postgres/engine-locks.ts";
 import { Names } from "../../../adapters/storage/postgres/names.ts";
-import { ConnectionPool } from "../../../adapters/storage/postgres/pool.ts";
-import type { SessionUser } from "../../../adapters/storage/postgres/session.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import { client, opened } from "./postgres-rows.ts";

@@ -1,24 +1,29 @@
 import type pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
+import type { Statement } from "../../../adapters/storage/postgres/connections/statement.ts";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
-import { groupWrites } from "../../../adapters/storage/postgres/groups.ts";
-import { planLookups } from "../../../adapters/storage/postgres/lookups.ts";
 import { Names } from "../../../adapters/storage/postgres/names.ts";
-import {
-  addStatement,
-  findPendingCounts,
-} from "../../../adapters/storage/postgres/pending-counts.ts";
-import { assignStatement, unplacedRows } from "../../../adapters/storage/postgres/positions.ts";
-import { rangeStatement } from "../../../adapters/storage/postgres/ranges.ts";
+import { planLookups } from "../../../adapters/storage/postgres/reads/lookups.ts";
+import { rangeStatement } from "../../../adapters/storage/postgres/reads/ranges.ts";
+import { Table } from "../../../adapters/storage/postgres/tables/tables.ts";
+import { searchStatement } from "../../../adapters/storage/postgres/tables/word-index.ts";
+import { groupWrites } from "../../../adapters/storage/postgres/transactions/groups.ts";
 import {
   countSettings,
   planSettings,
   searchSettings,
-} from "../../../adapters/storage/postgres/settings.ts";
-import type { Statement } from "../../../adapters/storage/postgres/statement.ts";
-import { Table } from "../../../adapters/storage/postgres/tables.ts";
-import { searchStatement } from "../../../adapters/storage/postgres/word-index.ts";
-import { planWrites } from "../../../adapters/storage/postgres/writes.ts";
+} from "../../../adapters/storage/postgres/transactions/settings.ts";
+import {
+  addStatement,
+  findPendingCounts,
+} from "../../../adapters/storage/postgres/writes/pending-counts.ts";
+import {
+  assignStatement,
+  unplacedRows,
+} from "../../../adapters/storage/postgres/writes/positions.ts";
+import { planWrites } from "../../../adapters/storage/postgres/writes/writes.ts";
+import { schema as conformance } from "../../../adapters/testing/storage-conformance/collections.ts";
+import { schema } from "../../../src/modules.ts";
 import {
   type Collection,
   columnsOf,
@@ -28,8 +33,6 @@ import {
   positionColumnOf,
 } from "../../../src/ports/collection.ts";
 import type { Range, Row, SearchedWord, Write } from "../../../src/ports/storage.ts";
-import { schema } from "../../../src/modules.ts";
-import { schema as conformance } from "../../../adapters/testing/storage-conformance/collections.ts";
 import { type Database, makeDatabase } from "../../support/postgres-database.ts";
 import { serverUrl } from "../../support/postgres.ts";
 

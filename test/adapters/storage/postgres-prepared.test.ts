@@ -1,7 +1,7 @@
 /** The statements that a connection keeps prepared on the server. */
 import { expect, it, onTestFinished } from "vitest";
-import { Connection } from "../../../adapters/storage/postgres/connection.ts";
-import type { Statement } from "../../../adapters/storage/postgres/statement.ts";
+import { Connection } from "../../../adapters/storage/postgres/connections/connection.ts";
+import type { Statement } from "../../../adapters/storage/postgres/connections/statement.ts";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { database } from "../../support/postgres.ts";
 import { firstSchema } from "./sqlite-schemas.ts";

@@ -1,12 +1,15 @@
 /** The long connection of a PostgreSQL storage, while its users come and go. */
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import type { Connection } from "../../../adapters/storage/postgres/connection.ts";
-import type { PostgresPool } from "../../../adapters/storage/postgres/driver.ts";
+import type { Connection } from "../../../adapters/storage/postgres/connections/connection.ts";
+import type { PostgresPool } from "../../../adapters/storage/postgres/connections/driver.ts";
+import { ConnectionPool } from "../../../adapters/storage/postgres/connections/pool.ts";
+import {
+  Session,
+  type SessionUser,
+} from "../../../adapters/storage/postgres/connections/session.ts";
 import { AdvisoryLocks } from "../../../adapters/storage/postgres/engine-locks.ts";
 import { Names } from "../../../adapters/storage/postgres/names.ts";
-import { ConnectionPool } from "../../../adapters/storage/postgres/pool.ts";
-import { Session, type SessionUser } from "../../../adapters/storage/postgres/session.ts";
 
 /** A pool of clients that answer nothing of interest. */
 const pool: PostgresPool = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { ConnectionPool } from "../../../adapters/storage/postgres/connections/pool.ts";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
-import { ConnectionPool } from "../../../adapters/storage/postgres/pool.ts";
 import type { EngineLock, StoragePort } from "../../../src/ports/index.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database, migrated } from "../../support/postgres.ts";

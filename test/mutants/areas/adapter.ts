@@ -5,7 +5,7 @@ export const adapter = inArea("adapter", [
   {
     name: "sqlite-removal-is-not-guarded",
     sentence: "A process on a SQLite file removes a row that another one has just changed.",
-    file: "adapters/storage/sqlite/transactions/writes.ts",
+    file: "adapters/storage/sqlite/writes/writes.ts",
     find: 'return { sql: table.remove, guard: "changes", row: guarded(table, write) };',
     replace: 'return { sql: table.remove, guard: "none", row: guarded(table, write) };',
     tests: ["test/adapters/storage/conformance.test.ts"],
@@ -13,7 +13,7 @@ export const adapter = inArea("adapter", [
   {
     name: "sqlite-hold-is-not-checked",
     sentence: "A decision on SQLite counts although the row that it depends on has changed.",
-    file: "adapters/storage/sqlite/transactions/writes.ts",
+    file: "adapters/storage/sqlite/writes/writes.ts",
     find: 'return { sql: table.hold, guard: "finds", row: guarded(table, write) };',
     replace: 'return { sql: table.hold, guard: "none", row: guarded(table, write) };',
     tests: ["test/adapters/storage/conformance.test.ts"],

@@ -5,7 +5,7 @@ import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../../s
 import { namePrefix, quoted } from "../../sql.ts";
 import { rollBack } from "../connections/handle.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";
-import { positionsTable } from "../transactions/steps.ts";
+import { positionsTable } from "../writes/steps.ts";
 import { addColumn, createIndex, createTable, needsRowid, tableName } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 

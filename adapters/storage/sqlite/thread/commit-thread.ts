@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { toStorageError, unavailableError } from "../errors.ts";
-import type { Step } from "../transactions/steps.ts";
-import { changedError } from "../transactions/writes.ts";
+import type { Step } from "../writes/steps.ts";
+import { changedError } from "../writes/writes.ts";
 import { startThread } from "./start-thread.ts";
 import type { Failure, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
 

@@ -1,5 +1,5 @@
 /** What the main thread and a worker thread send each other. It is plain data. */
-import type { Step } from "../transactions/steps.ts";
+import type { Step } from "../writes/steps.ts";
 
 /** How much of the database to check when it is opened. */
 export type Check = "quick" | "full";

@@ -7,7 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Connection } from "../connections/connection.ts";
 import { openFile, refuseReadOnly, rollBack, settings } from "../connections/handle.ts";
 import { findDamage } from "../damage/find-damage.ts";
-import { runSteps } from "../transactions/steps.ts";
+import { runSteps } from "../writes/steps.ts";
 import type { ThreadData, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
 
 const { file, check } = workerData as ThreadData;

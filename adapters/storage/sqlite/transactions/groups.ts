@@ -9,8 +9,8 @@ import { isStale } from "../errors.ts";
 import type { Reads } from "../reads/reads.ts";
 import type { Table } from "../tables/tables.ts";
 import type { BackgroundWriter } from "../thread/background-writer.ts";
-import type { Step } from "./steps.ts";
-import { applySteps, stepsOf } from "./writes.ts";
+import type { Step } from "../writes/steps.ts";
+import { applySteps, stepsOf } from "../writes/writes.ts";
 
 interface GroupsOptions {
   readonly connection: Connection;

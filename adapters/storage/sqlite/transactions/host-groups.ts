@@ -8,7 +8,7 @@ import { fileOf } from "../connections/handle.ts";
 import { isBusy, toStorageError } from "../errors.ts";
 import type { Reads } from "../reads/reads.ts";
 import type { Table } from "../tables/tables.ts";
-import { applySteps, stepsOf } from "./writes.ts";
+import { applySteps, stepsOf } from "../writes/writes.ts";
 
 /** A handle that was joined before. */
 interface Known {

@@ -1,12 +1,12 @@
-import type { Index, Lookup, Range, Reader, Row, Search } from "../../../src/ports/index.ts";
-import type { StorageContext } from "./context.ts";
+import type { Index, Lookup, Range, Reader, Row, Search } from "../../../../src/ports/index.ts";
+import type { Result, Statement } from "../connections/statement.ts";
+import type { StorageContext } from "../context.ts";
+import { searchStatement } from "../tables/word-index.ts";
+import { planSettings, searchSettings } from "../transactions/settings.ts";
+import { addPendingCounts, findPendingCounts } from "../writes/pending-counts.ts";
+import { assignPositions, unplacedRows } from "../writes/positions.ts";
 import { planLookups } from "./lookups.ts";
-import { addPendingCounts, findPendingCounts } from "./pending-counts.ts";
-import { assignPositions, unplacedRows } from "./positions.ts";
 import { rangeStatement } from "./ranges.ts";
-import { planSettings, searchSettings } from "./settings.ts";
-import type { Result, Statement } from "./statement.ts";
-import { searchStatement } from "./word-index.ts";
 
 /** Reads committed rows on connections of the pool. */
 export class PostgresReader implements Reader {

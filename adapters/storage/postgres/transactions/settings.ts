@@ -4,9 +4,9 @@
  * has to stay right when the tables are full, so plans that do not use an index are disabled. JIT
  * compilation is disabled because it takes longer than any of these statements.
  */
-import { endedMark } from "./errors.ts";
-import type { Names } from "./names.ts";
-import type { Statement } from "./statement.ts";
+import type { Statement } from "../connections/statement.ts";
+import { endedMark } from "../errors.ts";
+import type { Names } from "../names.ts";
 
 /**
  * How long a commit waits for an exclusive group of another process. Such a group ends within that

@@ -1,11 +1,11 @@
-import { type Index, type Lookup, orderOf, type Row } from "../../../src/ports/index.ts";
-import { columnType } from "../layout.ts";
-import type { TableOf } from "../schema.ts";
-import { whereClause } from "../sql.ts";
+import { type Index, type Lookup, orderOf, type Row } from "../../../../src/ports/index.ts";
+import { columnType } from "../../layout.ts";
+import type { TableOf } from "../../schema.ts";
+import { whereClause } from "../../sql.ts";
+import type { Result, Statement } from "../connections/statement.ts";
+import type { Table } from "../tables/tables.ts";
+import { arrayText, keyText, sqlTypes } from "../tables/values.ts";
 import { scanConditions, scanOrder } from "./index-scan.ts";
-import type { Result, Statement } from "./statement.ts";
-import type { Table } from "./tables.ts";
-import { arrayText, keyText, sqlTypes } from "./values.ts";
 
 /** Look-ups that one statement can answer. */
 interface LookupGroup {

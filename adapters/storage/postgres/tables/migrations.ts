@@ -1,13 +1,13 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
-import type { Schema } from "../../../src/ports/index.ts";
-import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
-import { literal, namePrefix, quoted } from "../sql.ts";
-import type { Connection } from "./connection.ts";
-import type { Names } from "./names.ts";
-import { createPendingCounts } from "./pending-counts.ts";
-import { unprepared } from "./statement.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import type { Schema } from "../../../../src/ports/index.ts";
+import { additionsSince, mustMigrate, refuseNewer } from "../../schema.ts";
+import { literal, namePrefix, quoted } from "../../sql.ts";
+import type { Connection } from "../connections/connection.ts";
+import { unprepared } from "../connections/statement.ts";
+import { rollBack } from "../connections/transaction-control.ts";
+import type { Names } from "../names.ts";
+import { createPendingCounts } from "../writes/pending-counts.ts";
 import { addColumn, createIndex, createTable } from "./tables.ts";
-import { rollBack } from "./transaction-control.ts";
 import { createWordIndex } from "./word-index.ts";
 
 /**

@@ -1,25 +1,25 @@
-import { describe, TidingsError } from "../../../src/kernel/index.ts";
-import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
-import { Connection } from "./connection.ts";
-import type { StorageContext } from "./context.ts";
-import { isClient, type PostgresClient } from "./driver.ts";
+import { describe, TidingsError } from "../../../../src/kernel/index.ts";
+import { type Group, StorageConflict, type Write } from "../../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
+import { Connection } from "../connections/connection.ts";
+import { isClient, type PostgresClient } from "../connections/driver.ts";
+import { transactionStatus } from "../connections/pg-internals.ts";
+import { type Result, type Statement, unprepared } from "../connections/statement.ts";
+import { againIfDiscarded } from "../connections/transaction-control.ts";
+import type { StorageContext } from "../context.ts";
 import {
   failedTransaction,
   ignoredFailure,
   lastsForTransaction,
   noTransaction,
   sqlState,
-} from "./errors.ts";
-import { planLookups } from "./lookups.ts";
-import { databaseId } from "./migrations.ts";
-import { pendingAdditions } from "./pending-counts.ts";
-import { transactionStatus } from "./pg-internals.ts";
-import { unplacedPosition } from "./positions.ts";
+} from "../errors.ts";
+import { planLookups } from "../reads/lookups.ts";
+import { databaseId } from "../tables/migrations.ts";
+import { pendingAdditions } from "../writes/pending-counts.ts";
+import { unplacedPosition } from "../writes/positions.ts";
+import { planWrites } from "../writes/writes.ts";
 import { enterHost, leaveHost } from "./settings.ts";
-import { type Result, type Statement, unprepared } from "./statement.ts";
-import { againIfDiscarded } from "./transaction-control.ts";
-import { planWrites } from "./writes.ts";
 
 const savepoint = unprepared("SAVEPOINT tidings");
 const release = unprepared("RELEASE SAVEPOINT tidings");

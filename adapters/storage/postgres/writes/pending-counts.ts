@@ -7,14 +7,14 @@
  * wait at any time. Look-ups within a group do not do this, because groups only look for old
  * counters to remove.
  */
-import { columnsOf, type Row } from "../../../src/ports/index.ts";
-import { quoted } from "../sql.ts";
-import type { StorageContext } from "./context.ts";
-import type { Names } from "./names.ts";
-import { countSettings } from "./settings.ts";
-import type { Statement } from "./statement.ts";
-import type { Table } from "./tables.ts";
-import { arrayText, sqlTypes } from "./values.ts";
+import { columnsOf, type Row } from "../../../../src/ports/index.ts";
+import { quoted } from "../../sql.ts";
+import type { Statement } from "../connections/statement.ts";
+import type { StorageContext } from "../context.ts";
+import type { Names } from "../names.ts";
+import type { Table } from "../tables/tables.ts";
+import { arrayText, sqlTypes } from "../tables/values.ts";
+import { countSettings } from "../transactions/settings.ts";
 import { onConflictAdd } from "./writes.ts";
 
 /** How many additions to each counter one transaction adds up. It has to be short. */

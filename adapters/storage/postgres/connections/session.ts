@@ -1,5 +1,5 @@
 import pRetry from "p-retry";
-import { pause } from "../pause.ts";
+import { pause } from "../../pause.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionPool, PooledConnection } from "./pool.ts";
 

@@ -2,10 +2,10 @@
  * Indexes of words: a GIN index (PostgreSQL manual, "GIN Indexes") over the words as a `tsvector`.
  * The `tsvector` is built without a parser, so the words stay as they are.
  */
-import type { Search, WordIndex } from "../../../src/ports/index.ts";
-import { indexName, literal, quoted } from "../sql.ts";
-import type { Names } from "./names.ts";
-import type { Statement } from "./statement.ts";
+import type { Search, WordIndex } from "../../../../src/ports/index.ts";
+import { indexName, literal, quoted } from "../../sql.ts";
+import type { Statement } from "../connections/statement.ts";
+import type { Names } from "../names.ts";
 import type { Table } from "./tables.ts";
 
 const vector = ({ column }: WordIndex): string =>

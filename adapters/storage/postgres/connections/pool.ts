@@ -1,8 +1,8 @@
-import { pause } from "../pause.ts";
+import { pause } from "../../pause.ts";
+import { isReadOnly, toStorageError, unavailableError } from "../errors.ts";
 import { Connection } from "./connection.ts";
 import { describeServer } from "./describe-server.ts";
 import type { PostgresPool, PostgresPoolClient } from "./driver.ts";
-import { isReadOnly, toStorageError, unavailableError } from "./errors.ts";
 import { destroySocket, isInTransaction, prepareAcquiredClients } from "./pg-internals.ts";
 import { PoolClients } from "./pool-clients.ts";
 import { type Result, type Statement, unprepared } from "./statement.ts";

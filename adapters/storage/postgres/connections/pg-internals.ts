@@ -2,7 +2,7 @@
  * What this adapter does with the objects of `pg` beyond their documented interface. With objects
  * of other drivers, each function does nothing, or returns what leaves the storage as it is.
  */
-import { hasMethods, memberOf } from "../../../src/kernel/index.ts";
+import { hasMethods, memberOf } from "../../../../src/kernel/index.ts";
 import { isEventful, type PostgresPool } from "./driver.ts";
 
 /**

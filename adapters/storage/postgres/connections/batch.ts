@@ -5,7 +5,7 @@
  * later ones are skipped. `pg` cannot send such a batch itself, but it accepts query objects, as
  * pg-cursor does, that write the messages and receive the responses.
  */
-import { unknownStatement } from "./errors.ts";
+import { unknownStatement } from "../errors.ts";
 import { PreparedStatements, unnamed } from "./prepared-statements.ts";
 import type { Result, Statement } from "./statement.ts";
 

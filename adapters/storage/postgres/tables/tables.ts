@@ -6,11 +6,11 @@ import {
   type Index,
   type KeyValue,
   type Row,
-} from "../../../src/ports/index.ts";
-import { sortColumns } from "../index-order.ts";
-import { columnType, isNullable, type Layout, layoutOf } from "../layout.ts";
-import { conditionSql, indexName, literal, namePrefix, quoted } from "../sql.ts";
-import type { Names } from "./names.ts";
+} from "../../../../src/ports/index.ts";
+import { sortColumns } from "../../index-order.ts";
+import { columnType, isNullable, type Layout, layoutOf } from "../../layout.ts";
+import { conditionSql, indexName, literal, namePrefix, quoted } from "../../sql.ts";
+import type { Names } from "../names.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
 
 /** A collection's table. */
@@ -119,7 +119,7 @@ export function createIndex(index: Index, names: Names): string {
 
 /**
  * Indexes the rows that the host application's transactions wrote and that have no position yet
- * (`positions.ts`). There are very few of them at any time.
+ * (`writes/positions.ts`). There are very few of them at any time.
  */
 function createUnplacedIndex({ name }: Collection, position: string, names: Names): string {
   const index = quoted(`${namePrefix}${name}_unplaced`);

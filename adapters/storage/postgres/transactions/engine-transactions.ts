@@ -1,14 +1,14 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
-import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
-import type { PostgresClient } from "./driver.ts";
-import { failedTransaction, ignoredFailure, isEnded, sqlState } from "./errors.ts";
-import type { ConnectionPool, PooledConnection } from "./pool.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import { StorageConflict, StorageRefusal } from "../../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
+import type { PostgresClient } from "../connections/driver.ts";
+import type { ConnectionPool, PooledConnection } from "../connections/pool.ts";
+import { begin, checkCommitted, commit, rollBack } from "../connections/transaction-control.ts";
+import { failedTransaction, ignoredFailure, isEnded, sqlState } from "../errors.ts";
 import { checkTransaction, markTransaction } from "./settings.ts";
-import { begin, checkCommitted, commit, rollBack } from "./transaction-control.ts";
 
-/** Runs transactions for the host application's statements, each on a connection of its own. */
-export class Transactions {
+/** Runs the transactions of `engine.transaction`, each on a connection of its own. */
+export class EngineTransactions {
   readonly #pool: ConnectionPool;
   readonly #open: OpenTransactions;
   /** The connections that run the transactions. */

@@ -8,15 +8,21 @@
  * groups do not deadlock. Then come removals, updates and insertions, because what frees a unique
  * key has to precede what takes it. Counters and logs, which every group writes, come last.
  */
-import { columnsOf, keyOf, type KeyValue, type Row, type Write } from "../../../src/ports/index.ts";
-import type { TableOf } from "../schema.ts";
-import { literal, quoted } from "../sql.ts";
-import { conflictMark } from "./errors.ts";
-import { keyScan } from "./index-scan.ts";
-import type { Names } from "./names.ts";
-import type { Statement } from "./statement.ts";
-import type { Table } from "./tables.ts";
-import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
+import {
+  columnsOf,
+  keyOf,
+  type KeyValue,
+  type Row,
+  type Write,
+} from "../../../../src/ports/index.ts";
+import type { TableOf } from "../../schema.ts";
+import { literal, quoted } from "../../sql.ts";
+import type { Statement } from "../connections/statement.ts";
+import { conflictMark } from "../errors.ts";
+import type { Names } from "../names.ts";
+import { keyScan } from "../reads/index-scan.ts";
+import type { Table } from "../tables/tables.ts";
+import { arrayText, keyText, sqlTypes, type Text } from "../tables/values.ts";
 
 type Guarded = Extract<Write, { readonly version: number }>;
 type Update = Extract<Write, { readonly kind: "update" }>;

@@ -1,16 +1,16 @@
 /**
  * Ties a query to one index. PostgreSQL has no index hints, and plans a prepared statement once,
  * maybe while a table is empty and all plans cost the same. So the rows are ordered by columns that
- * only the wanted index has in this order, and sorting is disabled (`settings.ts`).
+ * only the wanted index has in this order, and sorting is disabled (`transactions/settings.ts`).
  *
  * The order begins with the last column of a given key. With `=`, PostgreSQL would know that this
  * column is constant and would drop it from the order, so other indexes would fit too. The column
  * is therefore compared with `>=` and `<=`.
  */
-import { type Collection, type Index, orderOf } from "../../../src/ports/index.ts";
-import { sortColumns } from "../index-order.ts";
-import { conditionSql, quoted, whereClause } from "../sql.ts";
-import { direction, type Table } from "./tables.ts";
+import { type Collection, type Index, orderOf } from "../../../../src/ports/index.ts";
+import { sortColumns } from "../../index-order.ts";
+import { conditionSql, quoted, whereClause } from "../../sql.ts";
+import { direction, type Table } from "../tables/tables.ts";
 
 /** The SQL expression of a given value of an index's leading columns. Null for a null. */
 export type GivenValue = string | null;
@@ -37,7 +37,8 @@ export function scanConditions(
         : ends.map((end) => `${column} ${end} ${sql}`);
     }),
     ...(index.where === undefined ? [] : [conditionSql(index.where)]),
-    // A log's row without a position has a negative number there (`positions.ts`). It is left out.
+    // A log's row without a position has a negative number there (`writes/positions.ts`). Such a
+    // row is left out.
     ...(position !== undefined && index.columns.includes(position)
       ? [`${quoted(position)} > 0`]
       : []),

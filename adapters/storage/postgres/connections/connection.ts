@@ -1,7 +1,7 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import { endsConnection } from "../errors.ts";
 import { Batch } from "./batch.ts";
 import { isEventful, type PostgresClient } from "./driver.ts";
-import { endsConnection } from "./errors.ts";
 import { keepSocketAlive, sendsAhead } from "./pg-internals.ts";
 import type { Result, Statement } from "./statement.ts";
 

@@ -3,8 +3,8 @@
  * U+0001 U+0001, and U+0001 as U+0001 U+0002. This keeps the order of texts and changes nothing
  * that people write.
  */
-import type { ColumnType, KeyValue } from "../../../src/ports/index.ts";
-import type { Stored } from "../layout.ts";
+import type { ColumnType, KeyValue } from "../../../../src/ports/index.ts";
+import type { Stored } from "../../layout.ts";
 
 /** A value in PostgreSQL's text format. */
 export type Text = string | null;
@@ -43,7 +43,7 @@ export function fromServer(type: ColumnType, value: unknown): Stored {
     case "boolean":
       return value === true || value === "t" ? 1 : 0;
     case "position":
-      // A negative number marks a row without a position yet (`positions.ts`).
+      // A negative number marks a row without a position yet (`writes/positions.ts`).
       return Math.max(0, Number(value));
     case "integer":
     case "time":

@@ -1,6 +1,6 @@
-import type { TidingsError } from "../../../src/kernel/index.ts";
+import type { TidingsError } from "../../../../src/kernel/index.ts";
+import { toStorageError, unavailableError } from "../errors.ts";
 import type { PostgresPool, PostgresPoolClient } from "./driver.ts";
-import { toStorageError, unavailableError } from "./errors.ts";
 import { connectingClients, endIfConnecting, hasEnded, isEnding } from "./pg-internals.ts";
 
 /** How long to wait for a client. */

@@ -1,5 +1,10 @@
-import { type Collection, type KeyValue, orderOf, type Range } from "../../../src/ports/index.ts";
-import { columnType } from "../layout.ts";
+import {
+  type Collection,
+  type KeyValue,
+  orderOf,
+  type Range,
+} from "../../../../src/ports/index.ts";
+import { columnType } from "../../layout.ts";
 import {
   acceptedValues,
   beyondNullable,
@@ -7,12 +12,12 @@ import {
   type Param,
   type RangePart,
   splitAtNulls,
-} from "../range-parts.ts";
-import { quoted, whereClause } from "../sql.ts";
+} from "../../range-parts.ts";
+import { quoted, whereClause } from "../../sql.ts";
+import type { Statement } from "../connections/statement.ts";
+import type { Table } from "../tables/tables.ts";
+import { arrayText, keyText, sqlTypes, type Text } from "../tables/values.ts";
 import { type GivenValue, scanConditions, scanOrder } from "./index-scan.ts";
-import type { Statement } from "./statement.ts";
-import type { Table } from "./tables.ts";
-import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
 
 /**
  * Returns the statement that reads a range, or undefined if the range is empty. The first column of

@@ -1,21 +1,21 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
-import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
-import { OpenGroups } from "../open-groups.ts";
-import type { StorageContext } from "./context.ts";
-import { planLookups } from "./lookups.ts";
-import type { Names } from "./names.ts";
-import type { ConnectionPool, PooledConnection } from "./pool.ts";
-import { assignStatement } from "./positions.ts";
-import { commitSettings, planSettings, positionSettings, transactionSettings } from "./settings.ts";
-import type { Result, Statement } from "./statement.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import type { Access, Group, Lookup, Row, Write } from "../../../../src/ports/index.ts";
+import { OpenGroups } from "../../open-groups.ts";
+import type { ConnectionPool, PooledConnection } from "../connections/pool.ts";
+import type { Result, Statement } from "../connections/statement.ts";
 import {
   againIfDiscarded,
   begin,
   checkCommitted,
   commit,
   rollBack,
-} from "./transaction-control.ts";
-import { additions, nextPosition, planWrites, type SharedWrites } from "./writes.ts";
+} from "../connections/transaction-control.ts";
+import type { StorageContext } from "../context.ts";
+import type { Names } from "../names.ts";
+import { planLookups } from "../reads/lookups.ts";
+import { assignStatement } from "../writes/positions.ts";
+import { additions, nextPosition, planWrites, type SharedWrites } from "../writes/writes.ts";
+import { commitSettings, planSettings, positionSettings, transactionSettings } from "./settings.ts";
 
 /**
  * The groups of one process. A shared group that locks no rows reads on any connections of the

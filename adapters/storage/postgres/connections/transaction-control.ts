@@ -1,7 +1,7 @@
 /** Beginning and ending transactions, and running their work again. */
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import { sqlState, unknownStatement } from "../errors.ts";
 import type { Connection } from "./connection.ts";
-import { sqlState, unknownStatement } from "./errors.ts";
 import { type Result, type Statement, unprepared } from "./statement.ts";
 
 /** Begins a transaction. The database may have another default isolation level. */

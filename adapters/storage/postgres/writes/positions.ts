@@ -8,12 +8,12 @@
  * first reader that reaches the end of the log. So a group's rows come after those of all
  * transactions that its commands could see.
  */
-import { literal, quoted } from "../sql.ts";
-import type { Names } from "./names.ts";
-import type { ConnectionPool } from "./pool.ts";
-import { planSettings, positionSettings } from "./settings.ts";
-import type { Statement } from "./statement.ts";
-import type { Table } from "./tables.ts";
+import { literal, quoted } from "../../sql.ts";
+import type { ConnectionPool } from "../connections/pool.ts";
+import type { Statement } from "../connections/statement.ts";
+import type { Names } from "../names.ts";
+import type { Table } from "../tables/tables.ts";
+import { planSettings, positionSettings } from "../transactions/settings.ts";
 import { nextPosition } from "./writes.ts";
 
 /**
