@@ -3,8 +3,8 @@ import type { Layout } from "../layout.ts";
 import { SortedList, type StoredRow } from "./sorted-list.ts";
 
 /**
- * A row that all indexes share. When an update leaves a row's place in an index unchanged, the
- * index sees the new values without being touched.
+ * A row that all indexes share. An index in which an update does not move the row sees the new
+ * values without being touched.
  */
 export interface RowCell {
   row: StoredRow;
@@ -15,8 +15,9 @@ export interface RowCell {
  */
 export class SortedIndex {
   readonly name: string;
+  /** The places of the columns that order the index. */
   readonly #places: readonly number[];
-  /** The places of the unique key. Empty if the index is not unique. */
+  /** The places of the columns of the unique key. Empty if the index is not unique. */
   readonly #keyPlaces: readonly number[];
   readonly #rows: SortedList<RowCell>;
   readonly #contains: (row: StoredRow) => boolean;
@@ -46,13 +47,14 @@ export class SortedIndex {
     if (this.#contains(cell.row)) this.#rows.delete(cell);
   }
 
-  /** Whether an update leaves the row's place in the index unchanged. */
-  keepsPlace(before: StoredRow, after: StoredRow): boolean {
+  /** Whether an update of the row changes if or where the index has it. */
+  mustMove(before: StoredRow, after: StoredRow): boolean {
     const isInside = this.#contains(before);
-    if (isInside !== this.#contains(after)) return false;
-    return !isInside || this.#places.every((place) => before[place] === after[place]);
+    if (isInside !== this.#contains(after)) return true;
+    return isInside && this.#places.some((place) => before[place] !== after[place]);
   }
 
+  /** Returns the first row whose first columns equal `prefix`. */
   first(prefix: StoredRow): RowCell | undefined {
     return this.#rows.first(prefix);
   }

@@ -4,7 +4,7 @@ import type { Stored } from "../layout.ts";
 /** A row's stored values, in the order of the layout's columns. */
 export type StoredRow = readonly Stored[];
 
-/** The most entries in one array. Moving this many takes less time than finding the place. */
+/** The most entries in one array. Moving this many takes less time than a search. */
 const maxChunkSize = 256;
 
 /**
@@ -32,15 +32,15 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   readonly #chunks: E[][] = [[]];
   /** The places of the columns in a row. No two rows have the same values in all of them. */
   readonly #places: readonly number[];
-  /** The places of the columns in a list of values that are in their order: 0, 1, 2, … */
-  readonly #ownPlaces: readonly number[];
-  /** The number of the array that was found last, and the number of the entry in it. */
+  /** The places of the columns in a key, which has their values in order: 0, 1, 2, … */
+  readonly #keyPlaces: readonly number[];
+  /** Where `#seek` moved last: the number of the array, and the number of the entry in it. */
   #chunkNumber = 0;
   #entryNumber = 0;
 
   constructor(places: readonly number[]) {
     this.#places = places;
-    this.#ownPlaces = places.map((_, place) => place);
+    this.#keyPlaces = places.map((_, place) => place);
   }
 
   /**
@@ -111,24 +111,24 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   }
 
   #atKey(values: StoredRow, side: Point["side"]): Point {
-    return { values, places: this.#ownPlaces, columnCount: values.length, side };
+    return { values, places: this.#keyPlaces, columnCount: values.length, side };
   }
 
   /**
    * Moves to the first entry that is not before a point, and returns it. Rows are usually read and
-   * written in the order of their keys, or the same row several times in a row. So the place is
-   * often the last one or the next, and is searched for only if it is not.
+   * written in the order of their keys, or one of them several times. So the entry is often the
+   * last one that was found or the next, and is searched for only if it is not.
    */
   #seek(point: Point): E | undefined {
-    if (!this.#isNear(point)) {
+    if (!this.#seekNearby(point)) {
       this.#chunkNumber = this.#chunkNumberOf(point);
       this.#entryNumber = this.#entryNumberIn(this.#chunks[this.#chunkNumber], point);
     }
     return this.#chunks[this.#chunkNumber]?.[this.#entryNumber];
   }
 
-  /** Moves to the place of a point if that is the last place or the next. Returns whether it is. */
-  #isNear(point: Point): boolean {
+  /** Does what `#seek` does if that moves by at most one entry. Returns whether it does. */
+  #seekNearby(point: Point): boolean {
     const chunk = this.#chunks[this.#chunkNumber] ?? [];
     const isLast = this.#chunkNumber === this.#chunks.length - 1;
     const entry = chunk[this.#entryNumber];
@@ -144,7 +144,7 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   }
 
   /**
-   * Splits the last array that was found, which is too long. Appending in order leaves full arrays
+   * Splits the array that `#seek` found, which is too long. Appending in order leaves full arrays
    * behind. Inserting anywhere else splits an array in half.
    */
   #split(): void {
@@ -158,7 +158,7 @@ export class SortedList<E extends { readonly row: StoredRow }> {
     );
   }
 
-  /** Returns the place of the first array that does not end before the point, or of the last. */
+  /** Returns the number of the first array that does not end before the point, or of the last. */
   #chunkNumberOf(point: Point): number {
     let low = 0;
     let high = this.#chunks.length - 1;

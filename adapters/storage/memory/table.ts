@@ -113,7 +113,7 @@ export class Table {
         this.#findGuarded(write.key, write.version);
         return () => {};
       case "add":
-        return this.#add(this.layout.encode(write.row));
+        return this.#addToCounter(this.layout.encode(write.row));
     }
   }
 
@@ -157,13 +157,13 @@ export class Table {
       throw new StorageRefusal(`the primary key of ${this.layout.collection.name} cannot be null`);
     }
     const cell = { row };
-    this.#addTo(this.#allIndexes, cell);
-    return () => removeFrom(this.#allIndexes, cell);
+    this.#addToIndexes(this.#allIndexes, cell);
+    return () => removeFromIndexes(this.#allIndexes, cell);
   }
 
   #remove(cell: RowCell): Undo {
-    removeFrom(this.#allIndexes, cell);
-    return () => this.#addTo(this.#allIndexes, cell);
+    removeFromIndexes(this.#allIndexes, cell);
+    return () => this.#addToIndexes(this.#allIndexes, cell);
   }
 
   #set(row: Stored[], column: string, from: Row): void {
@@ -173,20 +173,20 @@ export class Table {
 
   #replace(cell: RowCell, after: StoredRow): Undo {
     const before = cell.row;
-    const moved = this.#allIndexes.filter((each) => !each.keepsPlace(before, after));
-    removeFrom(moved, cell);
+    const moved = this.#allIndexes.filter((each) => each.mustMove(before, after));
+    removeFromIndexes(moved, cell);
     cell.row = after;
     try {
-      this.#addTo(moved, cell);
+      this.#addToIndexes(moved, cell);
     } catch (error) {
       cell.row = before;
-      this.#addTo(moved, cell);
+      this.#addToIndexes(moved, cell);
       throw error;
     }
     return () => {
-      removeFrom(moved, cell);
+      removeFromIndexes(moved, cell);
       cell.row = before;
-      this.#addTo(moved, cell);
+      this.#addToIndexes(moved, cell);
     };
   }
 
@@ -195,15 +195,15 @@ export class Table {
    * @throws StorageConflict when another row has one of its unique keys. The row is in none of the
    *   indexes then.
    */
-  #addTo(indexes: readonly AnyIndex[], cell: RowCell): void {
+  #addToIndexes(indexes: readonly AnyIndex[], cell: RowCell): void {
     for (const [i, index] of indexes.entries()) {
       if (index.add(cell)) continue;
-      removeFrom(indexes.slice(0, i), cell);
+      removeFromIndexes(indexes.slice(0, i), cell);
       throw this.#conflict(`already has this ${index.name} key`);
     }
   }
 
-  #add(sums: StoredRow): Undo {
+  #addToCounter(sums: StoredRow): Undo {
     const cell = this.#primary.first(this.#keyPlaces.map((place) => sums[place] ?? null));
     if (cell === undefined) return this.#insert(sums);
     const after = cell.row.map((value, place) =>
@@ -217,6 +217,6 @@ export class Table {
   }
 }
 
-function removeFrom(indexes: readonly AnyIndex[], cell: RowCell): void {
+function removeFromIndexes(indexes: readonly AnyIndex[], cell: RowCell): void {
   for (const each of indexes) each.remove(cell);
 }

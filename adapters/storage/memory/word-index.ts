@@ -30,9 +30,9 @@ export class WordIndex {
     return true;
   }
 
-  /** Whether an update leaves the row's words unchanged. */
-  keepsPlace(before: StoredRow, after: StoredRow): boolean {
-    return before[this.#place] === after[this.#place];
+  /** Whether an update changes the row's words. */
+  mustMove(before: StoredRow, after: StoredRow): boolean {
+    return before[this.#place] !== after[this.#place];
   }
 
   remove(cell: RowCell): void {
