@@ -8,10 +8,10 @@ export const maxQuickBytes = 536_870_912;
 const rowsOfEachTable = 1_000;
 
 /**
- * Returns the first damage that SQLite reports. Empty if it finds none. Throws if it cannot read a
- * page at all. A quick check reads a database of more than `maxBytes` only in part. Tables of the
- * host application are left out: SQLite also reports rows that violate their constraints, and fails
- * if a constraint calls a function of the host application.
+ * Returns the first damage that SQLite reports, or an empty text if there is none. Throws if SQLite
+ * cannot read a page at all. A quick check reads a database of more than `maxBytes` only in part.
+ * Tables of the host application are left out. SQLite would also report rows that violate their
+ * constraints, and would fail if a constraint calls a function of the host application.
  */
 export function findDamage(
   connection: Connection,
@@ -22,10 +22,14 @@ export function findDamage(
   const pragma = check === "full" ? "integrity_check" : "quick_check";
   for (const [name] of rowsOf(connection, engineTables)) {
     const table = quoted(String(name));
-    // All columns, so that SQLite reads the table and not one of its indexes.
-    if (!isWhole) rowsOf(connection, `SELECT * FROM ${table} NOT INDEXED LIMIT ${rowsOfEachTable}`);
-    const problem = isWhole ? firstOf(connection, `${pragma}(${table})`) : "ok";
-    if (problem !== "ok") return problem.replaceAll(/\s+/g, " ");
+    if (isWhole) {
+      const problem = firstOf(connection, `${pragma}(${table})`);
+      if (problem !== "ok") return problem.replaceAll(/\s+/g, " ");
+    } else {
+      // Throws if SQLite cannot read a page. All columns are selected, so that SQLite reads the
+      // table and not one of its indexes.
+      rowsOf(connection, `SELECT * FROM ${table} NOT INDEXED LIMIT ${rowsOfEachTable}`);
+    }
   }
   return "";
 }

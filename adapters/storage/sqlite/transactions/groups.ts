@@ -10,7 +10,7 @@ import type { Reads } from "../reads/reads.ts";
 import type { Table } from "../tables/tables.ts";
 import type { BackgroundWriter } from "../thread/background-writer.ts";
 import type { Step } from "../writes/steps.ts";
-import { applySteps, stepsOf } from "../writes/writes.ts";
+import { runStepsOrThrow, stepsOf } from "../writes/writes.ts";
 
 interface GroupsOptions {
   readonly connection: Connection;
@@ -22,8 +22,8 @@ interface GroupsOptions {
   readonly onCommit: () => void;
 }
 
-/** The groups that read in one transaction: an exclusive group, or any shared ones. */
-type Readers = symbol | "any";
+/** What the open transaction is for: the reads of one exclusive group, or of all shared groups. */
+type Owner = symbol | "shared";
 
 /**
  * Commits groups on one connection. A group's first read begins a transaction, which makes its
@@ -39,7 +39,7 @@ export class Groups {
   readonly #files: DatabaseFiles;
   readonly #onCommit: () => void;
   /** Undefined if no transaction is open. */
-  #readers: Readers | undefined;
+  #owner: Owner | undefined;
   readonly #open = new OpenGroups();
 
   constructor({ connection, reads, tableOf, background, files, onCommit }: GroupsOptions) {
@@ -53,7 +53,7 @@ export class Groups {
 
   begin(access: Access): Group {
     const group = this.#open.begin();
-    const readers = access === "exclusive" ? group : "any";
+    const owner = access === "exclusive" ? group : "shared";
     let hasRead = false;
     return {
       read: (lookups) =>
@@ -62,17 +62,17 @@ export class Groups {
           this.#open.refuseEnded(group);
           // A transaction that an earlier group began does not see later commits. And one that a
           // shared group began does not hold the file's lock, which an exclusive group needs.
-          if (!hasRead || access === "exclusive") this.#endReadingOf("any");
+          if (!hasRead || access === "exclusive") this.#endReadingOf("shared");
           hasRead = true;
-          const rows = this.#read(lookups, readers);
+          const rows = this.#read(lookups, owner);
           // The log can begin again at the front only if nothing reads during a checkpoint. If each
           // group read while the thread commits the one before it, that moment would never come.
-          if (this.#files.isLogLong) this.#endReadingOf("any");
+          if (this.#files.isLogLong) this.#endReadingOf("shared");
           return rows;
         }),
-      commit: (writes) => this.#commitAndEnd(group, readers, writes),
+      commit: (writes) => this.#commitAndEnd(group, owner, writes),
       abort: () => {
-        if (this.#open.has(group)) this.#endReadingOf(readers);
+        if (this.#open.has(group)) this.#endReadingOf(owner);
         this.#open.end(group);
       },
     };
@@ -89,23 +89,23 @@ export class Groups {
 
   /** Ends the transaction that the reads of an open group began. */
   endReading(): void {
-    if (this.#readers === undefined) return;
-    this.#readers = undefined;
+    if (this.#owner === undefined) return;
+    this.#owner = undefined;
     rollBack(this.connection.handle);
   }
 
   /**
-   * The same for one group. The transaction of another engine's exclusive group goes on, because
-   * other processes must wait until that group ends.
+   * Ends the transaction if it is for this owner or for shared groups. The transaction of another
+   * engine's exclusive group goes on, because other processes must wait until that group ends.
    */
-  #endReadingOf(readers: Readers): void {
-    if (this.#readers === "any" || this.#readers === readers) this.endReading();
+  #endReadingOf(owner: Owner): void {
+    if (this.#owner === "shared" || this.#owner === owner) this.endReading();
   }
 
-  #read(lookups: readonly Lookup[], readers: Readers): Row[][] {
-    if (this.#readers === undefined) {
-      this.connection.statement(readers === "any" ? "BEGIN" : "BEGIN IMMEDIATE").run();
-      this.#readers = readers;
+  #read(lookups: readonly Lookup[], owner: Owner): Row[][] {
+    if (this.#owner === undefined) {
+      this.connection.statement(owner === "shared" ? "BEGIN" : "BEGIN IMMEDIATE").run();
+      this.#owner = owner;
     }
     try {
       return lookups.map((lookup) => this.#reads.get(this.connection, lookup));
@@ -116,14 +116,14 @@ export class Groups {
     }
   }
 
-  #commitAndEnd(group: symbol, readers: Readers, writes: readonly Write[]): void | Promise<void> {
+  #commitAndEnd(group: symbol, owner: Owner, writes: readonly Write[]): void | Promise<void> {
     let committed: void | Promise<void>;
     try {
       this.#files.verify();
-      committed = this.#commit(writes, readers);
+      committed = this.#commit(writes, owner);
     } catch (error) {
       // A commit can be refused before it comes to the transaction.
-      this.#endReadingOf(readers);
+      this.#endReadingOf(owner);
       this.#open.end(group);
       throw error;
     }
@@ -144,11 +144,11 @@ export class Groups {
     this.#onCommit();
   }
 
-  #commit(writes: readonly Write[], readers: Readers): void | Promise<void> {
+  #commit(writes: readonly Write[], owner: Owner): void | Promise<void> {
     const steps = stepsOf(writes, this.#tableOf);
     // An exclusive group holds the file's lock on this connection, so it commits here.
     const thread =
-      readers === "any"
+      owner === "shared"
         ? this.#background.threadFor(writes.length, this.#files.isLogLong)
         : undefined;
     if (thread === undefined) {
@@ -159,8 +159,8 @@ export class Groups {
   }
 
   #commitHere(steps: readonly Step[]): void {
-    if (this.#readers !== undefined) {
-      this.#readers = undefined;
+    if (this.#owner !== undefined) {
+      this.#owner = undefined;
       try {
         this.#write(steps);
         return;
@@ -174,7 +174,7 @@ export class Groups {
 
   #write(steps: readonly Step[]): void {
     try {
-      applySteps(steps, this.connection);
+      runStepsOrThrow(steps, this.connection);
       this.connection.statement("COMMIT").run();
     } catch (error) {
       rollBack(this.connection.handle);

@@ -8,7 +8,7 @@ import { fileOf } from "../connections/handle.ts";
 import { isBusy, toStorageError } from "../errors.ts";
 import type { Reads } from "../reads/reads.ts";
 import type { Table } from "../tables/tables.ts";
-import { applySteps, stepsOf } from "../writes/writes.ts";
+import { runStepsOrThrow, stepsOf } from "../writes/writes.ts";
 
 /** A handle that was joined before. */
 interface Known {
@@ -86,7 +86,7 @@ function write(connection: Connection, writes: readonly Write[], tableOf: TableO
   const steps = stepsOf(writes, tableOf);
   handle.exec("SAVEPOINT tidings");
   try {
-    applySteps(steps, connection);
+    runStepsOrThrow(steps, connection);
     handle.exec("RELEASE tidings");
   } catch (error) {
     undoWrites(handle);

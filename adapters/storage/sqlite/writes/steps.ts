@@ -24,7 +24,8 @@ export interface Step {
 
 /**
  * Runs the steps in the connection's open transaction. Stops at a row that has changed since it was
- * read, and returns the name of its collection.
+ * read, and returns the name of its collection. It does not throw a `StorageConflict`, because an
+ * error loses its class on the way from the worker thread to the main thread.
  */
 export function runSteps(steps: readonly Step[], connection: Connection): string | undefined {
   let next = firstPosition(connection, steps);

@@ -69,10 +69,10 @@ function guarded(
 }
 
 /**
- * Runs the steps in the connection's open transaction.
+ * Runs the steps in the connection's open transaction, like `runSteps`.
  * @throws StorageConflict when a row has changed since it was read
  */
-export function applySteps(steps: readonly Step[], connection: Connection): void {
+export function runStepsOrThrow(steps: readonly Step[], connection: Connection): void {
   const changed = runSteps(steps, connection);
   if (changed !== undefined) throw changedError(changed);
 }
