@@ -14,7 +14,7 @@ import {
   searchSettings,
 } from "../../../adapters/storage/postgres/transactions/settings.ts";
 import {
-  addStatement,
+  addUpStatement,
   findPendingCounts,
 } from "../../../adapters/storage/postgres/writes/pending-counts.ts";
 import {
@@ -332,7 +332,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
       const counters = all.collections.filter(({ kind }) => kind === "counter");
       const statements = [
         findPendingCounts(names),
-        ...counters.map((counter) => addStatement(names, tableOf(counter))),
+        ...counters.map((counter) => addUpStatement(names, tableOf(counter))),
       ].map((statement) => ({ statement }));
       try {
         await within(client, countSettings, async () => {

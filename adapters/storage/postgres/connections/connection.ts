@@ -47,7 +47,7 @@ export class Connection {
    * the rest are skipped. Waits for earlier batches.
    */
   run(statements: readonly Statement[]): Promise<readonly Result[]> {
-    return this.#next(() => withinSilence(this.#send(statements)));
+    return this.#next(() => withTimeout(this.#send(statements)));
   }
 
   /**
@@ -107,7 +107,7 @@ interface BatchingClient {
 }
 
 /** @throws TidingsError `storage_unavailable` when the results do not come in time */
-async function withinSilence<T>(results: Promise<T>): Promise<T> {
+async function withTimeout<T>(results: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

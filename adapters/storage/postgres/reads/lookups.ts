@@ -10,7 +10,7 @@ import { scanConditions, scanOrder } from "./index-scan.ts";
 /** Look-ups that one statement can answer. */
 interface LookupGroup {
   readonly index: Index;
-  /** The length of the given key, and which of its parts are null. `=` never finds a null. */
+  /** For each part of the given keys, whether it is null. In SQL, `=` never finds a null. */
   readonly nulls: readonly boolean[];
   readonly lock: boolean;
   readonly lookups: { readonly lookup: Lookup; readonly place: number }[];
@@ -20,15 +20,15 @@ interface LookupGroup {
 export interface PlannedLookups {
   readonly statements: readonly Statement[];
   /** Converts the statements' results to one list of rows for each look-up, in order. */
-  readonly rows: (results: readonly Result[]) => Row[][];
+  readonly toRows: (results: readonly Result[]) => Row[][];
 }
 
-/** Plans look-ups. */
+/** Plans look-ups as few statements. */
 export function planLookups(lookups: readonly Lookup[], tableOf: TableOf<Table>): PlannedLookups {
   const groups = groupLookups(lookups);
   return {
     statements: groups.map((group) => lookupStatement(group, tableOf(group.index.collection))),
-    rows: (results) => {
+    toRows: (results) => {
       const found: Row[][] = lookups.map(() => []);
       for (const [i, { index, lookups: members }] of groups.entries()) {
         const table = tableOf(index.collection);

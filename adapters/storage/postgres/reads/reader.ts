@@ -17,8 +17,8 @@ export class PostgresReader implements Reader {
   }
 
   async get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> {
-    const { statements, rows } = planLookups(lookups, this.#context().tableOf);
-    return rows(await this.#read(lookups, statements));
+    const { statements, toRows } = planLookups(lookups, this.#context().tableOf);
+    return toRows(await this.#read(lookups, statements));
   }
 
   async range(range: Range): Promise<readonly Row[]> {

@@ -14,7 +14,7 @@ import type { StorageContext } from "../context.ts";
 import type { Names } from "../names.ts";
 import { planLookups } from "../reads/lookups.ts";
 import { assignStatement } from "../writes/positions.ts";
-import { additions, nextPosition, planWrites, type SharedWrites } from "../writes/writes.ts";
+import { addStatement, type ContendedWrites, nextPosition, planWrites } from "../writes/writes.ts";
 import { commitSettings, planSettings, positionSettings, transactionSettings } from "./settings.ts";
 
 /**
@@ -73,10 +73,10 @@ export class Groups {
     transaction: GroupTransaction | undefined,
   ): Promise<Row[][]> {
     const { pool, tableOf } = this.#context;
-    const { statements, rows } = planLookups(lookups, tableOf);
-    if (transaction !== undefined) return rows(await transaction.run(statements));
+    const { statements, toRows } = planLookups(lookups, tableOf);
+    if (transaction !== undefined) return toRows(await transaction.run(statements));
     const [, ...results] = await pool.atomic([planSettings, ...statements]);
-    return rows(results);
+    return toRows(results);
   }
 
   async #commit(
@@ -99,12 +99,12 @@ export class Groups {
   }
 }
 
-/** How a group writes: it assigns positions and adds to the counters themselves. */
-export const groupWrites = (names: Names): SharedWrites => ({
+/** How a group writes to logs and counters: it assigns positions, and adds to the counters. */
+export const groupWrites = (names: Names): ContendedWrites => ({
   position: nextPosition(names),
   // What a transaction of the host application has committed comes before this group.
   beforeLog: (table) => [assignStatement(names, table)],
-  add: additions,
+  add: addStatement,
 });
 
 /**

@@ -55,8 +55,8 @@ export class HostGroups {
     return {
       read: async (lookups) => {
         await this.#verify(connection);
-        const { statements, rows } = planLookups(lookups, tableOf);
-        return rows(await this.#read(connection, statements));
+        const { statements, toRows } = planLookups(lookups, tableOf);
+        return toRows(await this.#read(connection, statements));
       },
       commit: async (writes) => {
         await this.#verify(connection);

@@ -84,7 +84,7 @@ export function transactionSettings({ commitLock }: Names, exclusive: boolean): 
   ]);
 }
 
-/** Before a transaction adds to counters what waits for that. */
+/** Before the additions that wait are added to their counters (`writes/pending-counts.ts`). */
 export const countSettings: Statement = select([
   lockTimeout(rowLockTimeout),
   ...plannerSettings.map(set),

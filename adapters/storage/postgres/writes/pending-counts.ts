@@ -52,7 +52,7 @@ export const findPendingCounts = ({ pendingCounts }: Names): Statement => ({
 
 /** Adds all additions that wait to their counters. Waits for others that do the same. */
 export async function addPendingCounts({ pool, names, counters }: StorageContext): Promise<void> {
-  const statements = counters.map((counter) => addStatement(names, counter));
+  const statements = counters.map((counter) => addUpStatement(names, counter));
   let mayLeaveSome: boolean;
   do {
     const [, ...results] = await pool.atomic([countSettings, ...statements]);
@@ -65,7 +65,7 @@ export async function addPendingCounts({ pool, names, counters }: StorageContext
  * number. The additions are removed in the same statement, so each counts once. The counter's rows
  * are written in the order in which groups write them (`writes.ts`), so there is no deadlock.
  */
-export function addStatement({ pendingCounts }: Names, table: Table): Statement {
+export function addUpStatement({ pendingCounts }: Names, table: Table): Statement {
   const { collection } = table;
   const key = collection.primary.columns;
   const columns = columnsOf(collection).map(([column]) => column);

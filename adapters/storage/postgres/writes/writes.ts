@@ -48,10 +48,11 @@ export interface PlannedWrites {
 }
 
 /**
- * How to write what all transactions write: a group of the engine does it just before it commits,
- * and a transaction of the host application may stay open for long afterwards.
+ * How to write to logs and counters, which almost every transaction writes to. A group of the
+ * engine commits at once, so it may take locks that others wait for. A transaction of the host
+ * application may stay open for long, so it must not.
  */
-export interface SharedWrites {
+export interface ContendedWrites {
   /** The SQL expression for the position of a log's row. */
   readonly position: string;
   /** Returns the statements that come before the insertion of rows into a log. */
@@ -67,24 +68,24 @@ export interface SharedWrites {
 export function planWrites(
   writes: readonly Write[],
   tableOf: TableOf<Table>,
-  { position, beforeLog, add }: SharedWrites,
+  { position, beforeLog, add }: ContendedWrites,
 ): PlannedWrites {
   const tables = groupByTable(writes, tableOf);
   const forEachTable = (statement: (writes: TableWrites) => Statement | undefined): Statement[] =>
     tables.map(statement).filter((each) => each !== undefined);
   return {
     rows: [
-      ...forEachTable(guards),
-      ...forEachTable(removals),
-      ...forEachTable(updates),
-      ...forEachTable(insertions),
+      ...forEachTable(guardStatement),
+      ...forEachTable(removeStatement),
+      ...forEachTable(updateStatement),
+      ...forEachTable(insertStatement),
       ...forEachTable(({ table, sums }) => (sums.length === 0 ? undefined : add(table, sums))),
     ],
     logs: tables
-      .filter(({ table, insertions: rows }) => isLog(table) && rows.length > 0)
-      .flatMap(({ table, insertions: rows }) => [
+      .filter(({ table, insertions }) => isLog(table) && insertions.length > 0)
+      .flatMap(({ table, insertions }) => [
         ...beforeLog(table),
-        insertion(table, rows, position),
+        insertRows(table, insertions, position),
       ]),
   };
 }
@@ -126,7 +127,7 @@ export const byName = (a: Table, b: Table): number => (a.name < b.name ? -1 : 1)
  * Locks the rows to be written or held, in the order of their keys. Fails unless all of them exist
  * and have the version that was read. Counters have no versions.
  */
-function guards({ table, guarded }: TableWrites): Statement | undefined {
+function guardStatement({ table, guarded }: TableWrites): Statement | undefined {
   if (guarded.length === 0) return undefined;
   const sorted = guarded
     .map((write) => ({ write, key: write.key.map((part) => keyText(part) ?? "") }))
@@ -155,9 +156,9 @@ function joinRows(table: Table): string {
   );
 }
 
-function removals({ table, removals: removed }: TableWrites): Statement | undefined {
-  if (removed.length === 0) return undefined;
-  const key = keyParams(table, removed);
+function removeStatement({ table, removals }: TableWrites): Statement | undefined {
+  if (removals.length === 0) return undefined;
+  const key = keyParams(table, removals);
   const text =
     `DELETE FROM ${table.name} AS t USING unnest(${key.params.join(", ")}) ` +
     `AS seen(${key.names.join(", ")}) ${joinRows(table)}`;
@@ -169,14 +170,14 @@ function removals({ table, removals: removed }: TableWrites): Statement | undefi
  * other columns are unchanged, so writing them again has no effect. Rows are updated in the given
  * order, because one may take a unique key that an earlier one frees.
  */
-function updates({ table, updates: updated }: TableWrites): Statement | undefined {
-  if (updated.length === 0) return undefined;
-  const changed = new Set(updated.flatMap((write) => write.changed));
+function updateStatement({ table, updates }: TableWrites): Statement | undefined {
+  if (updates.length === 0) return undefined;
+  const changed = new Set(updates.flatMap((write) => write.changed));
   const columns = [
     ...table.layout.columns.filter((column) => changed.has(column) && column !== "version"),
     "version",
   ];
-  const key = keyParams(table, updated);
+  const key = keyParams(table, updates);
   const params = columns.map(
     (column, i) => `$${key.params.length + i + 1}::${sqlTypes[table.type(column)]}[]`,
   );
@@ -186,23 +187,25 @@ function updates({ table, updates: updated }: TableWrites): Statement | undefine
     `UPDATE ${table.name} AS t SET ${assignments.join(", ")} ` +
     `FROM unnest(${[...key.params, ...params].join(", ")}) ` +
     `AS seen(${[...key.names, ...names].join(", ")}) ${joinRows(table)}`;
-  const rows = updated.map(({ row }) => row);
+  const rows = updates.map(({ row }) => row);
   return {
     text,
     values: [...key.values, ...columns.map((column) => table.columnText(column, rows))],
   };
 }
 
-function insertions({ table, insertions: rows }: TableWrites): Statement | undefined {
-  return isLog(table) || rows.length === 0 ? undefined : insertion(table, sortByKey(table, rows));
+/** Inserts rows into a table that is not a log. */
+function insertStatement({ table, insertions }: TableWrites): Statement | undefined {
+  if (isLog(table) || insertions.length === 0) return undefined;
+  return insertRows(table, sortByKey(table, insertions));
 }
 
 /**
  * Returns the statement that adds to rows of a counter. They are sorted by key, because many groups
  * add to the same few counters.
  */
-export function additions(table: Table, sums: readonly Row[]): Statement {
-  const { text, values } = insertion(table, sortByKey(table, sums));
+export function addStatement(table: Table, sums: readonly Row[]): Statement {
+  const { text, values } = insertRows(table, sortByKey(table, sums));
   return { text: `${text} ${onConflictAdd(table)}`, values };
 }
 
@@ -216,7 +219,8 @@ export function onConflictAdd({ collection }: Table): string {
   return `ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${added.join(", ")}`;
 }
 
-function insertion(table: Table, rows: readonly Row[], position = "0"): Statement {
+/** `position` is the SQL expression for the position of a log's row. */
+function insertRows(table: Table, rows: readonly Row[], position = "0"): Statement {
   const { columns, position: positionColumn } = table.layout;
   const given = columns.filter((column) => column !== positionColumn);
   const params = given.map((column, i) => `$${i + 1}::${sqlTypes[table.type(column)]}[]`);
