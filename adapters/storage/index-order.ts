@@ -1,7 +1,10 @@
 import { type Index, orderOf } from "../../src/ports/index.ts";
 import { columnType, isNullable } from "./layout.ts";
 
-/** Returns the columns that order an index, up to the first that make its rows unique. */
+/**
+ * Returns the columns of `orderOf(index)` up to where their values differ in every row. The columns
+ * after them cannot change the order.
+ */
 export function sortColumns(index: Index): readonly string[] {
   const { collection, columns, unique, where } = index;
   const notNullColumn = where !== undefined && "present" in where ? where.column : undefined;

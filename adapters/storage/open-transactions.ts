@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { TidingsError } from "../../src/kernel/index.ts";
 
-/** Recognizes handles of, and calls from inside, the transactions which the storage opened. */
+/**
+ * The open transactions of `engine.transaction`. Recognizes their handles, and calls that come from
+ * inside them.
+ */
 export class OpenTransactions {
   readonly #handles = new WeakSet();
   /** The transaction that the current call comes from. */

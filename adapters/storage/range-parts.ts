@@ -79,8 +79,9 @@ function isEmpty({ index: { columns, where }, prefix }: Range): boolean {
 export type Param = (column: string, value: KeyValue) => string;
 
 /**
- * Whether one comparison of tuples selects the rows beyond a bound on `columns`. It is null if one
- * of its values is null. The first column never is, because `splitAtNulls` removed its nulls.
+ * Whether one comparison of tuples selects the rows beyond a bound on `columns`. In SQL, such a
+ * comparison is null if it meets a null. Only the columns after the first can hold one, because
+ * `splitAtNulls` removed the nulls of the first.
  */
 export function canCompareTuples(
   { collection }: Index,

@@ -56,6 +56,6 @@ function plain(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (!(value instanceof Error)) return value;
   const { name, message, stack, cause } = value;
-  // The name and the message are read before the rest.
+  // People read the name and the message first, and the long stack last.
   return { name, message, ...Object.fromEntries(Object.entries(value)), stack, cause };
 }
