@@ -54,24 +54,24 @@ export {
   type ScriptedReceiverOptions,
   type TrustedWebhook,
 } from "./receiver/scripted-receiver.ts";
-export { Dice } from "./dice.ts";
-export { seededRandom } from "./seeded-random.ts";
-export { simulated, type Simulated, type SimulationOptions } from "./simulated.ts";
-export { type Time, virtualClock, type VirtualClock } from "./virtual-clock.ts";
-export { modelConformance, type ModelConformance } from "./model-conformance/index.ts";
-export type { ModelBehavior, ModelNeed, ModelUnderTest } from "./model-conformance/fixture.ts";
-export { mountConformance, type MountConformance } from "./mount-conformance/index.ts";
-export type { MountNeed, MountUnderTest } from "./mount-conformance/fixture.ts";
-export { storageConformance, type StorageUnderTest } from "./storage-conformance/index.ts";
-export type { TestRunner } from "./suite.ts";
-export { transportConformance, type TransportConformance } from "./transport-conformance/index.ts";
+export { Dice } from "./simulated/dice.ts";
+export { seededRandom } from "./simulated/seeded-random.ts";
+export { simulated, type Simulated, type SimulationOptions } from "./simulated/simulated.ts";
+export { type Time, virtualClock, type VirtualClock } from "./simulated/virtual-clock.ts";
+export { modelConformance, type ModelConformance } from "./conformance/model/index.ts";
+export type { ModelBehavior, ModelNeed, ModelUnderTest } from "./conformance/model/fixture.ts";
+export { mountConformance, type MountConformance } from "./conformance/mount/index.ts";
+export type { MountNeed, MountUnderTest } from "./conformance/mount/fixture.ts";
+export { storageConformance, type StorageUnderTest } from "./conformance/storage/index.ts";
+export type { TestRunner } from "./conformance/suite.ts";
+export { transportConformance, type TransportConformance } from "./conformance/transport/index.ts";
 export type {
   AcceptedMessage,
   CarrierBehavior,
   CarrierCallbacks,
   TransportNeed,
   TransportUnderTest,
-} from "./transport-conformance/fixture.ts";
+} from "./conformance/transport/fixture.ts";
 export type {
   CallOptions,
   CallOutcome,
@@ -79,6 +79,7 @@ export type {
   HostCode,
   RefusedCall,
   UnknownCall,
+  UpEngine,
 } from "./world/calls.ts";
 export type { EnginePorts, MakeEngine, WorldTransport } from "./world/engine-process.ts";
 export type { EngineRun, Outage } from "./world/engine-run.ts";
@@ -89,7 +90,7 @@ export {
   type FaultRates,
   type MetFault,
 } from "./world/faults.ts";
-export type { PortCall } from "./world/port-calls.ts";
+export type { PortCall } from "./world/ports/port-calls.ts";
 export type { LogLine, Remote, WorldObserver } from "./world/run-context.ts";
 export type { Story, StoryEntry, StoryOptions } from "./world/story.ts";
 export { Violation } from "./world/violation.ts";
@@ -98,7 +99,6 @@ export type {
   Finding,
   Law,
   SettleOptions,
-  UpEngine,
   World,
   WorldOptions,
 } from "./world/types.ts";

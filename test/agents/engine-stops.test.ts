@@ -1,7 +1,7 @@
 /** Turns that are under way when their engine stops. */
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { ModelAnswer } from "../../src/ports/agent-model.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import { held } from "../support/carrier.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";

@@ -10,7 +10,7 @@ import type { AgentModel } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { tablesWith } from "../contacts/rows.ts";
-import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { type Ground, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { checkInvariants, type ActionCalls, said } from "./invariants.ts";

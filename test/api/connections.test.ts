@@ -10,7 +10,7 @@ import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { keys, notes } from "./notes-api.ts";
-import { ask, exchange, parseAnswers } from "../../adapters/testing/mount-conformance/raw-http.ts";
+import { ask, exchange, parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { type Mounting, mountings, serve } from "./servers.ts";
 
 const rejections: unknown[] = [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { runs } from "../support/runs.ts";
-import { exchange, parseAnswers } from "../../adapters/testing/mount-conformance/raw-http.ts";
+import { exchange, parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { mountings, serve } from "./servers.ts";
 import type { Running } from "./servers.ts";
 import { world } from "./world.ts";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
-import { eventually, settled } from "../../adapters/testing/mount-conformance/fixture.ts";
-import { parseAnswers } from "../../adapters/testing/mount-conformance/raw-http.ts";
+import { eventually, settled } from "../../adapters/testing/conformance/mount/fixture.ts";
+import { parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { mountings, serve } from "./servers.ts";
 
 /** Large, so that the buffers of the operating system hold few of them. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cases } from "./cases.ts";
 import { notes } from "./notes-api.ts";
 import type { Notes } from "./notes-api.ts";
-import { ask } from "../../adapters/testing/mount-conformance/raw-http.ts";
-import type { RawAnswer } from "../../adapters/testing/mount-conformance/raw-http.ts";
+import { ask } from "../../adapters/testing/conformance/mount/raw-http.ts";
+import type { RawAnswer } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { mountings, serve } from "./servers.ts";
 import type { Mounting, Running } from "./servers.ts";
 

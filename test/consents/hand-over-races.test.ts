@@ -5,7 +5,7 @@ import type { EngineOptions } from "../../src/host/options.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Group, Write } from "../../src/ports/storage.ts";
 import { carrier } from "../support/carrier.ts";
-import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
 

@@ -8,7 +8,7 @@ import {
   ask,
   parseAnswers,
   type RawAnswer,
-} from "../../adapters/testing/mount-conformance/raw-http.ts";
+} from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { mountings, type Running, serve } from "../api/servers.ts";
 import { world, type World } from "../api/world.ts";
 

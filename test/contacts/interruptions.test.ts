@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../adapters/testing/seeded-random.ts";
+import { seededRandom } from "../../adapters/testing/simulated/seeded-random.ts";
 
 /**
  * Random choices from a seed. The same seed draws the same numbers, but the engines run in real

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import type { SendAnswer, Transport } from "../../src/ports/transport.ts";
-import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { busy, carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";

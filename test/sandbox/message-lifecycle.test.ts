@@ -19,7 +19,7 @@ import type {
   Receipt,
   ReceiptSubject,
 } from "../../src/ports/transport.ts";
-import { virtualClock } from "../../adapters/testing/virtual-clock.ts";
+import { virtualClock } from "../../adapters/testing/simulated/virtual-clock.ts";
 
 /** A minimal dispatcher: one message, the rules and the simulated carrier. */
 async function lifeOf(to: string) {

@@ -14,7 +14,7 @@ import type {
   SendAnswer,
   Transport,
 } from "../../src/ports/transport.ts";
-import { virtualClock } from "../../adapters/testing/virtual-clock.ts";
+import { virtualClock } from "../../adapters/testing/simulated/virtual-clock.ts";
 
 const never = new AbortController().signal;
 const number = (last: number): string => `+1500555${String(last).padStart(4, "0")}`;

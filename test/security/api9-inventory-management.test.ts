@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { call, textOf } from "../api/call.ts";
-import { ask, type RawAnswer } from "../../adapters/testing/mount-conformance/raw-http.ts";
+import { ask, type RawAnswer } from "../../adapters/testing/conformance/mount/raw-http.ts";
 import { type Running, serve } from "../api/servers.ts";
 import { openApi } from "./fields.ts";
 import { newOwner, type Owner } from "./owner.ts";

@@ -15,7 +15,7 @@ import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 import {
   type ConnectionOptions,
   SharedStorage,
-} from "../../adapters/testing/world/shared-storage.ts";
+} from "../../adapters/testing/world/ports/shared-storage.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { letWork } from "../support/let-work.ts";
 import { runs } from "../support/runs.ts";

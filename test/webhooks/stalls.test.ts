@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { deliveries } from "../../src/webhooks/rows.ts";
 import { held } from "../support/carrier.ts";

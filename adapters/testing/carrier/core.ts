@@ -8,8 +8,8 @@ import type {
   SendAnswer,
   SendContext,
 } from "../../../src/ports/index.ts";
-import { Dice } from "../dice.ts";
-import type { PortCall } from "../world/port-calls.ts";
+import { Dice } from "../simulated/dice.ts";
+import type { PortCall } from "../world/ports/port-calls.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
 import type { Fault } from "../world/faults.ts";
 import { shortId } from "../world/story.ts";

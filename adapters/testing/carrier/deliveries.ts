@@ -1,5 +1,5 @@
 import type { Clock, TransportSink } from "../../../src/ports/index.ts";
-import { Dice } from "../dice.ts";
+import { Dice } from "../simulated/dice.ts";
 import type { RunContext } from "../world/run-context.ts";
 
 /** How long the carrier waits for an engine to accept a receipt or an inbound message. */

@@ -7,7 +7,7 @@ import type {
   Receipt,
   ReceiptSubject,
 } from "../../../src/ports/index.ts";
-import { matchesText, stepFor } from "../rules.ts";
+import { matchesText, stepFor } from "../scripts/rules.ts";
 
 /** A receipt that a scripted carrier issues. */
 export interface ScriptedReceipt {

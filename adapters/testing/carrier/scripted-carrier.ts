@@ -13,8 +13,13 @@ import type {
   Transport,
   TransportCapabilities,
 } from "../../../src/ports/index.ts";
-import { outcomeOption, patternCondition, scriptOption, textCondition } from "../script-option.ts";
-import { Connectors } from "../world/connectors.ts";
+import {
+  outcomeOption,
+  patternCondition,
+  scriptOption,
+  textCondition,
+} from "../scripts/options.ts";
+import { Connectors } from "../world/ports/connectors.ts";
 import type { RunContext } from "../world/run-context.ts";
 import { CarrierCore } from "./core.ts";
 import type { CarrierConnection } from "./deliveries.ts";
@@ -40,8 +45,8 @@ export interface ScriptedCarrierOptions {
   /** Whether the carrier itself confirms opt-outs. Default: false. */
   readonly confirmsOptOuts?: boolean | undefined;
   /**
-   * What happens to which message. By default, and where the script says nothing, the carrier
-   * accepts a message and delivers it.
+   * Decides what happens to each message. By default, and where the script says nothing, the
+   * carrier accepts a message and delivers it.
    */
   readonly script?: CarrierScript | undefined;
   /**

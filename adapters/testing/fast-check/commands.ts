@@ -1,10 +1,9 @@
+import { minuteMs } from "../../../src/kernel/index.ts";
 import type { World } from "../world/types.ts";
 import { arbitraries } from "./arbitraries.ts";
 import { type Commands, step, type WithCarrier, type WorldCommand } from "./command.ts";
 import { contactCommands, inboxCommands, maxRecent, messageCommands } from "./operations.ts";
 import { checkFastCheck, type FastCheck, generatorsOf } from "./types.ts";
-
-const minuteMs = 60_000;
 
 /**
  * Returns commands for `fc.commands`, made with your own fast-check: `commands(fc)`.

@@ -7,12 +7,12 @@ import { allPages, eventsIn, handleOf, messageOf, scopesOf, type WorldScope } fr
  */
 export async function conversationsInOrder(world: World): Promise<Finding | undefined> {
   for (const scope of scopesOf(world)) {
-    const loose = await looseIn(world, scope);
+    const exempt = await exemptIn(world, scope);
     const places = new Map<string, readonly string[]>();
     const last = new Map<string, { readonly id: string; readonly place: number }>();
     for (const call of scope.calls) {
       const { message_id: id } = call.message;
-      if (call.number > 1 || loose.has(id)) continue;
+      if (call.number > 1 || exempt.has(id)) continue;
       const stored = await messageOf(world, call);
       if (stored === undefined || stored.send_at !== null) continue;
       const { conversation_id } = stored;
@@ -32,15 +32,15 @@ export async function conversationsInOrder(world: World): Promise<Finding | unde
 }
 
 /** The ids of the messages that were ever scheduled or ambiguous. */
-async function looseIn(world: World, scope: WorldScope): Promise<ReadonlySet<string>> {
+async function exemptIn(world: World, scope: WorldScope): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (const { type, data } of await eventsIn(world, scope)) {
     if (type !== "message.updated") continue;
     const { status, previous_status } = data;
-    const isLoose = [status, previous_status].some((each) =>
+    const isExempt = [status, previous_status].some((each) =>
       ["scheduled", "ambiguous"].includes(each),
     );
-    if (isLoose) ids.add(data.message_id);
+    if (isExempt) ids.add(data.message_id);
   }
   return ids;
 }

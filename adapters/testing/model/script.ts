@@ -1,6 +1,6 @@
 /** What a scripted model answers to the turns of agents. */
 import type { ModelAnswer, ModelTask, ModelTurn } from "../../../src/ports/index.ts";
-import { matchesText, stepFor } from "../rules.ts";
+import { matchesText, stepFor } from "../scripts/rules.ts";
 
 /** The model answers. */
 export interface ModelAnswers {

@@ -5,8 +5,13 @@ import {
   parseOptions,
 } from "../../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/index.ts";
-import { outcomeOption, patternCondition, scriptOption, textCondition } from "../script-option.ts";
-import { Connectors } from "../world/connectors.ts";
+import {
+  outcomeOption,
+  patternCondition,
+  scriptOption,
+  textCondition,
+} from "../scripts/options.ts";
+import { Connectors } from "../world/ports/connectors.ts";
 import { callWhileAlive, never } from "../world/engine-run.ts";
 import { maxDelayMs } from "../world/faults.ts";
 import { joinWorld, type RunContext } from "../world/run-context.ts";
@@ -25,8 +30,8 @@ const maxStoryChars = 80;
 /** Options of `scriptedModel()`. */
 export interface ScriptedModelOptions {
   /**
-   * What the model does in which turn. By default, and where the script says nothing, it replies
-   * with thanks for the message.
+   * Decides what the model does in each turn. By default, and where the script says nothing, it
+   * replies with thanks for the message.
    */
   readonly script?: ModelScript | undefined;
   /** Called with each request when it arrives, before it is recorded. */
@@ -143,11 +148,11 @@ class ModelCore {
     const said = JSON.stringify(lastSaid(turn)).slice(0, maxStoryChars);
     const answer = "answer" in decided ? `: ${shown(decided.answer)}` : "";
     this.#world?.story.note([engine], `${engine} asks the model: ${said}`);
-    this.#world?.story.note([engine], `the model ${inWords[outcome]}${answer}`);
+    this.#world?.story.note([engine], `the model ${verbs[outcome]}${answer}`);
   }
 }
 
-const inWords: Readonly<Record<ModelOutcome["outcome"], string>> = {
+const verbs: Readonly<Record<ModelOutcome["outcome"], string>> = {
   answered: "answers",
   answer_lost: "answers, and the answer is lost",
   fails: "fails",

@@ -80,16 +80,19 @@ export class ReceiverCore {
     const request = this.#record(link, sent);
     if (request === undefined) return answered(404, {}, "Expected the event of a webhook.");
     let hasArrived = false;
-    const over = this.#exchange(link, request, sent, () => {
+    const exchange = this.#exchange(link, request, sent, () => {
       hasArrived = true;
     });
     const { context, clock } = link;
-    const outcome = await (context === undefined ? over : Promise.race([over, context.run.ended]));
+    // Undefined if the process of the engine ends first.
+    const outcome = await (context === undefined
+      ? exchange
+      : Promise.race([exchange, context.run.ended]));
     request.ended_at = clock.now();
     request.abandoned = outcome === undefined || sent.signal?.aborted === true;
-    const unanswered = hasArrived ? "hangs" : "unreachable";
-    const lost = request.status === null ? unanswered : "answer_lost";
-    request.outcome = outcome?.outcome === "answered" ? "answered" : lost;
+    if (outcome?.outcome === "answered") request.outcome = "answered";
+    else if (request.status !== null) request.outcome = "answer_lost";
+    else request.outcome = hasArrived ? "hangs" : "unreachable";
     return outcome ?? never();
   }
 
@@ -116,7 +119,7 @@ export class ReceiverCore {
     };
     const request: OpenRequest = {
       ...received,
-      signature: this.#check(received),
+      signature: this.#checkSignature(received),
       outcome: null,
       status: null,
       ended_at: null,
@@ -127,7 +130,12 @@ export class ReceiverCore {
     return request;
   }
 
-  #check({ url, headers, body, at }: Pick<WebhookRequest, "url" | "headers" | "body" | "at">) {
+  #checkSignature({
+    url,
+    headers,
+    body,
+    at,
+  }: Pick<WebhookRequest, "url" | "headers" | "body" | "at">): WebhookRequest["signature"] {
     const secrets = this.#secrets.get(url);
     if (secrets === undefined) return "unknown";
     const { "webhook-id": id, "webhook-timestamp": seconds } = headers;
@@ -150,7 +158,7 @@ export class ReceiverCore {
     const lost = await this.#travel(link, request, wait);
     if (lost !== undefined) return lost;
     const response = this.#respond(link, request);
-    this.#note(request, words(response));
+    this.#note(request, describeResponse(response));
     if (response.outcome === "unreachable") return failed("connect_refused");
     onArrival();
     if (response.outcome === "hangs") return (await wait(Infinity)) ?? never();
@@ -239,13 +247,17 @@ function waiter(clock: Clock, { deadline_ms, signal }: HttpRequest): Wait {
   };
 }
 
-function words(response: ReceiverOutcome): string {
-  if (response.outcome === "answered") return `answers ${response.status ?? 200}`;
-  return response.outcome === "answer_lost"
-    ? "gets a request"
-    : response.outcome === "hangs"
-      ? "hangs"
-      : "cannot be reached";
+function describeResponse(response: ReceiverOutcome): string {
+  switch (response.outcome) {
+    case "answered":
+      return `answers ${response.status ?? 200}`;
+    case "answer_lost":
+      return "gets a request";
+    case "hangs":
+      return "hangs";
+    case "unreachable":
+      return "cannot be reached";
+  }
 }
 
 function answered(

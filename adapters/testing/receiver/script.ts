@@ -1,7 +1,7 @@
 /** What a scripted receiver does with the requests that webhooks send. */
 import type { Event } from "../../entry.ts";
 import { memberOf } from "../../../src/kernel/index.ts";
-import { stepFor } from "../rules.ts";
+import { stepFor } from "../scripts/rules.ts";
 
 /** The receiver takes the request and responds. */
 export interface AnsweredRequest {

@@ -1,15 +1,15 @@
 import { functionOption, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { Clock, HttpClient } from "../../../src/ports/index.ts";
-import { outcomeOption, scriptOption, textCondition } from "../script-option.ts";
-import { Connectors } from "../world/connectors.ts";
+import { outcomeOption, scriptOption, textCondition } from "../scripts/options.ts";
+import { Connectors } from "../world/ports/connectors.ts";
 import { ReceiverCore } from "./core.ts";
 import type { ReceiverScript, WebhookRequest } from "./script.ts";
 
 /** Options of `scriptedReceiver()`. */
 export interface ScriptedReceiverOptions {
   /**
-   * What happens to which request. By default, and where the script says nothing, the receiver
-   * responds with status 200.
+   * Decides what happens to each request. By default, and where the script says nothing, the
+   * receiver responds with status 200.
    */
   readonly script?: ReceiverScript | undefined;
   /**

@@ -1,6 +1,6 @@
 /** Calls of the host application to its engines, and their outcomes. */
 import type { MessagingEngine } from "../../entry.ts";
-import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
+import { hourMs, memberOf, minuteMs, TidingsError } from "../../../src/kernel/index.ts";
 import type { EngineRun } from "./engine-run.ts";
 import type { WorldContext } from "./run-context.ts";
 
@@ -48,33 +48,98 @@ export interface CallOptions {
   readonly withinMs?: number | undefined;
 }
 
-/** How long a call may take by default. */
-export const defaultCallMs = 300_000;
+/** An engine that is up. */
+export interface UpEngine<Tx extends object | undefined = object | undefined> {
+  /** Its name. */
+  readonly name: string;
+  /** The run of its process. */
+  readonly run: EngineRun;
+  /** The engine. */
+  readonly engine: MessagingEngine<Tx>;
+}
 
-/** Waits for the answer to a call, but not longer than the process lives or `withinMs`. */
-export async function awaitAnswer<T>(
-  { clock }: WorldContext,
-  run: EngineRun,
-  answer: Promise<T>,
-  withinMs: number,
-): Promise<CallOutcome<T>> {
-  const { name } = run;
-  const unknown = (why: string) => (): CallOutcome<T> => ({ outcome: "unknown", why });
-  const timer = new AbortController();
-  const gone = run.ended.then(unknown(`${name} ended before it answered`));
-  const late = clock
-    .sleep(withinMs, timer.signal)
-    .then(unknown(`no answer from ${name} in ${withinMs} ms`));
-  const outcome = await Promise.race([
-    answer.then(
-      (value): CallOutcome<T> => ({ outcome: "done", value }),
-      (error: unknown): CallOutcome<T> => failed(name, error),
-    ),
-    gone,
-    late,
-  ]);
-  timer.abort("answered");
-  return outcome;
+/** A call that waits for an engine or for its answer. */
+export interface OpenCall {
+  /** Its name in the story. */
+  readonly text: string | undefined;
+  /** Undefined while it waits for an engine that is up. */
+  run: EngineRun | undefined;
+}
+
+/** How long a call may take by default. */
+const defaultCallMs = 5 * minuteMs;
+/** How long `run` waits for an engine that is up. */
+const maxDownMs = hourMs;
+
+/** Makes the calls of the host application. */
+export class HostCalls<Tx extends object | undefined> {
+  readonly #context: WorldContext;
+  readonly #whenUp: (name?: string) => Promise<UpEngine<Tx>>;
+  readonly #open = new Set<OpenCall>();
+
+  constructor(context: WorldContext, whenUp: (name?: string) => Promise<UpEngine<Tx>>) {
+    this.#context = context;
+    this.#whenUp = whenUp;
+  }
+
+  get open(): ReadonlySet<OpenCall> {
+    return this.#open;
+  }
+
+  async begin<T>(code: HostCode<T, Tx>, options: CallOptions): Promise<CallOutcome<T>> {
+    const { withinMs = defaultCallMs, as: text } = options;
+    const { story } = this.#context;
+    const call: OpenCall = { text, run: undefined };
+    this.#open.add(call);
+    try {
+      const { name, engine, run } = await this.#whenUp(options.engine);
+      call.run = run;
+      if (text !== undefined) story.note([], `${text}, on ${name}`);
+      const answer = (async () => code(engine))();
+      const outcome = await this.#outcomeOf(answer, run, withinMs);
+      if (text !== undefined) story.note([], `${text}: ${describeOutcome(outcome)}`);
+      return outcome;
+    } finally {
+      this.#open.delete(call);
+    }
+  }
+
+  async run<T>(code: HostCode<T, Tx>, options: CallOptions): Promise<T> {
+    const { withinMs = defaultCallMs } = options;
+    const call = this.begin(code, options);
+    let hasEnded = false;
+    const end = (): void => {
+      hasEnded = true;
+    };
+    call.then(end, end);
+    await this.#context.clock.advanceUntil(() => hasEnded, maxDownMs + withinMs + 1);
+    const known = await call;
+    if (known.outcome === "done") return known.value;
+    if (known.error !== undefined) throw known.error;
+    throw new Error(`The outcome of the call is not known: ${describeOutcome(known)}.`);
+  }
+
+  /** Waits for the answer to a call, but not longer than the process lives or `withinMs`. */
+  async #outcomeOf<T>(
+    answer: Promise<T>,
+    { name, ended }: EngineRun,
+    withinMs: number,
+  ): Promise<CallOutcome<T>> {
+    const unknown = (why: string) => (): CallOutcome<T> => ({ outcome: "unknown", why });
+    const timer = new AbortController();
+    const outcome = await Promise.race([
+      answer.then(
+        (value): CallOutcome<T> => ({ outcome: "done", value }),
+        (error: unknown): CallOutcome<T> => failed(name, error),
+      ),
+      ended.then(unknown(`${name} ended before it answered`)),
+      this.#context.clock
+        .sleep(withinMs, timer.signal)
+        .then(unknown(`no answer from ${name} in ${withinMs} ms`)),
+    ]);
+    timer.abort("answered");
+    return outcome;
+  }
 }
 
 function failed(name: string, thrown: unknown): RefusedCall | UnknownCall {
@@ -90,7 +155,7 @@ function failed(name: string, thrown: unknown): RefusedCall | UnknownCall {
 }
 
 /** Describes what the host application learned: the resource's id, or the status and code. */
-export function describeOutcome(outcome: CallOutcome<unknown>): string {
+function describeOutcome(outcome: CallOutcome<unknown>): string {
   switch (outcome.outcome) {
     case "done": {
       const id = memberOf(outcome.value, "id");

@@ -12,12 +12,12 @@ import type {
 import { type ScriptedCarrier, scriptedCarriers } from "../carrier/scripted-carrier.ts";
 import { type ScriptedModel, scriptedModels } from "../model/scripted-model.ts";
 import { type ScriptedReceiver, scriptedReceivers } from "../receiver/scripted-receiver.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "../simulated/seeded-random.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { type Fault, type FaultSource, maxSkewMs, type MetFault } from "./faults.ts";
-import { faultyStorage } from "./faulty-storage.ts";
-import { faultyTransport } from "./faulty-transport.ts";
-import type { Call } from "./port-calls.ts";
+import { faultyStorage } from "./ports/faulty-storage.ts";
+import { faultyTransport } from "./ports/faulty-transport.ts";
+import type { Call } from "./ports/port-calls.ts";
 import type { LogLine, Remote, RunContext, WorldContext } from "./run-context.ts";
 
 /** A carrier of a world, or a function that makes the transport of one engine. */

@@ -1,6 +1,6 @@
 import type { Write } from "../../../src/ports/index.ts";
-import type { Dice } from "../dice.ts";
-import type { PortCall } from "./port-calls.ts";
+import type { Dice } from "../simulated/dice.ts";
+import type { PortCall } from "./ports/port-calls.ts";
 
 /**
  * How likely each fault is at each call that it can happen to, from 0 (never) to 1 (always). A
@@ -170,7 +170,7 @@ export function drawRates(dice: Dice): FaultRates {
   return Object.fromEntries(drawn) as Record<Fault, number>;
 }
 
-/** A fault that happened, and the call that it happened to. */
+/** A fault that happens, and the call that it happens to. */
 export interface MetFault {
   /** The name of the fault. */
   readonly fault: Fault;
@@ -227,11 +227,6 @@ export class FaultSource {
   /** Whether no fault was ever possible. */
   get isCalm(): boolean {
     return this.#isCalm;
-  }
-
-  /** The faults that were injected and have not happened yet. */
-  get injected(): readonly Fault[] {
-    return this.#injected.map(({ fault }) => fault);
   }
 
   inject(fault: Fault, { after = 0, ...place }: FaultPlace): void {

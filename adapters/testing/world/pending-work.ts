@@ -1,6 +1,6 @@
 import { type JobRow, jobs } from "../../../src/queue/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
-import type { VirtualClock } from "../virtual-clock.ts";
+import type { VirtualClock } from "../simulated/virtual-clock.ts";
 import type { Story } from "./story.ts";
 
 type Reader = StoragePort["reader"];

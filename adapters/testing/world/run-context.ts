@@ -1,10 +1,10 @@
 import type { Clock, Write } from "../../../src/ports/index.ts";
-import type { Dice } from "../dice.ts";
-import type { VirtualClock } from "../virtual-clock.ts";
+import type { Dice } from "../simulated/dice.ts";
+import type { VirtualClock } from "../simulated/virtual-clock.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
 import type { Fault, MetFault } from "./faults.ts";
-import type { SharedStorage } from "./shared-storage.ts";
-import type { Call } from "./port-calls.ts";
+import type { SharedStorage } from "./ports/shared-storage.ts";
+import type { Call } from "./ports/port-calls.ts";
 import type { Story } from "./story.ts";
 
 /** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */

@@ -4,9 +4,9 @@ import type { StoragePort } from "../../../src/ports/index.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { ScriptedModel } from "../model/scripted-model.ts";
 import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
-import type { Dice } from "../dice.ts";
-import type { Time, VirtualClock } from "../virtual-clock.ts";
-import type { CallOptions, CallOutcome, HostCode } from "./calls.ts";
+import type { Dice } from "../simulated/dice.ts";
+import type { Time, VirtualClock } from "../simulated/virtual-clock.ts";
+import type { CallOptions, CallOutcome, HostCode, UpEngine } from "./calls.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";
 import type { Fault, FaultPlace, FaultRates } from "./faults.ts";
@@ -44,16 +44,6 @@ export interface WorldOptions<Tx extends object | undefined = object | undefined
   readonly start?: Time | undefined;
   /** Functions that are called when something happens, for laws of your own. */
   readonly observe?: WorldObserver | undefined;
-}
-
-/** An engine that is up. */
-export interface UpEngine<Tx extends object | undefined = object | undefined> {
-  /** Its name. */
-  readonly name: string;
-  /** The run of its process. */
-  readonly run: EngineRun;
-  /** The engine. */
-  readonly engine: MessagingEngine<Tx>;
 }
 
 /** Options of `world.crash`. */

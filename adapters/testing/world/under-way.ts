@@ -1,18 +1,10 @@
+import type { OpenCall } from "./calls.ts";
 import type { EngineProcess, WorldTransport } from "./engine-process.ts";
-import type { EngineRun } from "./engine-run.ts";
-
-/** A call of the host application. */
-export interface HostCall {
-  /** Its name in the story. */
-  readonly text: string | undefined;
-  /** Undefined while it waits for an engine that is up. */
-  run: EngineRun | undefined;
-}
 
 /** The parts of a world in which something can be under way. */
 export interface MovingParts<Tx extends object | undefined> {
   readonly processes: readonly EngineProcess<Tx>[];
-  readonly calls: ReadonlySet<HostCall>;
+  readonly calls: ReadonlySet<OpenCall>;
   readonly transports: readonly WorldTransport[];
   readonly now: number;
 }

@@ -1,17 +1,17 @@
 import { MessagingEngine, type StopOptions } from "../../entry.ts";
+import { hourMs } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { scriptedModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { scriptedReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
-import { Dice } from "../dice.ts";
-import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
+import { Dice } from "../simulated/dice.ts";
+import { type VirtualClock, virtualClock } from "../simulated/virtual-clock.ts";
 import {
-  awaitAnswer,
   type CallOptions,
   type CallOutcome,
-  defaultCallMs,
-  describeOutcome,
+  HostCalls,
   type HostCode,
+  type UpEngine,
 } from "./calls.ts";
 import { EngineProcess, type WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";
@@ -26,23 +26,20 @@ import {
 import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
 import { pendingWork, skipIdleTime } from "./pending-work.ts";
 import type { LogLine, Remote, WorldContext } from "./run-context.ts";
-import { SharedStorage } from "./shared-storage.ts";
+import { SharedStorage } from "./ports/shared-storage.ts";
 import { Story } from "./story.ts";
-import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } from "./types.ts";
-import { type HostCall, underWay } from "./under-way.ts";
+import type { CrashOptions, Law, SettleOptions, World, WorldOptions } from "./types.ts";
+import { underWay } from "./under-way.ts";
 import { Violation } from "./violation.ts";
 
-const hourMs = 3_600_000;
 /** How much virtual time all work may take once the faults have stopped. */
 const settlesWithinMs = 48 * hourMs;
 /** The virtual time between two looks at what is still to be done. */
 const settleStepMs = 5_000;
 /** How long a commit and the reads before it may take when faults delay them. */
 const maxCommitMs = 90_000;
-/** How long code waits before it looks again for an engine that is up. */
+/** The virtual time between two looks for an engine that is up. */
 const waitMs = 500;
-/** How long `run` waits for an engine that is up. */
-const maxDownMs = hourMs;
 
 /**
  * Returns a world: engines on one storage, one virtual clock and one seed. Everything outside the
@@ -66,9 +63,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly #processes: readonly EngineProcess<Tx>[];
   readonly #transports: readonly WorldTransport[];
   readonly #context: WorldContext;
-
-  /** The calls that wait for an engine or for their answer. */
-  readonly #calls = new Set<HostCall>();
+  readonly #calls: HostCalls<Tx>;
   #largestSkewMs = 0;
   readonly #healed: (() => void)[] = [];
 
@@ -102,6 +97,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       log: [],
       healed: () => new Promise((resolve) => this.#healed.push(resolve)),
     };
+    this.#calls = new HostCalls(this.#context, (name) => this.whenUp(name));
     const settings = {
       world: this.#context,
       seed,
@@ -169,36 +165,12 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     return this.#process(name).run;
   }
 
-  async begin<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<CallOutcome<T>> {
-    const { withinMs = defaultCallMs, as: text } = options;
-    const call: HostCall = { text, run: undefined };
-    this.#calls.add(call);
-    try {
-      const { name, engine, run } = await this.whenUp(options.engine);
-      call.run = run;
-      if (text !== undefined) this.story.note([], `${text}, on ${name}`);
-      const answer = (async () => code(engine))();
-      const outcome = await awaitAnswer(this.#context, run, answer, withinMs);
-      if (text !== undefined) this.story.note([], `${text}: ${describeOutcome(outcome)}`);
-      return outcome;
-    } finally {
-      this.#calls.delete(call);
-    }
+  begin<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<CallOutcome<T>> {
+    return this.#calls.begin(code, options);
   }
 
-  async run<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<T> {
-    const { withinMs = defaultCallMs } = options;
-    const call = this.begin(code, options);
-    let hasEnded = false;
-    const end = (): void => {
-      hasEnded = true;
-    };
-    call.then(end, end);
-    await this.clock.advanceUntil(() => hasEnded, maxDownMs + withinMs + 1);
-    const known = await call;
-    if (known.outcome === "done") return known.value;
-    if (known.error !== undefined) throw known.error;
-    throw new Error(`The outcome of the call is not known: ${describeOutcome(known)}.`);
+  run<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<T> {
+    return this.#calls.run(code, options);
   }
 
   advance(ms: number): Promise<void> {
@@ -259,7 +231,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   #underWay(): readonly string[] {
     return underWay({
       processes: this.#processes,
-      calls: this.#calls,
+      calls: this.#calls.open,
       transports: this.#transports,
       now: this.clock.now(),
     });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { over } from "../../support/over.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
+import { storageConformance } from "../../../adapters/testing/conformance/storage/index.ts";
 
 storageConformance({ describe, it }, "memory", async () => {
   const storage = memory();

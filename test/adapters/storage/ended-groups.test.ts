@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import type { Lookup } from "../../../src/ports/storage.ts";
-import { schema, itemById } from "../../../adapters/testing/storage-conformance/collections.ts";
+import { schema, itemById } from "../../../adapters/testing/conformance/storage/collections.ts";
 import { held } from "../../support/carrier.ts";
 import { database } from "../../support/postgres.ts";
 import { insert, opened, write } from "./postgres-rows.ts";

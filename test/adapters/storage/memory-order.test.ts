@@ -9,7 +9,7 @@ import {
   items,
   itemsByTime,
   schema,
-} from "../../../adapters/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/conformance/storage/collections.ts";
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 
 /** Some rows of one owner at successive times: added in order, in any order, or removed. */

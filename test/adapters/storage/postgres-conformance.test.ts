@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
-import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
+import { storageConformance } from "../../../adapters/testing/conformance/storage/index.ts";
 import { serverUrl } from "../../support/postgres.ts";
 
 /** Each test has its own schema in one database, because creating a database takes longer. */

@@ -1,7 +1,7 @@
 /** What transactions of the host application add to counters (`pending-counts.ts`). */
 import { describe, expect, it } from "vitest";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
-import { sumByDay, sums } from "../../../adapters/testing/storage-conformance/collections.ts";
+import { sumByDay, sums } from "../../../adapters/testing/conformance/storage/collections.ts";
 import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";
 import { client, log, opened, write } from "./postgres-rows.ts";

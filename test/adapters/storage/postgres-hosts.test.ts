@@ -5,7 +5,7 @@ import {
   entriesByPosition,
   entriesByTopic,
   itemById,
-} from "../../../adapters/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/conformance/storage/collections.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";

@@ -22,7 +22,7 @@ import {
   unplacedRows,
 } from "../../../adapters/storage/postgres/writes/positions.ts";
 import { planWrites } from "../../../adapters/storage/postgres/writes/writes.ts";
-import { schema as conformance } from "../../../adapters/testing/storage-conformance/collections.ts";
+import { schema as conformance } from "../../../adapters/testing/conformance/storage/collections.ts";
 import { schema } from "../../../src/modules.ts";
 import {
   type Collection,

@@ -12,7 +12,7 @@ import {
   itemById,
   items,
   schema,
-} from "../../../adapters/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/conformance/storage/collections.ts";
 import type { Database } from "../../support/postgres-database.ts";
 
 export const insert = (id: string, patch: Partial<Item> = {}): Write => ({

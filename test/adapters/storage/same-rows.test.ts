@@ -24,7 +24,7 @@ import {
   schema,
   sumByDay,
   sums,
-} from "../../../adapters/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/conformance/storage/collections.ts";
 import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
 import { silent } from "../../../src/ports/logger.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";

@@ -7,7 +7,7 @@ import {
   items,
   itemsByTime,
   schema,
-} from "../../../adapters/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/conformance/storage/collections.ts";
 import { type Scan, scanAcross } from "../../../src/store/reads/scan.ts";
 import { unscopedReads as readsOf } from "../../../src/store/reads/reads.ts";
 import { runs } from "../../support/runs.ts";

@@ -9,7 +9,7 @@ import {
   itemsByRank,
   itemsByTime,
   schema,
-} from "../../../adapters/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/conformance/storage/collections.ts";
 import { type RowFilter, type Scan, scan } from "../../../src/store/reads/scan.ts";
 import {
   unscopedReads as readsOf,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { schema } from "../../../adapters/testing/storage-conformance/collections.ts";
+import { schema } from "../../../adapters/testing/conformance/storage/collections.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";

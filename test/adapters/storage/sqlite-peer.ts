@@ -5,8 +5,8 @@
 import { once } from "node:events";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { silent } from "../../../src/ports/logger.ts";
-import { seededRandom } from "../../../adapters/testing/seeded-random.ts";
-import { virtualClock } from "../../../adapters/testing/virtual-clock.ts";
+import { seededRandom } from "../../../adapters/testing/simulated/seeded-random.ts";
+import { virtualClock } from "../../../adapters/testing/simulated/virtual-clock.ts";
 import { Store } from "../../../src/store/store.ts";
 import { firstNotes, firstSchema, noteById, secondSchema } from "./sqlite-schemas.ts";
 

@@ -14,7 +14,7 @@ import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { Reads } from "../../../adapters/storage/sqlite/reads/reads.ts";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { Table } from "../../../adapters/storage/sqlite/tables/tables.ts";
-import * as conformance from "../../../adapters/testing/storage-conformance/collections.ts";
+import * as conformance from "../../../adapters/testing/conformance/storage/collections.ts";
 import type { Index } from "../../../src/ports/collection.ts";
 import { type Group, StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
 import { closing, notes, Peer, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";

@@ -9,7 +9,7 @@ import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { BackgroundWriter } from "../../../adapters/storage/sqlite/thread/background-writer.ts";
-import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
+import { storageConformance } from "../../../adapters/testing/conformance/storage/index.ts";
 import { StorageConflict } from "../../../src/ports/storage.ts";
 import { closing, notes, says, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";

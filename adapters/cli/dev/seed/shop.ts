@@ -1,6 +1,6 @@
 /** What customers, visitors and the staff of the shop do in its history. */
 import type { Agent, Message, MessagingEngine, SendMessage } from "../../../entry.ts";
-import type { VirtualClock } from "../../../testing/virtual-clock.ts";
+import type { VirtualClock } from "../../../testing/simulated/virtual-clock.ts";
 import type { Customer, staff } from "./people.ts";
 
 interface ShopOptions {

@@ -1,0 +1,98 @@
+/** What the checks of all conformance suites use to compare and to fail. */
+import { type ErrorCode, TidingsError } from "../../../src/kernel/index.ts";
+
+/** A check failed. `runCheck` reports it. */
+export class Mismatch extends Error {
+  readonly expected: string;
+  readonly got: string;
+
+  constructor(expected: string, got: string, cause?: unknown) {
+    super(`expected ${expected}, got ${got}`, cause === undefined ? undefined : { cause });
+    this.expected = expected;
+    this.got = got;
+  }
+}
+
+/**
+ * Runs one check. If it fails, throws an error with the check's sentence, what was expected and
+ * what came instead.
+ */
+export async function runCheck(sentence: string, check: () => Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    const { expected, got } =
+      error instanceof Mismatch ? error : new Mismatch("no error", display(error));
+    throw new Error(`${sentence}: expected ${expected}, got ${got}`, { cause: error });
+  }
+}
+
+/** Fails unless both values are equal, compared by content. `what` names the value. */
+export function same(actual: unknown, expected: unknown, what: string): void {
+  if (!isEqual(actual, expected)) {
+    throw new Mismatch(`${display(expected)} (${what})`, display(actual));
+  }
+}
+
+/** Fails unless the condition holds. `expected` says what it means, and `got` is what was found. */
+export function holds(condition: boolean, expected: string, got: unknown): void {
+  if (!condition) throw new Mismatch(expected, display(got));
+}
+
+/** Returns the error that `work` fails with. Fails when it does not. */
+export async function failure(work: () => unknown, what: string): Promise<Error> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof Mismatch) throw error;
+    if (isError(error)) return error;
+    throw new Mismatch(`an Error (${what})`, display(error), error);
+  }
+  throw new Mismatch(`an error (${what})`, "none");
+}
+
+/** Fails unless `work` fails with an error of this class. */
+export async function failsAs(
+  kind: new () => Error,
+  work: () => unknown,
+  what: string,
+): Promise<void> {
+  const error = await failure(work, what);
+  if (!(error instanceof kind)) {
+    throw new Mismatch(`${kind.name} (${what})`, String(error), error);
+  }
+}
+
+/** Fails unless `work` fails with a `TidingsError` of this code. Returns the error. */
+export async function failsWith(
+  code: ErrorCode,
+  work: () => unknown,
+  what: string,
+): Promise<TidingsError> {
+  const error = await failure(work, what);
+  if (error instanceof TidingsError && error.code === code) return error;
+  throw new Mismatch(`the error ${code} (${what})`, String(error), error);
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const left = new Map(Object.entries(a));
+  const right = new Map(Object.entries(b));
+  return (
+    left.size === right.size &&
+    [...left].every(([key, value]) => right.has(key) && isEqual(value, right.get(key)))
+  );
+}
+
+/** A value as a failed check shows it: JSON, shortened. */
+export function display(value: unknown): string {
+  if (typeof value === "bigint" || isError(value)) return String(value);
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+}
+
+/** Jest has an `Error` of its own, and the errors of Node are no instances of it. */
+const isError = (value: unknown): value is Error =>
+  value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";

@@ -1,0 +1,113 @@
+import {
+  boolean,
+  collection,
+  integer,
+  json,
+  nullable,
+  position,
+  real,
+  type RowOf,
+  type Schema,
+  schemaOf,
+  text,
+  time,
+} from "../../../../src/ports/index.ts";
+
+/** Has a column of every type, and nulls in key columns. Its rows can be locked. */
+export const items = collection(
+  "conformance_items",
+  {
+    id: text(),
+    owner: text(),
+    state: text(),
+    rank: nullable(integer()),
+    label: nullable(text()),
+    weight: real(),
+    flag: boolean(),
+    at: time(),
+    data: json<unknown>(),
+    extra: nullable(json<unknown>()),
+  },
+  { kind: "queue" },
+);
+export interface Item extends RowOf<typeof items> {}
+
+export const itemById = items.key("id");
+export const itemsByTime = items.index("by_time", ["owner", "at"]);
+export const itemsByRank = items.index("by_rank", ["owner", "rank", "label"]);
+export const itemsByFlag = items.index("by_flag", ["flag", "weight"]);
+export const openItems = items.index("open", ["owner", "at"], {
+  where: { column: "state", in: ["open", "it's held"] },
+});
+export const itemByLabel = items.unique("by_label", ["owner", "label"], {
+  where: { column: "label", present: true },
+});
+export const itemOfAKind = items.unique("one_of_a_kind", ["state", "rank", "label"]);
+
+export const places = collection("conformance_places", {
+  country: text(),
+  town: text(),
+  people: integer(),
+});
+export interface Place extends RowOf<typeof places> {}
+
+export const placeByName = places.key("country", "town");
+
+export const entries = collection("conformance_entries", {
+  id: text(),
+  topic: text(),
+  body: text(),
+  position: position(),
+});
+export interface Entry extends RowOf<typeof entries> {}
+
+export const entryById = entries.key("id");
+export const entriesByPosition = entries.index("by_position", ["position"]);
+export const entriesByTopic = entries.index("by_topic", ["topic", "position"]);
+
+export const sums = collection(
+  "conformance_sums",
+  {
+    day: text(),
+    kind: text(),
+    count: integer(),
+    cost: real(),
+  },
+  { kind: "counter" },
+);
+export interface Sum extends RowOf<typeof sums> {}
+
+export const sumByDay = sums.key("day", "kind");
+
+/** Has a word index. */
+export const books = collection("conformance_books", {
+  shelf: text(),
+  id: text(),
+  words: nullable(text()),
+  pages: integer(),
+});
+export interface Book extends RowOf<typeof books> {}
+
+export const bookById = books.key("shelf", "id");
+export const booksByWords = books.words("words", "words");
+
+export const schema: Schema = schemaOf([items, places, entries, sums, books]);
+
+export function item(id: string, patch: Partial<Item> = {}): Item {
+  const nulls = { rank: null, label: null, extra: null };
+  return {
+    id,
+    owner: "anna",
+    state: "open",
+    weight: 0,
+    flag: false,
+    at: 0,
+    data: {},
+    ...nulls,
+    ...patch,
+  };
+}
+
+export function entry(id: string, topic = "news"): Entry {
+  return { id, topic, body: `about ${id}`, position: 0 };
+}

@@ -1,0 +1,122 @@
+import { StorageConflict, type StoragePort, type Write } from "../../../../src/ports/index.ts";
+import { entriesByPosition, itemById, sumByDay, sums } from "./collections.ts";
+import { failsAs, failure, same } from "../checks.ts";
+import { allIds, ids, insertNew, log, portWith, type StorageChecks, write } from "./fixture.ts";
+
+async function idsInLog(port: StoragePort): Promise<unknown[]> {
+  const index = entriesByPosition;
+  return ids(await port.reader.range({ index, prefix: [], order: "ascending", limit: 9 }));
+}
+
+/** Transactions of the host application, if the storage has them. */
+export const hostTransactionChecks: StorageChecks = {
+  "a group's rows of a log come after those of transactions that committed before": async (
+    ports,
+  ) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.host === undefined) return;
+    const joined = port.host.bind(port);
+    await write(port, log("a"));
+    await port.transaction(async (handle) => joined(handle).commit([log("c"), log("b")]));
+    // Nothing reads the log in between.
+    await write(port, log("0"));
+    same(await idsInLog(port), ["a", "c", "b", "0"], "rows by position");
+  },
+
+  "a transaction commits all writes of its groups, or none": async (ports) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.host === undefined) return;
+    const joined = port.host.bind(port);
+    const answered = await port.transaction(async (handle) => {
+      await joined(handle).commit([insertNew("a"), log("e")]);
+      const [[seen] = []] = await joined(handle).read([{ index: itemById, key: ["a"], limit: 1 }]);
+      same(seen?.["id"], "a", "what the transaction sees of itself");
+      same(await allIds(port), [], "what others see of it");
+      return "done";
+    });
+    same(answered, "done", "the answer");
+    same(await allIds(port), ["a"], "rows after it");
+    same(await idsInLog(port), ["e"], "the log after it");
+    const failed = port.transaction(async (handle) => {
+      await joined(handle).commit([insertNew("b")]);
+      throw new RangeError("no");
+    });
+    same((await failure(() => failed, "the work")).message, "no", "the error of the work");
+    const conflicted = port.transaction(async (handle) => {
+      await failsAs(
+        StorageConflict,
+        async () => joined(handle).commit([insertNew("c"), insertNew("a")]),
+        "a taken key",
+      );
+      await failsAs(
+        StorageConflict,
+        async () => joined(handle).commit(Array.from("tuvwxyzabc", insertNew)),
+        "a taken key among many",
+      );
+      await joined(handle).commit([insertNew("d")]);
+    });
+    await conflicted;
+    same(await allIds(port), ["a", "d"], "rows at the end");
+  },
+
+  "what a transaction adds to counters counts when it commits, and delays nobody": async (
+    ports,
+  ) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.host === undefined) return;
+    const other = await ports.port();
+    const joined = port.host.bind(port);
+    const { transactions } = port.capabilities;
+    const add: Write = {
+      kind: "add",
+      collection: sums,
+      row: { day: "mon", kind: "sms", count: 1, cost: 0.5 },
+    };
+    const counted = async (): Promise<unknown[]> => {
+      const all = { index: sumByDay, prefix: [], order: "ascending", limit: 9 } as const;
+      return (await other.reader.range(all)).map(({ count, cost }) => [count, cost]);
+    };
+    const failed = port.transaction(async (handle) => {
+      await joined(handle).commit([add]);
+      throw new RangeError("no");
+    });
+    await failure(() => failed, "the work");
+    same(await counted(), [], "sums after a rollback");
+    await write(other, add);
+    await port.transaction(async (handle) => {
+      await joined(handle).commit([add]);
+      await joined(handle).commit([add]);
+      // A storage with one transaction at a time has a single writer.
+      if (transactions > 1) await write(other, add);
+      same(await counted(), transactions > 1 ? [[2, 1]] : [[1, 0.5]], "sums before the commit");
+    });
+    same(await counted(), transactions > 1 ? [[4, 2]] : [[3, 1.5]], "sums after it");
+    await write(other, add);
+    const lookup = { index: sumByDay, key: ["mon", "sms"], limit: 1 };
+    const [[found] = []] = await port.reader.get([lookup]);
+    same(found?.["count"], transactions > 1 ? 5 : 4, "a look-up of the sum");
+  },
+
+  "only calls from inside an open transaction are recognized as such": async (ports) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.isInsideTransaction === undefined) return;
+    const isInside = port.isInsideTransaction.bind(port);
+    const begun = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const open = port.transaction(async () => {
+      same(isInside(), true, "inside at the beginning");
+      begun.resolve();
+      await go.promise;
+      same(isInside(), true, "inside after a wait");
+      return { later: ended.promise.then(isInside) };
+    });
+    await begun.promise;
+    same(isInside(), false, "outside while the transaction is open");
+    go.resolve();
+    const { later } = await open;
+    ended.resolve();
+    same(await later, false, "a call of the work after the end of the transaction");
+    same(isInside(), false, "outside after the end");
+  },
+};

@@ -1,0 +1,226 @@
+import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
+import { entriesByPosition, item, items, schema, sumByDay, sums } from "./collections.ts";
+import { failsAs, holds, same } from "../checks.ts";
+import {
+  allIds,
+  byId,
+  type StorageChecks,
+  first,
+  ids,
+  insert,
+  log,
+  update,
+  write,
+} from "./fixture.ts";
+
+/** Version guards, groups, counters and logs, tested directly on the port. */
+export const writeChecks: StorageChecks = {
+  "an update writes the changed columns and the version": async (ports) => {
+    const port = await ports.port();
+    await write(port, insert(item("a", { data: { n: 1 }, label: "x" })));
+    await write(
+      port,
+      update(
+        "a",
+        1,
+        item("a", { data: { n: 2 }, label: null, extra: [] }),
+        "data",
+        "extra",
+        "label",
+      ),
+    );
+    same(
+      await first(port, byId("a")),
+      [{ ...item("a", { data: { n: 2 }, extra: [] }), version: 2 }],
+      "the row",
+    );
+  },
+
+  "a guard that fails refuses the whole group": async (ports) => {
+    const port = await ports.port();
+    await write(port, insert(item("a")));
+    await write(port, update("a", 1, item("a", { state: "new" }), "state"));
+    const add: Write = {
+      kind: "add",
+      collection: sums,
+      row: { day: "today", kind: "x", count: 1, cost: 1 },
+    };
+    const change = update("a", 2, item("a", { state: "half" }), "state");
+    const stale: [what: string, refused: Write, ...others: Write[]][] = [
+      ["an outdated update", update("a", 1, item("a", { state: "lost" }), "state")],
+      ["an outdated removal", { kind: "remove", collection: items, key: ["a"], version: 1 }],
+      ["an outdated hold", { kind: "hold", collection: items, key: ["a"], version: 1 }],
+      ["a key that is taken", insert(item("a"))],
+      ["an update of a row that is gone", update("gone", 1, item("gone"), "state"), change],
+      [
+        "a removal of a row that is gone",
+        { kind: "remove", collection: items, key: ["gone"], version: 1 },
+        change,
+      ],
+      [
+        "a hold of a row that is gone",
+        { kind: "hold", collection: items, key: ["gone"], version: 1 },
+        change,
+      ],
+    ];
+    for (const [what, refused, ...others] of stale) {
+      await failsAs(
+        StorageConflict,
+        () => write(port, insert(item("b")), add, log("e"), ...others, refused),
+        what,
+      );
+      const read = await port.reader.get([
+        byId("a"),
+        byId("b"),
+        { index: sumByDay, key: ["today", "x"], limit: 1 },
+        { index: entriesByPosition, key: [], limit: 9 },
+      ]);
+      same(
+        read,
+        [[{ ...item("a", { state: "new" }), version: 2 }], [], [], []],
+        `rows after ${what}`,
+      );
+    }
+    const held: Write = { kind: "hold", collection: items, key: ["a"], version: 2 };
+    await write(port, held, insert(item("b")));
+    await write(port, { kind: "remove", collection: items, key: ["a"], version: 2 });
+    same(await allIds(port), ["b"], "rows at the end");
+  },
+
+  "many new rows of a group are written in their order, or none if a key is taken": async (
+    ports,
+  ) => {
+    const port = await ports.port();
+    const all = Array.from("abcdefghijklmnopqrs");
+    const writesOf = (names: readonly string[]): Write[] => [
+      ...names.map((name) => log(name)),
+      ...names.map((name) => insert(item(name))),
+    ];
+    const inLog = async (): Promise<unknown[]> => {
+      const index = entriesByPosition;
+      return ids(await port.reader.range({ index, prefix: [], order: "ascending", limit: 20 }));
+    };
+    await write(port, insert(item("m")));
+    await failsAs(StorageConflict, () => write(port, ...writesOf(all)), "a taken key");
+    same([await allIds(port), await inLog()], [["m"], []], "rows after a taken key");
+    const others = all.filter((name) => name !== "m").toReversed();
+    await write(port, ...writesOf(others));
+    same([await allIds(port), await inLog()], [all, others], "rows at the end");
+  },
+
+  "an open group does not block other reads or commits": async (ports) => {
+    const port = await ports.port();
+    const other = await ports.port();
+    const group = port.begin();
+    await group.read([byId("a")]);
+    await write(other, insert(item("a")));
+    same(ids(await first(port, byId("a"))), ["a"], "what another committed meanwhile");
+    await group.commit([insert(item("b"))]);
+    same(await allIds(other), ["a", "b"], "rows of both");
+  },
+
+  "an aborted group writes nothing, and a group can be aborted after a failed commit": async (
+    ports,
+  ) => {
+    const port = await ports.port();
+    const group = port.begin();
+    await group.read([byId("a")]);
+    await group.abort();
+    const refused = port.begin();
+    await refused.read([byId("a")]);
+    await failsAs(
+      StorageConflict,
+      () => refused.commit([update("a", 1, item("a"), "state")]),
+      "a commit",
+    );
+    await refused.abort();
+    await write(port, insert(item("a")));
+    same(await allIds(port), ["a"], "rows of the next group");
+  },
+
+  "counters start at zero and add up": async (ports) => {
+    const port = await ports.port();
+    const add = (day: string, count: number, cost: number): Write => ({
+      kind: "add",
+      collection: sums,
+      row: { day, kind: "sms", count, cost },
+    });
+    await write(port, add("mon", 2, 0.5), add("tue", 1, 0));
+    await write(port, add("mon", 3, 0.25));
+    await write(port, add("mon", -1, 0));
+    const read = await port.reader.range({
+      index: sumByDay,
+      prefix: [],
+      order: "ascending",
+      limit: 9,
+    });
+    same(
+      read,
+      [
+        { day: "mon", kind: "sms", count: 4, cost: 0.75 },
+        { day: "tue", kind: "sms", count: 1, cost: 0 },
+      ],
+      "sums",
+    );
+  },
+
+  "a removed counter starts at zero again": async (ports) => {
+    const port = await ports.port();
+    const key = { day: "mon", kind: "sms" };
+    const add: Write = { kind: "add", collection: sums, row: { ...key, count: 2, cost: 1 } };
+    const remove: Write = { kind: "remove", collection: sums, key: ["mon", "sms"], version: 0 };
+    await write(port, add);
+    await write(port, remove);
+    await failsAs(
+      StorageConflict,
+      () => write(port, remove),
+      "a removal of a counter that is gone",
+    );
+    await write(port, add);
+    const [read] = await port.reader.get([{ index: sumByDay, key: ["mon", "sms"], limit: 1 }]);
+    same(read, [{ ...key, count: 2, cost: 1 }], "sums");
+  },
+
+  "a log's rows get ascending positions in the order of their commits": async (ports) => {
+    const port = await ports.port();
+    const other = await ports.port();
+    await write(port, log("c"), log("a"));
+    await write(other, log("b"));
+    await failsAs(
+      StorageConflict,
+      () => write(port, log("x"), log("a")),
+      "a log row with a key that is taken",
+    );
+    await write(port, log("d"));
+    const rows = await port.reader.range({
+      index: entriesByPosition,
+      prefix: [],
+      order: "ascending",
+      limit: 9,
+    });
+    same(ids(rows), ["c", "a", "b", "d"], "rows by position");
+    const positions = rows.map((row) => Number(row["position"]));
+    const ascending = positions.every((at, i) => at > (positions[i - 1] ?? 0));
+    holds(ascending, "positions that ascend from 1", positions);
+  },
+
+  "open and close are idempotent, and committed rows are there after a restart": async (ports) => {
+    const port = await ports.port();
+    await write(port, insert(item("a")));
+    await port.close();
+    await port.close();
+    const again = await ports.port();
+    same(await allIds(again), ["a"], "rows after opening again");
+  },
+
+  "two engines that close while a group is open both end with it": async (ports) => {
+    const port = await ports.port();
+    const group = port.begin();
+    const first = port.close();
+    await port.open(schema);
+    const second = port.close();
+    await group.commit([insert(item("a"))]);
+    await Promise.all([first, second]);
+    same(await allIds(await ports.port()), ["a"], "rows after opening again");
+  },
+};
