@@ -3,7 +3,8 @@ import type { Mountable } from "../../src/api/index.ts";
 import { describe, TidingsError } from "../../src/kernel/index.ts";
 import { endedEarly } from "./body-errors.ts";
 import { checkEngine, isOwnPath, originForm } from "./mount.ts";
-import { NodeRequest, type Parsed, respond } from "./node-http.ts";
+import { NodeRequest, type ParserResult } from "./node-request.ts";
+import { respond } from "./node-response.ts";
 
 /** The parts of an Express request that the handler uses (Express 4 or 5). */
 export interface ExpressRequest extends IncomingMessage {
@@ -45,7 +46,7 @@ export function expressHandler(engine: Mountable, ...others: readonly unknown[])
         'under a base path with app.use("/api", expressHandler(engine)).',
     );
   }
-  const handle = (message: ExpressRequest, response: ServerResponse, parsed: Parsed): void => {
+  const handle = (message: ExpressRequest, response: ServerResponse, parsed: ParserResult): void => {
     const request = new NodeRequest(message, response, {
       url: originForm(message.originalUrl),
       target: originForm(message.url),

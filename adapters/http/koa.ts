@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { checkMount, isOwnPath, type MountOptions, originForm, stripBasePath } from "./mount.ts";
-import { closesTooEarly, NodeRequest, send } from "./node-http.ts";
+import { NodeRequest } from "./node-request.ts";
+import { closesTooEarly, send } from "./node-response.ts";
 import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */
@@ -64,11 +65,11 @@ export function koaHandler(
       original: context,
     });
     const response = await engine.api.handle(request);
-    const { body: sent } = response;
-    const isWhole = typeof sent === "string" || sent instanceof Uint8Array || sent === null;
+    const { body: content } = response;
+    const isWhole = typeof content === "string" || content instanceof Uint8Array || content === null;
     if (isWhole && !closesTooEarly(context.res)) {
       // The body comes first, because setting it also sets a status and a content type.
-      context.body = sent instanceof Uint8Array ? bufferOf(sent) : sent;
+      context.body = content instanceof Uint8Array ? bufferOf(content) : content;
       context.status = response.status;
       context.set({ ...response.headers });
       return;

@@ -97,7 +97,7 @@ export function pathAndQuery(target: string): readonly [path: string, query: str
 
 /**
  * Returns a function that strips the base path from a URL's path and query. It returns null for a
- * URL outside the base path. Of the base path itself nothing is left but the query.
+ * URL outside the base path. For the base path itself, it returns only the query.
  */
 export function stripBasePath({ basePath = "" }: MountOptions): (target: string) => string | null {
   return (target) => {
@@ -107,7 +107,7 @@ export function stripBasePath({ basePath = "" }: MountOptions): (target: string)
   };
 }
 
-/** Whether a path below the mount point is handled here and not by the framework's other routes. */
+/** Whether the engine or page handles a path below the mount point, and not the host's routes. */
 export function isOwnPath({ paths = "v1" }: Mountable, target: string): boolean {
   return paths === "all" || /^\/v1(?:[/?]|$)/.test(target);
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { checkMount, type MountOptions, originForm, stripBasePath } from "./mount.ts";
-import { NodeRequest, respond } from "./node-http.ts";
+import { NodeRequest } from "./node-request.ts";
+import { respond } from "./node-response.ts";
 
 const unparsed = { body: undefined, rawBody: undefined };
 

@@ -72,7 +72,7 @@ export interface CarrierRule {
   readonly attempts: readonly [ScriptedOutcome, ...ScriptedOutcome[]];
 }
 
-/** Rules, of which the first that matches decides, or a function. Undefined means accepted. */
+/** Rules or a function. The first rule that matches decides. Undefined means accepted. */
 export type CarrierScript =
   readonly CarrierRule[] | ((call: AttemptAtCarrier) => ScriptedOutcome | undefined);
 

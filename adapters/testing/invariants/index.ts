@@ -9,7 +9,7 @@ import { everyEventToItsWebhooks } from "./webhooks.ts";
 
 /**
  * Laws of the engine, for `world.check`. Check them after the world has settled. Laws about
- * conversations, events, webhooks and erasure look at accounts that messages went out of.
+ * an account's data look only at accounts that have sent messages.
  */
 export type Invariants = {
   /**

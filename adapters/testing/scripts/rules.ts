@@ -3,7 +3,7 @@
 /** What happens first, second and so on. The last one repeats. */
 type Steps<Step> = readonly [Step, ...Step[]];
 
-/** Rules, of which the first that matches decides, or a function. */
+/** Rules or a function. The first rule that matches decides. */
 type Script<Rule, Request, Step> = readonly Rule[] | ((request: Request) => Step | undefined);
 
 /** How the rules of one kind of script are read. */

@@ -65,7 +65,8 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly #context: WorldContext;
   readonly #calls: HostCalls<Tx>;
   #largestSkewMs = 0;
-  readonly #healed: (() => void)[] = [];
+  /** Called when an engine that was cut off is connected again. */
+  readonly #onHeal: (() => void)[] = [];
 
   constructor(options: CheckedOptions<Tx>) {
     const { seed, storage, transports, engines, start, observe, faults } = options;
@@ -95,7 +96,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       heldLocks: new Set(),
       watchers: new Set(),
       log: [],
-      healed: () => new Promise((resolve) => this.#healed.push(resolve)),
+      healed: () => new Promise((resolve) => this.#onHeal.push(resolve)),
     };
     this.#calls = new HostCalls(this.#context, (name) => this.whenUp(name));
     const settings = {
@@ -199,7 +200,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     if (cutOff.size === 0) return;
     cutOff.clear();
     this.story.note([name], `${name} is no longer cut off`);
-    for (const resolve of this.#healed.splice(0)) resolve();
+    for (const resolve of this.#onHeal.splice(0)) resolve();
   }
 
   skewClock(name: string, ms: number): void {

@@ -1,13 +1,12 @@
-/** Requests and responses of `node:http` in the form that the API handler takes and returns. */
+/** Requests of `node:http` in the form that the API handler takes. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
+import type { ApiBody, ApiRequest } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import { bodyTooLarge, endedEarly } from "./body-errors.ts";
 import { pathAndQuery } from "./mount.ts";
-import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /** What an earlier body parser left on the framework's request. */
-export interface Parsed {
+export interface ParserResult {
   readonly body: unknown;
   readonly rawBody: unknown;
   /** Why the parser refused the body, if it did. */
@@ -15,12 +14,12 @@ export interface Parsed {
 }
 
 /** What the framework says about a request of `node:http`. */
-interface Framed {
+interface FrameworkRequest {
   /** Path and query as the client sent them. */
   readonly url: string;
   /** Path and query below the mount point. */
   readonly target: string;
-  readonly parsed: Parsed;
+  readonly parsed: ParserResult;
   readonly basePath?: string | undefined;
   /** The request of the framework. */
   readonly original: unknown;
@@ -37,13 +36,13 @@ export class NodeRequest implements ApiRequest {
   readonly original: unknown;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #parsed: Parsed;
+  readonly #parsed: ParserResult;
   #disconnected: AbortController | undefined;
 
   constructor(
     message: IncomingMessage,
     response: ServerResponse,
-    { url, target, parsed, basePath, original }: Framed,
+    { url, target, parsed, basePath, original }: FrameworkRequest,
   ) {
     this.method = message.method ?? "GET";
     this.url = url;
@@ -119,7 +118,8 @@ async function* chunksOf(message: IncomingMessage): AsyncGenerator<Uint8Array, v
   }
 }
 
-function discardRest(message: IncomingMessage): Promise<void> {
+/** Reads and discards the rest of a body. Resolves when it has ended or the connection is gone. */
+export function discardRest(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (message.readableEnded || message.destroyed) resolve();
     else message.on("end", resolve).on("error", resolve).on("close", resolve).resume();
@@ -158,9 +158,7 @@ function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
-      else {
-        settle(() => reject(bodyTooLarge(limit)));
-      }
+      else settle(() => reject(bodyTooLarge(limit)));
     };
     const onEnd = (): void => {
       const [only] = chunks;
@@ -172,86 +170,5 @@ function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
     const onBreak = (): void => settle(() => reject(endedEarly()));
     message.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);
     if (message.destroyed) onBreak();
-  });
-}
-
-/**
- * Handles a request when the responses before it on its connection are sent, and writes the
- * response. Never rejects: a failure half-way destroys the socket, so that the client does not take
- * a part of the response for all of it.
- */
-export async function respond(
-  api: ApiHandler,
-  request: ApiRequest,
-  response: ServerResponse,
-): Promise<void> {
-  try {
-    if (mustWait(response) && !(await earlierResponsesSent(response))) return;
-    await send(await api.handle(request), response);
-  } catch {
-    response.destroy();
-  }
-}
-
-/** Writes a response, and resolves when its last chunk is written. */
-export async function send(
-  { status, headers, body, cutOff }: ApiResponse,
-  response: ServerResponse,
-): Promise<void> {
-  const destroy = (): unknown => response.destroy();
-  cutOff?.addEventListener("abort", destroy, { once: true });
-  if (body === null) {
-    await end(response.writeHead(status, headers));
-  } else if (typeof body === "string" || body instanceof Uint8Array) {
-    const length = { "Content-Length": Buffer.byteLength(body) };
-    const isHead = response.req.method === "HEAD";
-    // Node leaves out the body too, but its option `rejectNonStandardBodyWrites` makes it an error.
-    await end(response.writeHead(status, { ...headers, ...length }), isHead ? undefined : body);
-  } else {
-    response.writeHead(status, headers).flushHeaders();
-    await writeChunks(body, response);
-  }
-}
-
-/**
- * Ends a response. If the connection would close too early, the rest of the request is read first.
- * The client gets the response before that. `requestTimeout` of the server limits the wait.
- */
-async function end(response: ServerResponse, body?: string | Uint8Array): Promise<void> {
-  if (!closesTooEarly(response)) {
-    response.end(body);
-    return;
-  }
-  if (body === undefined) response.flushHeaders();
-  else response.write(body);
-  await discardRest(response.req);
-  response.end();
-}
-
-/**
- * Whether the end of a response closes the connection while the client still sends its request. The
- * client would then lose what it has not received of the response (RFC 9112, section 9.6).
- */
-export function closesTooEarly({ shouldKeepAlive, req }: ServerResponse): boolean {
-  return !shouldKeepAlive && !req.complete;
-}
-
-async function writeChunks(chunks: AsyncIterable<string>, response: ServerResponse): Promise<void> {
-  for await (const chunk of chunks) {
-    if (response.destroyed) return;
-    if (!response.write(chunk)) await drain(response);
-  }
-  await end(response);
-}
-
-/** Resolves when the response can take more data, or is closed. */
-function drain(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off("drain", done).off("close", done);
-      resolve();
-    };
-    response.on("drain", done).on("close", done);
-    if (response.destroyed) done();
   });
 }

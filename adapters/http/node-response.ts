@@ -1,0 +1,86 @@
+/** Writes the API handler's responses to those of `node:http`. */
+import type { ServerResponse } from "node:http";
+import type { ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
+import { discardRest } from "./node-request.ts";
+import { earlierResponsesSent, mustWait } from "./pipelining.ts";
+
+/**
+ * Handles a request when the responses before it on its connection are sent, and writes the
+ * response. Never rejects: a failure half-way destroys the socket, so that the client does not take
+ * a part of the response for all of it.
+ */
+export async function respond(
+  api: ApiHandler,
+  request: ApiRequest,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    if (mustWait(response) && !(await earlierResponsesSent(response))) return;
+    await send(await api.handle(request), response);
+  } catch {
+    response.destroy();
+  }
+}
+
+/** Writes a response, and resolves when its last chunk is written. */
+export async function send(
+  { status, headers, body, cutOff }: ApiResponse,
+  response: ServerResponse,
+): Promise<void> {
+  const destroy = (): unknown => response.destroy();
+  cutOff?.addEventListener("abort", destroy, { once: true });
+  if (body === null) {
+    await end(response.writeHead(status, headers));
+  } else if (typeof body === "string" || body instanceof Uint8Array) {
+    const length = { "Content-Length": Buffer.byteLength(body) };
+    const isHead = response.req.method === "HEAD";
+    // Node leaves out the body too, but its option `rejectNonStandardBodyWrites` makes it an error.
+    await end(response.writeHead(status, { ...headers, ...length }), isHead ? undefined : body);
+  } else {
+    response.writeHead(status, headers).flushHeaders();
+    await writeChunks(body, response);
+  }
+}
+
+/**
+ * Ends a response. If the connection would close too early, the rest of the request is read first.
+ * The client gets the response before that. `requestTimeout` of the server limits the wait.
+ */
+async function end(response: ServerResponse, body?: string | Uint8Array): Promise<void> {
+  if (!closesTooEarly(response)) {
+    response.end(body);
+    return;
+  }
+  if (body === undefined) response.flushHeaders();
+  else response.write(body);
+  await discardRest(response.req);
+  response.end();
+}
+
+/**
+ * Whether the end of a response closes the connection while the client still sends its request. The
+ * client would then lose what it has not received of the response (RFC 9112, section 9.6).
+ */
+export function closesTooEarly({ shouldKeepAlive, req }: ServerResponse): boolean {
+  return !shouldKeepAlive && !req.complete;
+}
+
+async function writeChunks(chunks: AsyncIterable<string>, response: ServerResponse): Promise<void> {
+  for await (const chunk of chunks) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await drain(response);
+  }
+  await end(response);
+}
+
+/** Resolves when the response can take more data, or is closed. */
+function drain(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+    if (response.destroyed) done();
+  });
+}
