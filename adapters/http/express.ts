@@ -46,7 +46,11 @@ export function expressHandler(engine: Mountable, ...others: readonly unknown[])
         'under a base path with app.use("/api", expressHandler(engine)).',
     );
   }
-  const handle = (message: ExpressRequest, response: ServerResponse, parsed: ParserResult): void => {
+  const handle = (
+    message: ExpressRequest,
+    response: ServerResponse,
+    parsed: ParserResult,
+  ): void => {
     const request = new NodeRequest(message, response, {
       url: originForm(message.originalUrl),
       target: originForm(message.url),

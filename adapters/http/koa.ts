@@ -66,7 +66,8 @@ export function koaHandler(
     });
     const response = await engine.api.handle(request);
     const { body: content } = response;
-    const isWhole = typeof content === "string" || content instanceof Uint8Array || content === null;
+    const isWhole =
+      typeof content === "string" || content instanceof Uint8Array || content === null;
     if (isWhole && !closesTooEarly(context.res)) {
       // The body comes first, because setting it also sets a status and a content type.
       context.body = content instanceof Uint8Array ? bufferOf(content) : content;
