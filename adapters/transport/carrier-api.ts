@@ -1,7 +1,7 @@
 /** HTTP requests to carriers, and what their responses mean for a message. */
+import { dayMs, toUri } from "../../src/kernel/index.ts";
 import {
   type CarrierError,
-  type CarrierErrorCode,
   destinations,
   type Destinations,
   hostOf,
@@ -12,53 +12,7 @@ import {
   publicOnly,
   type SendAnswer,
 } from "../../src/ports/index.ts";
-import type * as z from "zod";
-import { dayMs, option, portOption, toUri } from "../../src/kernel/index.ts";
-
-/**
- * The message of each error code. Carriers' own messages are not passed on, because they quote
- * phone numbers and message texts.
- */
-export const carrierErrorMessages: Readonly<Record<CarrierErrorCode, string>> = {
-  invalid_destination: "The destination is not a reachable number.",
-  landline: "The destination is a landline.",
-  unreachable: "The handset cannot be reached.",
-  filtered: "The carrier filtered the message.",
-  opted_out: "The recipient opted out at the carrier.",
-  unsupported_channel: "The destination does not support this kind of message.",
-  unsupported_media: "The destination does not support this kind of media.",
-  invalid_sender: "The carrier does not know the sender.",
-  content_rejected: "The carrier refused the content.",
-  throttled: "The carrier asks to slow down.",
-  carrier_unavailable: "The carrier is not available.",
-  unauthorized: "The carrier refused the credentials.",
-  answer_lost: "The carrier's answer was lost.",
-  unknown: "The carrier gave no reason.",
-};
-
-/** Maps a carrier's error codes to the engine's. */
-export type ErrorCodeMap = ReadonlyMap<string, CarrierErrorCode>;
-
-/** Builds a map from a table that lists the carrier's codes for each of the engine's. */
-export function errorCodeMap(
-  table: Partial<Record<CarrierErrorCode, readonly number[]>>,
-): ErrorCodeMap {
-  const rows = Object.entries(table) as [CarrierErrorCode, readonly number[]][];
-  return new Map(
-    rows.flatMap(([code, providerCodes]) =>
-      providerCodes.map((each) => [String(each), code] as const),
-    ),
-  );
-}
-
-/** Returns an error with one of the engine's codes. `provider_code` is the carrier's own. */
-export function carrierError(
-  code: CarrierErrorCode,
-  provider_code: string | undefined,
-): CarrierError {
-  const message = carrierErrorMessages[code];
-  return provider_code === undefined ? { code, message } : { code, message, provider_code };
-}
+import { carrierError } from "./carrier-errors.ts";
 
 /**
  * The deadline of a request, in milliseconds. It is shorter than the engine's deadline for an
@@ -123,29 +77,6 @@ function onlyHostOf(apiUrl: string): Destinations {
   return destinations({ http: url.protocol === "http:", allow: [hostOf(url)] });
 }
 
-/** Options that carriers have in common. */
-export const carrierOptions = {
-  http: portOption<HttpClient>(
-    'an HTTP client, such as httpClient() of "tidings/http-client"',
-    "send",
-  ),
-  callbackUrl: option<string>(
-    "an http or https URL without query and fragment",
-    (url) => isHttpUrl(url) && !/[?#]/.test(String(url)),
-    { isQuoted: true },
-  ),
-  apiUrl: option<string>("an http or https URL", isHttpUrl, { isQuoted: true }),
-} as const;
-
-function isHttpUrl(url: unknown): boolean {
-  return typeof url === "string" && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
-}
-
-/** A text that errors do not quote. */
-export function secretOption(expected: string): z.ZodCustom<string, string> {
-  return option<string>(expected, (given) => typeof given === "string" && given !== "");
-}
-
 /** Returns a media URL in the form that carriers accept: a normalized URI without a fragment. */
 export function strictMediaUrl(url: string): string {
   return toUri(URL.parse(url)?.href ?? url).replace(/#.*/, "");
@@ -167,19 +98,21 @@ export interface ResponseReader {
  * sent. Everything that leaves this open is ambiguous: 5xx, redirects, 408, a success without a
  * readable id, a connection that broke after the first byte was written.
  */
-export function sendAnswer(outcome: HttpOutcome, { idOf, errorOf }: ResponseReader): SendAnswer {
-  const response = outcome.outcome === "answered" ? outcome : outcome.partial;
-  if (response === null) {
-    const code = outcome.outcome === "failed" ? outcome.code : undefined;
-    if (outcome.outcome === "failed" && outcome.sent) return ambiguous(code);
-    return {
-      outcome: "rejected",
-      error: carrierError("carrier_unavailable", code),
-      permanent: false,
-    };
-  }
+export function sendAnswer(outcome: HttpOutcome, reader: ResponseReader): SendAnswer {
+  if (outcome.outcome === "answered") return answerIn(outcome, jsonOf(outcome), reader);
+  const { code, sent, partial } = outcome;
+  if (partial !== null) return answerIn(partial, undefined, reader);
+  if (sent) return ambiguous(code);
+  const error = carrierError("carrier_unavailable", code);
+  return { outcome: "rejected", error, permanent: false };
+}
+
+function answerIn(
+  response: HttpResponse,
+  body: unknown,
+  { idOf, errorOf }: ResponseReader,
+): SendAnswer {
   const { status } = response;
-  const body = jsonOf(outcome);
   if (status >= 200 && status < 300) {
     const provider_message_id = idOf(body);
     return provider_message_id === undefined

@@ -9,7 +9,7 @@ import type {
   TransportContext,
 } from "../../../src/ports/index.ts";
 import { refuseArguments } from "../../../src/kernel/index.ts";
-import { carrierErrorMessages } from "../carrier-api.ts";
+import { carrierError } from "../carrier-errors.ts";
 import {
   type Behavior,
   behaviorOf,
@@ -222,7 +222,7 @@ function receiptOf({ status, at, code }: PlannedReceipt, startedAt: number): Rec
   const time = startedAt + at;
   return code === undefined
     ? { status, at: time }
-    : { status, at: time, error: { code, message: carrierErrorMessages[code] } };
+    : { status, at: time, error: carrierError(code) };
 }
 
 function rejected({
@@ -230,10 +230,9 @@ function rejected({
   permanent,
   retry_after_ms,
 }: Extract<CarrierAnswer, { kind: "refused" }>): SendAnswer {
-  const error = { code, message: carrierErrorMessages[code] };
   return {
     outcome: "rejected",
-    error,
+    error: carrierError(code),
     permanent,
     ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
   };

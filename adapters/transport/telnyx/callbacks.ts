@@ -7,8 +7,15 @@ import type {
   CarrierError,
   Receipt,
 } from "../../../src/ports/index.ts";
-import { carrierKeyword, maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
-import { carrierError, errorCodeMap, parseJson } from "../carrier-api.ts";
+import {
+  carrierKeyword,
+  maxMedia,
+  mediaOf,
+  receiptSubject,
+  refuseTooLarge,
+} from "../carrier-callbacks.ts";
+import { parseJson } from "../carrier-api.ts";
+import { carrierError, errorCodeMap } from "../carrier-errors.ts";
 
 /**
  * How far a signature's timestamp may be from the current time, either way. Telnyx's own libraries
@@ -50,7 +57,7 @@ const eventSchema = z.object({
   }),
 });
 
-/** Converts the account's public key. @throws TidingsError `invalid_option` */
+/** Converts the account's public key, which is 32 bytes in base64. */
 export function publicKeyOf(publicKey: string): KeyObject {
   const bytes = Buffer.from(publicKey, "base64");
   return createPublicKey({
@@ -189,7 +196,7 @@ export function carrierErrorOf(
   error: { readonly code: string; readonly title?: string | undefined } | undefined,
 ): CarrierError {
   const { code = "", title = "" } = error ?? {};
-  if (!/^\d{1,8}$/.test(code)) return carrierError("unknown", undefined);
+  if (!/^\d{1,8}$/.test(code)) return carrierError("unknown");
   if (code === optOutOrUnreachableCode) {
     return carrierError(/\bstop\b/i.test(title) ? "opted_out" : "unreachable", code);
   }

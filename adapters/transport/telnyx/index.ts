@@ -7,16 +7,15 @@ import {
   optionsObject,
   parseOptions,
 } from "../../../src/kernel/index.ts";
-import { attemptCallbackUrl } from "../callbacks.ts";
+import { attemptCallbackUrl } from "../carrier-callbacks.ts";
 import {
   carrierApi,
   jsonOf,
   type ResponseReader,
   sendAnswer,
   strictMediaUrl,
-  carrierOptions,
-  secretOption,
 } from "../carrier-api.ts";
+import { carrierOptions, secretOption } from "../carrier-options.ts";
 import {
   carrierErrorOf,
   errorSchema,

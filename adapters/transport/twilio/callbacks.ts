@@ -8,8 +8,14 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../../src/ports/index.ts";
-import { carrierKeyword, maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
-import { carrierError, errorCodeMap } from "../carrier-api.ts";
+import {
+  carrierKeyword,
+  maxMedia,
+  mediaOf,
+  receiptSubject,
+  refuseTooLarge,
+} from "../carrier-callbacks.ts";
+import { carrierError, errorCodeMap } from "../carrier-errors.ts";
 
 /**
  * Whether Twilio signed a form that was posted to a URL. The signature is an HMAC-SHA1 over the URL
@@ -220,7 +226,7 @@ export function carrierErrorOf(code: unknown): CarrierError {
     !/^\d{1,8}$/.test(providerCode) ||
     Number(providerCode) === 0
   ) {
-    return carrierError("unknown", undefined);
+    return carrierError("unknown");
   }
   return carrierError(twilioErrorCodes.get(providerCode) ?? "unknown", providerCode);
 }

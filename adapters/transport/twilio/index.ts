@@ -8,15 +8,9 @@ import {
   optionsObject,
   parseOptions,
 } from "../../../src/kernel/index.ts";
-import { attemptCallbackUrl } from "../callbacks.ts";
-import {
-  carrierApi,
-  carrierOptions,
-  type ResponseReader,
-  secretOption,
-  sendAnswer,
-  strictMediaUrl,
-} from "../carrier-api.ts";
+import { attemptCallbackUrl } from "../carrier-callbacks.ts";
+import { carrierApi, type ResponseReader, sendAnswer, strictMediaUrl } from "../carrier-api.ts";
+import { carrierOptions, secretOption } from "../carrier-options.ts";
 import { carrierErrorOf, messageSid, readCallback } from "./callbacks.ts";
 import { isMessagingService, lookUp } from "./look-up.ts";
 

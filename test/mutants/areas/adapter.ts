@@ -32,7 +32,7 @@ export const adapter = inArea("adapter", [
       "A call to a carrier that times out counts as not sent, and the contact gets the message " +
       "twice.",
     file: "adapters/transport/carrier-api.ts",
-    find: '    if (outcome.outcome === "failed" && outcome.sent) return ambiguous(code);\n',
+    find: "  if (sent) return ambiguous(code);\n",
     replace: "",
     tests: [
       "test/adapters/transport/conformance.test.ts",
@@ -70,7 +70,7 @@ export const adapter = inArea("adapter", [
     name: "callback-has-no-limit",
     sentence:
       "The limit of a callback is taken for kilobytes, so that anybody can fill the memory.",
-    file: "adapters/transport/callbacks.ts",
+    file: "adapters/transport/carrier-callbacks.ts",
     find: "if (body.length <= maxCallbackBytes) return;",
     replace: "if (body.length <= maxCallbackBytes * 1_024) return;",
     tests: ["test/adapters/transport/telnyx-signature.test.ts"],

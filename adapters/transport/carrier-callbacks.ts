@@ -2,15 +2,15 @@
 import { type AttemptId, isId, mediaTypeOf, TidingsError } from "../../src/kernel/index.ts";
 import type { InboundKeyword, Media, ReceiptSubject } from "../../src/ports/index.ts";
 
-/** The query field of a callback URL that holds the attempt's id. */
-const attemptField = "attempt";
+/** The query parameter of a callback URL that holds the attempt's id. */
+const attemptParameter = "attempt";
 
 /**
  * Returns the callback URL for one attempt. The carrier calls it with the attempt's id, so a
  * receipt finds its attempt even when the carrier's answer was lost.
  */
 export function attemptCallbackUrl(callbackUrl: string, attempt_id: AttemptId): string {
-  return `${callbackUrl}?${attemptField}=${attempt_id}`;
+  return `${callbackUrl}?${attemptParameter}=${attempt_id}`;
 }
 
 /**
@@ -18,7 +18,8 @@ export function attemptCallbackUrl(callbackUrl: string, attempt_id: AttemptId): 
  */
 export function receiptSubject(url: string, provider_message_id: string): ReceiptSubject {
   const start = url.indexOf("?");
-  const id = start === -1 ? "" : (new URLSearchParams(url.slice(start)).get(attemptField) ?? "");
+  const id =
+    start === -1 ? "" : (new URLSearchParams(url.slice(start)).get(attemptParameter) ?? "");
   return isId("att", id) ? { attempt_id: id, provider_message_id } : { provider_message_id };
 }
 
@@ -26,8 +27,8 @@ export function receiptSubject(url: string, provider_message_id: string): Receip
 export const maxMedia = 10;
 
 /**
- * Returns a media entry for a carrier's URL, or none if it is not an http or https URL. A media
- * type that is none is left out.
+ * Returns a media entry for a carrier's URL, or none if it is not an http or https URL. An invalid
+ * media type is left out.
  */
 export function mediaOf({
   url,
