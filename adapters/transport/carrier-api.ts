@@ -122,8 +122,8 @@ function answerIn(
   if (status < 400 || status >= 500 || status === 408) return ambiguous(`http_${status}`);
   const error = errorForStatus(status, errorOf(body));
   const retry_after_ms = retryAfter(response);
-  // An unexplained refusal would be repeated. Wrong credentials, on the other hand, are not the
-  // message's fault.
+  // A carrier that gives no known reason would refuse the message again. Wrong credentials are
+  // temporary: they are not the message's fault.
   const permanent = permanentReasons.has(error.code) || error.code === "unknown";
   return {
     outcome: "rejected",
