@@ -4,7 +4,7 @@ import { asksForPerson } from "./english/asks-for-person.ts";
 import { formatBoolean, readBoolean, readChoice, readNumber } from "./english/answers.ts";
 import { readDate } from "./english/dates.ts";
 import { rankPassages } from "./english/passages.ts";
-import { isCancellation, isSkip } from "./english/terms.ts";
+import { isCancellation, isSkip } from "./english/set-phrases.ts";
 
 /**
  * Understands English, and is the default of the engine option `language`. It works by word lists

@@ -3,6 +3,7 @@
  * on VADER's scale of valence from -4 to 4, where "okay" is 0.9, "broken" -2.1 and "horrible" -2.5.
  * No pattern nests repetitions, so each takes time linear in the length of the text.
  */
+
 /** One complaint or praise, and its weight. */
 export interface CarePhrase {
   /** Ways to say it. The weight counts once, however many of them match. */

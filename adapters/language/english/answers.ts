@@ -3,7 +3,7 @@
  * `1,200.50`, `1.200,50`, `$20`, `for two`, `thirty-two`.
  */
 import { containsPhrase, foldText, normalizedWords } from "../../../src/kernel/index.ts";
-import { isDenied, phraseSet, withoutCourtesies } from "./terms.ts";
+import { isDenied, phraseSet, withoutCourtesies } from "./set-phrases.ts";
 
 /** The words for 0 to 19. Each is at the place of its value. */
 export const units = (

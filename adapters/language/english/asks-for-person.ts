@@ -1,5 +1,5 @@
 import { normalizedWords } from "../../../src/kernel/index.ts";
-import { isDenied } from "./terms.ts";
+import { isDenied } from "./set-phrases.ts";
 
 /** Words that may precede a person. */
 const some = `(?:(?:${[

@@ -6,7 +6,7 @@ import { Temporal } from "temporal-polyfill";
 import type { DateContext } from "../../../src/ports/index.ts";
 import { firstTimeZone, normalizedWords } from "../../../src/kernel/index.ts";
 import { units } from "./answers.ts";
-import { isDenied } from "./terms.ts";
+import { isDenied } from "./set-phrases.ts";
 
 type Day = Temporal.PlainDate;
 

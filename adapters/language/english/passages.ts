@@ -5,7 +5,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Passage, RankedPassage } from "../../../src/ports/index.ts";
-import { termsOf, type Term, Vocabulary } from "./terms.ts";
+import { type Term, TermIndex, termsOf } from "./terms.ts";
 
 /** A mention in the title counts as this many mentions in the text. */
 const titleWeight = 4;
@@ -68,7 +68,7 @@ interface Mention {
 interface Index {
   /** By stem. */
   readonly terms: ReadonlyMap<string, IndexedTerm>;
-  readonly vocabulary: Vocabulary<IndexedTerm>;
+  readonly similarTerms: TermIndex<IndexedTerm>;
   /** The number of passages. */
   readonly count: number;
 }
@@ -101,7 +101,7 @@ function indexPassages(passages: readonly Passage[]): Index {
       terms.set(stem, term);
     }
   }
-  return { terms, vocabulary: new Vocabulary([...terms.values()]), count: passages.length };
+  return { terms, similarTerms: new TermIndex([...terms.values()]), count: passages.length };
 }
 
 interface CountedTerms {
@@ -148,9 +148,9 @@ interface WeighedWord {
 }
 
 /** Compares a word of the question with the passages that have it or a similar word. */
-function weigh(term: Term, { terms, vocabulary, count }: Index): WeighedWord {
+function weigh(term: Term, { terms, similarTerms, count }: Index): WeighedWord {
   const strengths = Array.from({ length: count }, () => 0);
-  for (const [other, similarity] of vocabulary.similarTo(term)) {
+  for (const [other, similarity] of similarTerms.similarTo(term)) {
     for (const { at, strength } of other.mentions) {
       strengths[at] = Math.max(strengths[at] ?? 0, similarity * strength);
     }
