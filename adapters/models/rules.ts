@@ -1,6 +1,7 @@
 import { option, optionsObject, parseOptions } from "../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/index.ts";
-import { likeliestIntent, likeliestPlaybook, noticedIn } from "./rules/intents.ts";
+import { likeliestIntent, likeliestPlaybook } from "./rules/intents.ts";
+import { observationsIn } from "./rules/observations.ts";
 import { smallTalk } from "./rules/small-talk.ts";
 import { slotValue } from "./rules/slots.ts";
 
@@ -42,7 +43,7 @@ function respond(turn: ModelTurn, minRelevance: number): ModelAnswer {
     const value = slotValue(slot, asked, turn.messages.at(-1)?.at ?? 0);
     return value === null ? { confidence: 0 } : { slots: { [slot.name]: value } };
   }
-  const observations = noticedIn(asked);
+  const observations = observationsIn(asked);
   const found = answer(turn, asked, minRelevance);
   return observations.length === 0 ? found : { ...found, observations };
 }

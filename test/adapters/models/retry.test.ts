@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { withRetries } from "../../../adapters/models/language-model.ts";
+import { withRetries } from "../../../adapters/models/language-model/retries.ts";
 
 /** An error with the fields of the AI SDK's `APICallError`. */
 function failure(isRetryable: boolean, retryAfter?: string): Error {
