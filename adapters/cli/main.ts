@@ -31,14 +31,14 @@ const commands = new Map<string, Entry>([
     "events",
     {
       summary: "Print events as they happen",
-      load: async () => (await import("./events.ts")).events,
+      load: async () => (await import("./events/command.ts")).events,
     },
   ],
   [
     "webhooks",
     {
       summary: "Forward events, signed, to a local address",
-      load: async () => (await import("./webhooks.ts")).webhooks,
+      load: async () => (await import("./webhooks/command.ts")).webhooks,
     },
   ],
   [

@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Command } from "../../adapters/cli/command.ts";
 import { dev } from "../../adapters/cli/dev/command.ts";
-import { events } from "../../adapters/cli/events.ts";
+import { events } from "../../adapters/cli/events/command.ts";
 import { UsageError } from "../../adapters/cli/failures.ts";
 import { keys } from "../../adapters/cli/keys.ts";
 import { oneLine, table } from "../../adapters/cli/terminal.ts";
-import { webhooks } from "../../adapters/cli/webhooks.ts";
+import { webhooks } from "../../adapters/cli/webhooks/command.ts";
 import { finished, scratch } from "./tidings.ts";
 
 test("without a command, the commands are listed, and each explains its options", async () => {

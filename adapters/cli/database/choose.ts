@@ -17,7 +17,7 @@ export const databaseUsage: readonly string[] = [
   "  --schema NAME     the PostgreSQL schema of the tables (default: public)",
 ];
 
-/** What `--file` and `--database` name, and whether the SQLite file may be new. */
+/** The values of the options that name a database. */
 export interface DatabaseChoice {
   /** The value of `--file`. */
   readonly file?: string | undefined;
@@ -29,7 +29,8 @@ export interface DatabaseChoice {
 
 /**
  * Finds the database that the options name.
- * @throws UsageError when both options are given; Failure when the file cannot be used
+ * @throws UsageError when the options contradict each other, and Failure when the database cannot
+ *   be used
  */
 export function chooseDatabase(
   { file, database, schema }: DatabaseChoice,

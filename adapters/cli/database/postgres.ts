@@ -24,7 +24,8 @@ const connections = 5;
 
 /**
  * Returns the database of a URL. Connects at the first use.
- * @throws UsageError when it is no such URL; Failure when `pg` is not installed
+ * @throws UsageError when the URL or the schema is malformed, and Failure when `pg` is not
+ *   installed
  */
 export function postgresDatabase(url: string, schema: string | undefined, usage: string): Database {
   const parsed = URL.parse(url);

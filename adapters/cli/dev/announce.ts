@@ -1,4 +1,4 @@
-import { eventLine } from "../events.ts";
+import { eventLine } from "../events/line.ts";
 import { bold, dim, print, table } from "../terminal.ts";
 import { version } from "../about.ts";
 import type { DevServer } from "./server.ts";

@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { secretText } from "../../src/webhooks/index.ts";
-import { parseArguments, subcommand } from "./arguments.ts";
-import type { Command } from "./command.ts";
-import { chooseDatabase, databaseOptions, databaseUsage } from "./database/choose.ts";
-import type { Database } from "./database/database.ts";
-import { accountOptions, accountUsage, withAccount } from "./engine.ts";
-import { eventLine, openStream, typeOptions, typesOf, typeUsage } from "./events.ts";
-import { UsageError } from "./failures.ts";
-import { type Answer, Forwarder } from "./forward.ts";
-import { readSecrets, saveSecrets } from "./secrets.ts";
-import { bold, dim, green, note, print, red } from "./terminal.ts";
+import { secretText } from "../../../src/webhooks/index.ts";
+import { parseArguments, subcommand } from "../arguments.ts";
+import type { Command } from "../command.ts";
+import { chooseDatabase, databaseOptions, databaseUsage } from "../database/choose.ts";
+import type { Database } from "../database/database.ts";
+import { accountOptions, accountUsage, withAccount } from "../engine.ts";
+import { eventLine } from "../events/line.ts";
+import { openStream, typeOptions, typesOf, typeUsage } from "../events/stream.ts";
+import { UsageError } from "../failures.ts";
+import { type Answer, Forwarder } from "./forwarder.ts";
+import { readSecrets, saveSecrets } from "../secrets.ts";
+import { bold, dim, green, note, print, red } from "../terminal.ts";
 
 const usage = [
   `${bold("Usage:")} tidings webhooks listen --forward-to URL [--type TYPE ...]`,

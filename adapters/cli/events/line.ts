@@ -1,8 +1,23 @@
-import type { Conversation, Event } from "../entry.ts";
-import { oneLine } from "./terminal.ts";
+import type { Conversation, Event, EventType } from "../../entry.ts";
+import { eventTypes } from "../../../src/events/index.ts";
+import { dim, oneLine, red, timeOfDay, yellow } from "../terminal.ts";
+
+const width = Math.max(...eventTypes.map((type) => type.length));
+
+/** Returns an event as one line: when, what, and about whom. */
+export function eventLine(event: Event): string {
+  const { type, created_at } = event;
+  const name = type.padEnd(width);
+  return `${dim(timeOfDay(new Date(created_at)))}  ${toned(type, name)}  ${summaryOf(event)}`;
+}
+
+function toned(type: EventType, name: string): string {
+  if (type === "message.failed" || type === "webhook.disabled") return red(name);
+  return type === "conversation.handoff" || type === "contact.opted_out" ? yellow(name) : name;
+}
 
 /** Returns what happened in one line of plain text. */
-export function summaryOf(event: Event): string {
+function summaryOf(event: Event): string {
   return oneLine(factsOf(event), 120);
 }
 

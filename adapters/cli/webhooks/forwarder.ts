@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KeyObject } from "node:crypto";
-import type { Event } from "../entry.ts";
-import { signatureHeaders, signingKey } from "../../src/webhooks/index.ts";
-import { memberOf } from "../../src/kernel/index.ts";
-import { systemCode } from "./failures.ts";
+import type { Event } from "../../entry.ts";
+import { signatureHeaders, signingKey } from "../../../src/webhooks/index.ts";
+import { memberOf } from "../../../src/kernel/index.ts";
+import { systemCode } from "../failures.ts";
 
 /** The outcome of posting one event. */
 export interface Answer {
