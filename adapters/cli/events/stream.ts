@@ -6,6 +6,7 @@ import { UsageError } from "../failures.ts";
 export const typeUsage: readonly string[] = [
   "  --type TYPE       only events of this type; repeat it for several",
 ];
+
 /** The option that names types of events. */
 export const typeOptions = { type: { type: "string", multiple: true } } as const;
 
@@ -22,33 +23,11 @@ export function typesOf(given: readonly string[] | undefined, usage: string): Ev
   });
 }
 
-/**
- * Opens a stream of new events. It ends when `signal` aborts. If the engine ends it before, it is
- * opened again after its last event.
- */
-export async function openStream(
+/** Opens a stream of new events. It ends when `signal` aborts. */
+export function openStream(
   { events }: AccountHandle,
   types: readonly EventType[],
   signal: AbortSignal,
 ): Promise<AsyncIterable<Event>> {
-  const filter = types.length === 0 ? {} : { types };
-  const first = await events.stream(filter, { signal });
-  return goOn(first, async (last_event_id) =>
-    signal.aborted ? undefined : events.stream({ ...filter, last_event_id }, { signal }),
-  );
-}
-
-async function* goOn(
-  first: AsyncIterable<Event>,
-  openAfter: (id: string) => Promise<AsyncIterable<Event> | undefined>,
-): AsyncGenerator<Event, void> {
-  let stream: AsyncIterable<Event> | undefined = first;
-  while (stream !== undefined) {
-    let last: string | undefined;
-    for await (const event of stream) {
-      yield event;
-      last = event.id;
-    }
-    stream = last === undefined ? undefined : await openAfter(last);
-  }
+  return events.stream(types.length === 0 ? {} : { types }, { signal });
 }
