@@ -110,46 +110,54 @@ export class EngineProcess<Tx extends object | undefined> {
 
   start(): void {
     if (this.#run.isAlive) return;
-    const { world, seed, receiver, model, makeEngine } = this.#settings;
+    const { world, makeEngine } = this.#settings;
     const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
-    // Calls of a process that has crashed may still be under way. Nothing happens to them any more.
-    const occurs = (fault: Fault, at: Call): boolean => run.isAlive && this.#occurs(fault, at);
-    if (occurs("clockSkewed", { call: "start" })) {
+    const context = this.#contextOf(run);
+    if (context.occurs("clockSkewed", { call: "start" })) {
       run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);
     }
     this.#run = run;
     this.#isStopping = false;
     this.#failure = undefined;
-    const context: RunContext = {
+    const engine = makeEngine(this.#portsOf(context), run);
+    this.#engine = engine;
+    world.story.note([this.name], `${this.name} starts`);
+    void this.#start(engine, run);
+  }
+
+  #contextOf(run: ProcessRun): RunContext {
+    const { world } = this.#settings;
+    return {
       world,
       run,
       clock: clockOf(world, run),
-      occurs,
+      // Calls of a process that has crashed may still be under way. Nothing happens to them any
+      // more.
+      occurs: (fault, at) => run.isAlive && this.#occurs(fault, at),
       isCutOff: (remote) => this.#cutOff.has(remote),
       crash: (why) => {
         if (run === this.#run) this.crash(why, this.#restartDelay());
       },
     };
-    const engine = makeEngine(
-      {
-        storage: faultyStorage<Tx>(context),
-        transports: this.#settings.transports.map((each) =>
-          faultyTransport(
-            context,
-            typeof each === "function" ? each() : scriptedCarriers.connect(each, context),
-          ),
+  }
+
+  #portsOf(context: RunContext): EnginePorts<Tx> {
+    const { world, seed, transports, receiver, model } = this.#settings;
+    const { run, clock } = context;
+    return {
+      storage: faultyStorage<Tx>(context),
+      transports: transports.map((each) =>
+        faultyTransport(
+          context,
+          typeof each === "function" ? each() : scriptedCarriers.connect(each, context),
         ),
-        http: { client: scriptedReceivers.connect(receiver, context) },
-        agents: { model: scriptedModels.connect(model, context) },
-        clock: context.clock,
-        random: seededRandom(seed * 10_000 + this.#number * 100 + run.number),
-        logger: storyLogger(world, run),
-      },
-      run,
-    );
-    this.#engine = engine;
-    world.story.note([this.name], `${this.name} starts`);
-    void this.#start(engine, run);
+      ),
+      http: { client: scriptedReceivers.connect(receiver, context) },
+      agents: { model: scriptedModels.connect(model, context) },
+      clock,
+      random: seededRandom(seed * 10_000 + this.#number * 100 + run.number),
+      logger: storyLogger(world, run),
+    };
   }
 
   /**

@@ -24,7 +24,7 @@ import {
   maxSkewMs,
 } from "./faults.ts";
 import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
-import { pendingWork, skipIdleTime } from "./pending-work.ts";
+import { pendingJobs, skipIdleTime } from "./pending-jobs.ts";
 import type { LogLine, Remote, WorldContext } from "./run-context.ts";
 import { SharedStorage } from "./ports/shared-storage.ts";
 import { Story } from "./story.ts";
@@ -225,7 +225,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   async pending(): Promise<readonly string[]> {
-    return [...this.#underWay(), ...(await pendingWork(this.reader, this.clock.now()))];
+    return [...this.#underWay(), ...(await pendingJobs(this.reader, this.clock.now()))];
   }
 
   /** What is still to be done, apart from jobs. */

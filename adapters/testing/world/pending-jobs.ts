@@ -16,7 +16,7 @@ async function readJobs(reader: Reader): Promise<readonly JobRow[]> {
 }
 
 /** The jobs that are still to be done, one sentence each. */
-export async function pendingWork(reader: Reader, now: number): Promise<readonly string[]> {
+export async function pendingJobs(reader: Reader, now: number): Promise<readonly string[]> {
   const rows = await readJobs(reader);
   return rows
     .filter(({ kind }) => !upkeep.has(kind))
