@@ -1,7 +1,7 @@
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
 import type { SentimentAnalyzer } from "../../src/ports/index.ts";
 import { refuseArguments, straightenApostrophes } from "../../src/kernel/index.ts";
-import { carePhrases, neutralPhrases } from "./care-phrases.ts";
+import { customerPhrases, neutralPhrases } from "./customer-phrases.ts";
 
 /**
  * How much of a text is scored, in characters. The rest of a long text rarely changes the score.
@@ -36,13 +36,13 @@ export function sentiment(...given: readonly unknown[]): SentimentAnalyzer {
  */
 function score(text: string): number | null {
   const plain = straightenApostrophes(text.slice(0, maxLength));
-  const care = carePhrases.reduce(
+  const fromPhrases = customerPhrases.reduce(
     (sum, { anyOf, weight }) => (anyOf.some((pattern) => pattern.test(plain)) ? sum + weight : sum),
     0,
   );
   const { compound } = SentimentIntensityAnalyzer.polarity_scores(readable(plain));
-  if (compound === 0 && care === 0 && !/\p{L}/u.test(plain)) return null;
-  const sum = valenceOf(compound) + care;
+  if (compound === 0 && fromPhrases === 0 && !/\p{L}/u.test(plain)) return null;
+  const sum = valenceOf(compound) + fromPhrases;
   return sum / Math.sqrt(sum * sum + alpha);
 }
 

@@ -32,7 +32,8 @@ export interface StorageUnderTest {
  *
  * ```ts
  * import { describe, it } from "vitest";
- * storageConformance({ describe, it }, "my storage", async () => ({ connect: () => myStorage(url)
+ * storageConformance({ describe, it }, "my storage", async () => ({
+ *   connect: () => myStorage(url),
  * }));
  * ```
  * @throws TidingsError `invalid_option` when an argument is wrong

@@ -5,7 +5,7 @@
  */
 
 /** One complaint or praise, and its weight. */
-export interface CarePhrase {
+export interface CustomerPhrase {
   /** Ways to say it. The weight counts once, however many of them match. */
   readonly anyOf: readonly RegExp[];
   /** Positive for praise, negative for a complaint. */
@@ -45,7 +45,7 @@ const arrivalVerbs =
   "moved?|fixed|sent|heard|called|paid|refunded)";
 
 /** It did not arrive, or it is late. */
-const waiting: readonly CarePhrase[] = [
+const waiting: readonly CustomerPhrase[] = [
   {
     weight: -2,
     anyOf: [new RegExp(`\\bwhere(?:'s| is| are|s) (?:my|our|the) ${orderNouns}\\b`, "i")],
@@ -96,7 +96,7 @@ const waiting: readonly CarePhrase[] = [
 ];
 
 /** It does not work, or it is not what was ordered. */
-const faults: readonly CarePhrase[] = [
+const faults: readonly CustomerPhrase[] = [
   {
     weight: -2,
     anyOf: [
@@ -153,7 +153,7 @@ const faults: readonly CarePhrase[] = [
 ];
 
 /** They want their money back, or were charged wrongly. */
-const money: readonly CarePhrase[] = [
+const money: readonly CustomerPhrase[] = [
   {
     weight: -2.5,
     anyOf: [
@@ -167,7 +167,7 @@ const money: readonly CarePhrase[] = [
 ];
 
 /** Nobody helps, the problem continues, or they leave. */
-const despair: readonly CarePhrase[] = [
+const despair: readonly CustomerPhrase[] = [
   { weight: -2, anyOf: [/\b(?:nobody|no[ -]one|none of you)\b/i] },
   {
     weight: -2,
@@ -237,7 +237,7 @@ const despair: readonly CarePhrase[] = [
 ];
 
 /** It went well. */
-const praise: readonly CarePhrase[] = [
+const praise: readonly CustomerPhrase[] = [
   { weight: 1, anyOf: [/\bno (?:problem|worries) at all\b/i] },
   {
     weight: 3,
@@ -270,7 +270,7 @@ const praise: readonly CarePhrase[] = [
 ];
 
 /** All phrases that change a score. */
-export const carePhrases: readonly CarePhrase[] = [
+export const customerPhrases: readonly CustomerPhrase[] = [
   ...waiting,
   ...faults,
   ...money,
