@@ -53,6 +53,13 @@ export async function checkInvariants(
     expect([when, pending]).toEqual([when, []]);
   }
 
+  // A call that was done is a step of its run.
+  for (const { calls, steps } of ran) {
+    const done = calls.flatMap(({ action, status }) => (status === "done" ? [action] : []));
+    const named = steps.flatMap(({ type, name }) => (type === "action" ? [name] : []));
+    expect([when, named]).toEqual([when, expect.arrayContaining(done)]);
+  }
+
   // Each ended run has exactly one completion event.
   const told = events.flatMap(({ type, data }) =>
     type === "agent.run.completed" && "run" in data ? [data.run] : [],

@@ -257,7 +257,7 @@ test("a redacted run keeps what was done and when, without the words", () => {
   const done: ActionCall = { ...call, status: "failed", output: "text", error: "text" };
   expect(redactedRun({ steps: [step], calls: [done] })).toEqual({
     steps: [{ ...step, input: null, output: null, error: null }],
-    calls: [{ ...done, input: null, output: null, error: null }],
+    calls: [{ ...done, input: null, output: null, error: null, redacted: true }],
     result: null,
   });
 });

@@ -44,6 +44,25 @@ export function withCall(calls: readonly ActionCall[], call: ActionCall): readon
   return i === -1 ? [...calls, call] : calls.with(i, call);
 }
 
+/** The maximum number of steps that are kept of a run. Later ones are dropped. */
+export const maxSteps = 200;
+
+/**
+ * Returns a run's calls and steps after a call has ended. If the run was canceled and redacted
+ * during the call, they say what was done, without the words.
+ */
+export function afterCall(
+  { calls, steps }: Pick<RunRow, "calls" | "steps">,
+  call: ActionCall,
+  step: RunStep,
+): Pick<RunRow, "calls" | "steps"> {
+  const isRedacted = calls.some(({ id, redacted }) => id === call.id && redacted === true);
+  return {
+    calls: withCall(calls, isRedacted ? redactedCall(call) : call),
+    steps: [...steps, isRedacted ? { ...step, ...noWords } : step].slice(0, maxSteps),
+  };
+}
+
 /**
  * Returns the calls of a run whose turn ends while some of them wait for an approval. The next turn
  * begins where this one ended. It must not take the outcome of an earlier call for that of its own
@@ -164,10 +183,15 @@ export function redactedRun({
   steps,
   calls,
 }: Pick<RunRow, "steps" | "calls">): Pick<RunRow, "steps" | "calls" | "result"> {
-  const none = { input: null, output: null, error: null };
   return {
-    steps: steps.map((step) => ({ ...step, ...none })),
-    calls: calls.map((call) => ({ ...call, ...none })),
+    steps: steps.map((step) => ({ ...step, ...noWords })),
+    calls: calls.map(redactedCall),
     result: null,
   };
+}
+
+const noWords = { input: null, output: null, error: null };
+
+function redactedCall(call: ActionCall): ActionCall {
+  return { ...call, ...noWords, redacted: true };
 }

@@ -184,4 +184,6 @@ export interface ActionCall {
   readonly error: string | null;
   /** Present if the turn that needed the call has ended. Later turns make calls of their own. */
   readonly turn_ended?: true;
+  /** Present if the words were removed. The call may still be under way. */
+  readonly redacted?: true;
 }

@@ -8,6 +8,7 @@ import { storable, withDeadline } from "../../kernel/index.ts";
 import { type Claim, retry } from "../../queue/index.ts";
 import { withCall } from "../runs/rules.ts";
 import type { ActionCall } from "../runs/types.ts";
+import { stepOf } from "./run-steps.ts";
 import type { Act } from "./moves.ts";
 import {
   type Action,
@@ -250,6 +251,7 @@ export class ActionCalls {
     const { runtime, abort, begun, facts, left } = this.#options;
     const { store, clock } = runtime;
     const { run, conversation } = begun;
+    const started_at = clock.now();
     const context = {
       idempotency_key: call.id,
       scope: { account_id: run.account_id, mode: run.mode },
@@ -273,8 +275,11 @@ export class ActionCalls {
       after = { ...call, status: "failed", error: this.#failureOf(action, error) };
     }
     if (action.risk !== "read") {
+      const { action: name, input, output, error } = after;
+      const done = { type: "action", name, input, output, error, started_at } as const;
+      const step = stepOf(done, clock.now());
       await retry(clock, abort, () =>
-        store.commit(run, (tx) => recordCall(tx, run, after), background),
+        store.commit(run, (tx) => recordCall(tx, run, after, step), background),
       );
     }
     return after;

@@ -22,9 +22,8 @@ import { type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
- * Ends a turn: sends the reply, hands off and updates the session. If the agent no longer handles
- * the conversation, nothing is committed. If the contact has written in the meantime, only the
- * progress is saved.
+ * Ends a turn: sends the reply, hands off and updates the session. If the contact has written in
+ * the meantime, or the agent no longer handles the conversation, only the progress is saved.
  */
 export async function endTurn(
   tx: Tx,
@@ -36,8 +35,9 @@ export async function endTurn(
   if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const current = await readRunState(tx, begun);
   if (current.state === "current") await conclude(tx, current, outcome, context);
-  // The contact has written in the meantime, so the reply is dropped.
-  if (current.state === "overtaken") saveProgress(tx, current, outcome);
+  if (current.state === "overtaken" || current.state === "dropped") {
+    saveProgress(tx, current, outcome);
+  }
   // Messages that arrived in the meantime need another turn, which may have to wait.
   await finishTurnJob(tx, claim, {
     hasMore: !answersMessages(begun) || current.state === "overtaken",
@@ -208,7 +208,7 @@ export async function failTurn(
 ): Promise<void> {
   if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const current = await readRunState(tx, begun);
-  if (current.state !== "closed") {
+  if (current.state === "current" || current.state === "overtaken") {
     const { run, session } = current;
     const reason = "The turn failed repeatedly.";
     // No contact waits for a single action from a trigger.

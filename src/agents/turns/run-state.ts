@@ -22,9 +22,11 @@ export type RunState =
    */
   | (RunRows & { readonly state: "overtaken" })
   /**
-   * The agent no longer handles the conversation, its messages are answered, or the run is not
-   * open.
+   * The agent no longer handles the conversation, or the run's messages are answered. The next turn
+   * cancels the run. The session is null if it is not the agent's.
    */
+  | (RunRows & { readonly state: "dropped" })
+  /** The run is not open. */
   | { readonly state: "closed" };
 
 /**
@@ -47,16 +49,17 @@ export async function readRunState(
   if (run.request?.type === "action") {
     return { state: "current", run, conversation, session: null, answeredTo: undefined };
   }
-  if (session === undefined || !answersIn(agent, conversation)) return { state: "closed" };
-  const rows = { run, conversation, session };
-  const last = (await findUnanswered(tx, conversation, session)).at(-1);
+  const own = session?.agent_id === agent_id ? session : null;
+  const rows = { run, conversation, session: own };
+  if (own === null || !answersIn(agent, conversation)) return { state: "dropped", ...rows };
+  const last = (await findUnanswered(tx, conversation, own)).at(-1);
   // Otherwise the waiting messages would be read as the answer to a question that is sent now.
   if (!answersMessages(run)) {
     if (last !== undefined) return { state: "overtaken", ...rows };
     return { state: "current", ...rows, answeredTo: undefined };
   }
   // Nothing is left to answer: a person answered before handing the conversation back.
-  if (last === undefined) return { state: "closed" };
+  if (last === undefined) return { state: "dropped", ...rows };
   if (last.sequence > run.heard_through) return { state: "overtaken", ...rows };
   return { state: "current", ...rows, answeredTo: last.from };
 }

@@ -1,12 +1,10 @@
 import { iso } from "../../kernel/index.ts";
 import type { Clock, Json } from "../../ports/index.ts";
-import { concludedSteps } from "../runs/rules.ts";
+import { concludedSteps, maxSteps } from "../runs/rules.ts";
 import type { RunStep } from "../runs/step-types.ts";
 import type { EnterStep, LeaveStep } from "./moves.ts";
 
-/** The maximum number of steps that are kept of a run. Later ones are dropped. */
-const maxSteps = 200;
-
+/** A call of a model or an action that has ended. */
 interface Call {
   readonly type: "model" | "action";
   readonly name: string;
@@ -15,6 +13,11 @@ interface Call {
   readonly error: string | null;
   /** When the call was begun, in milliseconds since the epoch. */
   readonly started_at: number;
+}
+
+/** Returns the step that records a call. */
+export function stepOf({ started_at, ...call }: Call, now: number): RunStep {
+  return { ...call, started_at: iso(started_at), duration_ms: Math.max(0, now - started_at) };
 }
 
 /** Where a step is in the list, and when it was begun. */
@@ -39,10 +42,8 @@ export class RunSteps {
     return this.#all.slice(0, maxSteps);
   }
 
-  /** Records a call that has ended. */
-  add({ started_at, ...call }: Call): void {
-    const duration_ms = this.#since(started_at);
-    this.#all.push({ ...call, started_at: iso(started_at), duration_ms });
+  add(call: Call): void {
+    this.#all.push(stepOf(call, this.#clock.now()));
   }
 
   /** Records that a step of a playbook is entered. */

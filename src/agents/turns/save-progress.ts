@@ -1,7 +1,8 @@
 import { runById, type RunRow, runs } from "../runs/rows.ts";
-import { withCall } from "../runs/rules.ts";
+import { afterCall, withCall } from "../runs/rules.ts";
 import type { Tx } from "../../store/index.ts";
 import { agentSessions } from "../rows.ts";
+import type { RunStep } from "../runs/step-types.ts";
 import type { ActionCall } from "../runs/types.ts";
 import type { FoundTurn, Progress } from "./turn-types.ts";
 import { type Claim, leaseMs, renew } from "../../queue/index.ts";
@@ -80,12 +81,17 @@ export async function takeBackCall(
 }
 
 /**
- * Records the result of a call. It is saved even if another turn has taken over the run, because
- * the action was really done.
+ * Records the result of a call, and its step. They are saved even if another turn has taken over
+ * the run or the run has ended, because the action was really done.
  */
-export async function recordCall(tx: Tx, { id }: RunRow, call: ActionCall): Promise<void> {
+export async function recordCall(
+  tx: Tx,
+  { id }: RunRow,
+  call: ActionCall,
+  step: RunStep,
+): Promise<void> {
   const run = await tx.get(runById, [id]);
   const before = run?.calls.find((each) => each.id === call.id);
   if (run === undefined || before?.status !== "pending") return;
-  tx.update(runs, run, { calls: withCall(run.calls, call) });
+  tx.update(runs, run, afterCall(run, call, step));
 }
