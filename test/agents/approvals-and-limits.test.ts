@@ -216,19 +216,6 @@ describe("a trigger", () => {
 });
 
 describe("limits", () => {
-  test("on replies per minute hold back replies; one reply then answers what waited", async () => {
-    const { say, pass, replies } = await agency(memory(), {
-      agent: { reply: { debounce_ms: 0 }, limits: { max_replies_per_minute: 3 } },
-    });
-    for (let n = 0; n < 10; n++) {
-      await say(`This is ${n}`);
-      await pass(2_000);
-    }
-    expect(await replies()).toHaveLength(3);
-    await pass(60_000);
-    expect((await replies()).slice(3)).toEqual(["You said: This is 9"]);
-  });
-
   test("on the segments of a text message apply to replies to MMS, too", async () => {
     const { engine, pass, thread } = await agency(memory(), {
       model: () => ({ text: "ñandú ŝ ".repeat(180) }),

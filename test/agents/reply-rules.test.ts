@@ -1,4 +1,4 @@
-/** An agent's rules in playbooks, refused replies, time-outs of the queue, and reply limits. */
+/** An agent's rules in playbooks, refused replies and time-outs of the queue. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -211,17 +211,6 @@ describe("with on_no_humans stay_ai, after the queue time-out", () => {
       "You said: when are you open?",
     ]);
   });
-});
-
-test("the limit of replies per minute holds no reply back for longer after the clock was set back", async () => {
-  const { world, ask, pass, replies } = await agency(memory(), {
-    agent: { limits: { max_replies_per_minute: 1 } },
-  });
-  await ask("Hello");
-  world.clock.step(-3_600_000);
-  await ask("Are you open?");
-  await pass(60_000);
-  expect(await replies()).toHaveLength(2);
 });
 
 test("a contact that keeps writing gets one answer, even if sentiment scoring is slow", async () => {

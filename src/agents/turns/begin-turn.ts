@@ -55,7 +55,7 @@ export async function beginTurn(
     return leased_until === undefined ? undefined : { ...found, leased_until };
   }
   // None of these runs could continue. If there may be more, the job looks for them at once.
-  const next = found?.answerAt ?? (open.length === maxOpenRuns ? tx.now : Infinity);
+  const next = found?.beginAt ?? (open.length === maxOpenRuns ? tx.now : Infinity);
   const againAt = Math.min(next, nextDenial);
   await finish(tx, claim, againAt === Infinity ? {} : { againAt });
   return undefined;
@@ -76,9 +76,9 @@ async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
   return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }
 
-/** Unanswered messages whose turn may begin only at this time, in milliseconds since the epoch. */
+/** The agent's next turn may begin only at this time, in milliseconds since the epoch. */
 interface LaterTurn {
-  readonly answerAt: number;
+  readonly beginAt: number;
 }
 
 /**
@@ -154,8 +154,8 @@ async function findOwnTurn(
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
   if (last !== undefined && !(await hasOptedOut(tx, last))) {
-    const answerAt = await earliestAnswerAt(tx, services, place, messages);
-    if (answerAt > tx.now) return { answerAt };
+    const beginAt = await earliestAnswerAt(tx, services, place, messages);
+    if (beginAt > tx.now) return { beginAt };
     const [begun] = answers;
     const run =
       begun === undefined ? newRun(tx, drawId, place, messages) : addMessages(tx, begun, messages);
@@ -169,7 +169,15 @@ async function findOwnTurn(
       ? session
       : tx.update(agentSessions, session, { heard_through: last.sequence, updated_at: tx.now });
   const others = runs.filter((run) => !answersMessages(run));
+  const beginAt = withinReplyLimit(place, tx.now);
+  // These runs may reply too.
+  if (others.length > 0 && beginAt > tx.now) return { beginAt };
   return continueFirst(tx, drawId, others, { conversation, session: heard });
+}
+
+/** Returns when the agent may next reply, in milliseconds since the epoch. */
+function withinReplyLimit({ session, agent }: Place, now: number): number {
+  return mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, now);
 }
 
 /** Returns the assigned agent, even if it may not answer. */
@@ -221,21 +229,21 @@ function newRun(
 async function earliestAnswerAt(
   tx: Tx,
   { scoresSentiment }: Services,
-  { conversation, session, agent }: Place,
+  place: Place,
   messages: readonly MessageRow[],
 ): Promise<number> {
+  const { conversation, agent } = place;
   const [first, last] = [messages.at(0), messages.at(-1)];
   if (first === undefined || last === undefined) return 0;
   const { debounce_ms } = agent.reply;
   const maxBurstEnd = first.created_at + maxBurstFactor * debounce_ms;
   const burstEnd = Math.min(last.created_at + debounce_ms, maxBurstEnd);
-  const withinLimit = mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, tx.now);
   const [pending] = scoresSentiment
     ? await tx.list(pendingScores, [conversation.contact_id], 1)
     : [];
   return Math.max(
     burstEnd,
-    withinLimit,
+    withinReplyLimit(place, tx.now),
     pending === undefined ? 0 : Math.min(last.created_at, maxBurstEnd) + scoreMs,
   );
 }
