@@ -14,6 +14,7 @@ import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.t
 import type { TurnFacts } from "../../src/agents/turns/turn-types.ts";
 import { type AgentDefinition, standard } from "../../src/agents/types.ts";
 import type { ModelMessage } from "../../src/ports/agent-model.ts";
+import { definition, idOf, libraryOf, slot } from "./playbooks/support.ts";
 import { frame } from "./sample-frame.ts";
 
 const now = 1_000_000_000;
@@ -214,6 +215,31 @@ describe("by its rules, an agent hands off", () => {
       handOffFor("customer_request", "The contact asked for a person."),
     );
     expect(handOff(rule, { contactText: "Can I talk?" })).toBeUndefined();
+  });
+
+  it("if the contact asks for a person, unless that is an option of the open question", () => {
+    const role = slot("role", { enum: ["buyer", "Agent", "real person"] });
+    const library = libraryOf(
+      definition([{ id: "ask", type: "ask", slot: "role", retries: 2 }], [role]),
+    );
+    const asked = { ...frame, playbook_id: idOf(0) };
+    const handsOff = (contactText: string, more: Partial<TurnFacts> = {}): boolean => {
+      const agent = agentWith({ on: "customer_request" });
+      const playing = { ...session, frames: [asked] };
+      const facts = factsWith({ agent, session: playing, library, contactText, ...more });
+      return ruleHandOff(facts) !== undefined;
+    };
+    for (const option of ["agent", "Agent.", "AGENT!", "a real person", "Real person"]) {
+      expect([option, handsOff(option, { session })]).toEqual([option, true]);
+    }
+    for (const option of ["agent", "Agent.", "AGENT!", "Real person"]) {
+      expect([option, handsOff(option)]).toEqual([option, false]);
+    }
+    expect(handsOff("I want to talk to an agent"), "more than an option").toBe(true);
+    expect(handsOff("human"), "no option").toBe(true);
+    expect(handsOff("agent", { isPaused: true }), "no question is open").toBe(true);
+    const before = { ...session, frames: [{ ...asked, asked: false }] };
+    expect(handsOff("agent", { session: before }), "the question was not asked").toBe(true);
   });
 
   it("when the contact writes a keyword as whole words", () => {

@@ -1,5 +1,6 @@
 /** Frames: a conversation's position in its playbooks, innermost last. */
 import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
+import type { Slot } from "./slot-types.ts";
 import type { PlaybookStep } from "./step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
@@ -88,6 +89,16 @@ export function stepOf(
   definition: PlaybookDefinition | undefined,
 ): PlaybookStep | undefined {
   return definition?.steps.find(({ id }) => id === frame.step);
+}
+
+/** Returns the slot whose question waits for the contact's answer, if there is one. */
+export function askedSlot(frames: readonly Frame[], library: Library): Slot | undefined {
+  const frame = frames.at(-1);
+  if (frame?.asked !== true) return undefined;
+  const definition = frameDefinition(frame, library);
+  const step = stepOf(frame, definition);
+  if (step?.type !== "ask") return undefined;
+  return definition?.slots.find(({ name }) => name === step.slot);
 }
 
 /** Returns the id of the step that follows by default; undefined at the end. */

@@ -1,6 +1,7 @@
 import type { HandOff, TurnFacts } from "./turn-types.ts";
 import type { HandoffCause, HandoffRule } from "../settings/handoff-rule-types.ts";
 import type { AgentDefinition } from "../types.ts";
+import { askedSlot } from "../playbooks/frames.ts";
 import { isVeryNegative } from "../../contacts/index.ts";
 import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
 
@@ -36,13 +37,13 @@ export function ruleHandOff(facts: TurnFacts): HandOff | undefined {
   return undefined;
 }
 
-function reasonOf(
-  { on, value }: HandoffRule,
-  { contactText, lowest, contact, session, language }: TurnFacts,
-): string | undefined {
+function reasonOf({ on, value }: HandoffRule, facts: TurnFacts): string | undefined {
+  const { contactText, lowest, contact, session, language } = facts;
   switch (on) {
     case "customer_request":
-      return language.asksForPerson(contactText) ? "The contact asked for a person." : undefined;
+      return language.asksForPerson(contactText) && !isOption(facts)
+        ? "The contact asked for a person."
+        : undefined;
     case "keyword": {
       const word = listOf(value).find((each) =>
         containsPhrase(normalizedWords(contactText), normalizedWords(each)),
@@ -63,6 +64,13 @@ function reasonOf(
     default:
       return undefined;
   }
+}
+
+/** Whether the contact answers a playbook's question with one of its options, such as "agent". */
+function isOption({ contactText, session, library, isPaused }: TurnFacts): boolean {
+  const options = isPaused ? [] : (askedSlot(session.frames, library)?.enum ?? []);
+  const words = normalizedWords(contactText);
+  return options.some((option) => normalizedWords(option) === words);
 }
 
 export function handOffFor(
