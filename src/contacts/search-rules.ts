@@ -50,10 +50,18 @@ export interface ContactQuery {
   readonly digits: string | null;
 }
 
+/**
+ * Parses a query. A number that was copied from an address book can have invisible marks of
+ * direction around it. Some people write `(+49)`.
+ */
 export function contactQuery(text: string): ContactQuery {
   const words = queryWords(text);
-  const plain = text.normalize("NFKC").trim();
-  const digits = /^\+?[\d\s().\-‐-―/]+$/u.test(plain) ? plain.replaceAll(/\D/g, "") : "";
+  const visible = text
+    .normalize("NFKC")
+    .replaceAll(/\p{Cf}/gu, "")
+    .trim();
+  const isNumber = /^\(?\+?[\d\s().\-‐-―/]+$/u.test(visible);
+  const digits = isNumber ? visible.replaceAll(/\D/g, "") : "";
   return { words, digits: digits.length >= 3 && digits.length <= 15 ? digits : null };
 }
 

@@ -49,6 +49,10 @@ const query = fc.oneof(
     "1500 anna",
     "…",
     "+1-500",
+    "(+1) 500-555",
+    // Copied from an address book, which adds marks of direction.
+    "\u202a+1 (500) 555-0012\u202c",
+    "+1\u2060500555\u200b",
   ),
 );
 
@@ -65,7 +69,8 @@ function expectedMatches(contacts: readonly Contact[], q: string): string[] {
       .map((word) => word.replaceAll(/\p{M}/gu, ""))
       .filter((word) => word !== "");
   const words = [...new Set(plain(q))];
-  const digits = /^[+\d() -]+$/.test(q) ? q.replaceAll(/\D/g, "") : "";
+  const visible = q.replaceAll(/\p{Cf}/gu, "");
+  const digits = /^[+\d() -]+$/.test(visible) ? visible.replaceAll(/\D/g, "") : "";
   const scored = contacts.flatMap((contact) => {
     const { name, email, attributes, phone } = contact;
     const said = [
