@@ -21,5 +21,17 @@ export function hasExpired({ expires_at }: Pick<KeyRow, "expires_at">, now: numb
   return expires_at !== null && expires_at <= now;
 }
 
+/**
+ * When a secret of a key stops working, in milliseconds. Null means never. The secret before the
+ * last rotation ends with its grace period, if the key does not expire earlier.
+ */
+export function secretExpiry(
+  { secret_hash, expires_at, previous_expires_at }: KeyRow,
+  hash: string,
+): number | null {
+  if (secret_hash === hash || previous_expires_at === null) return expires_at;
+  return expires_at === null ? previous_expires_at : Math.min(expires_at, previous_expires_at);
+}
+
 /** What an expired key's owner can do. */
 export const keyExpired = "The API key has expired. Create a new one.";

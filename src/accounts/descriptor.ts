@@ -111,8 +111,8 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     summary: "Rotate an API key",
     description:
       "Gives the key a new secret. The old secret stays valid for a grace period. A key cannot " +
-      "rotate a key that has scopes that it lacks, or that expires later. An expired key cannot " +
-      "be rotated: the response is 409 `conflict`.",
+      "rotate a key that has scopes that it lacks, or that expires later than the secret of the " +
+      "request. An expired key cannot be rotated: the response is 409 `conflict`.",
     response: createdKeySchema,
   },
 ];

@@ -48,7 +48,7 @@ export const createKey: Command<CreateKey, CreatedKey> = {
         {
           pointer: "/expires_at",
           code: "too_late",
-          message: "must not be later than the expiry of the calling key",
+          message: "must not be later than the end of the secret of this request",
         },
       ]);
     }
@@ -65,7 +65,7 @@ function checkScopes(scopes: readonly KeyScope[], caller: Caller, rule: string):
   }
 }
 
-/** When the calling key expires, in milliseconds. Null if it never expires. */
+/** When the caller's secret stops working, in milliseconds. Null means never. */
 function expiryOf(caller: Caller): number | null {
   return caller.type === "key" ? caller.expires_at : null;
 }
@@ -111,7 +111,8 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
     if (outlives(key.expires_at, expiryOf(caller))) {
       throw new TidingsError(
         "insufficient_scope",
-        "The key to rotate expires after the calling key. Rotate it with a key that lasts as long.",
+        "The key to rotate lasts longer than the secret of this request. Rotate it with a secret " +
+          "that lasts as long.",
       );
     }
     const { text: secret, hash, last_four } = drawKey(scope.mode, services.random);
@@ -144,7 +145,7 @@ export const revokeKey: Command<ById, void> = {
   },
 };
 
-/** Whether a key would stay valid after the calling key has expired. Null means never. */
+/** Whether a key would stay valid after the caller's secret has ended. Null means never. */
 function outlives(expires_at: number | null, callerExpiry: number | null): boolean {
   return callerExpiry !== null && (expires_at === null || expires_at > callerExpiry);
 }

@@ -65,9 +65,12 @@ export interface KeyCaller {
   readonly type: "key";
   readonly key_id: KeyId;
   readonly scopes: readonly KeyScope[];
-  /** When the key expires, in milliseconds since the epoch. Null means never. */
+  /**
+   * When the presented secret stops working, in milliseconds since the epoch. Null means never. A
+   * secret that was replaced can end before its key.
+   */
   readonly expires_at: number | null;
-  /** The hash of the presented secret, which may expire before the key. */
+  /** The hash of the presented secret. */
   readonly secret_hash: string;
 }
 

@@ -275,6 +275,31 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await rotate(short.id)).toBe(200);
   });
 
+  it("cannot be prolonged by a secret that was replaced", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account, id, key } = await tenant(one);
+    const rotate = async (secret: string): Promise<number> =>
+      (
+        await call(one.api, {
+          method: "POST",
+          path: `/v1/api-keys/${id}/rotate`,
+          key: secret,
+          body: { grace_seconds: 0 },
+        })
+      ).status;
+    const { secret, previous_expires_at } = await account.apiKeys.rotate(id, { grace_seconds: 60 });
+    expect(await rotate(key)).toBe(403);
+    const longer = await make(one, key, { name: "longer", expires_at: null });
+    expect(jsonOf(longer)).toMatchObject({ status: 422, errors: [{ pointer: "/expires_at" }] });
+    expect(jsonOf(await make(one, key, { name: "as long" }))).toMatchObject({
+      expires_at: previous_expires_at,
+    });
+    await clock.advance(59_999);
+    expect([await ask(one, key), await ask(one, secret ?? "")]).toEqual([200, 200]);
+    expect(await rotate(secret ?? "")).toBe(200);
+  });
+
   it("can only rotate or revoke keys whose scopes they have", async () => {
     const { engine } = world();
     const one = engine(open().connect());
