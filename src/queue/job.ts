@@ -64,14 +64,22 @@ export interface JobHandler<K extends JobKind = JobKind> {
   readonly prefetch?: ((tx: Tx, key: JobKeys[K]) => void) | undefined;
 }
 
-/**
- * Does the first step of a job in the transaction that leases it, and returns the rest of the job,
- * to be run after the commit.
- */
+/** Does the first step of a job in the transaction that leases it. */
 export type FirstStep<K extends JobKind = JobKind> = (
   tx: Tx,
   claim: Claim<K>,
-) => Promise<(run: JobRun) => Promise<void>>;
+) => Promise<RestOfJob<Tx>>;
+
+/** What follows the first step of a job. `T` is the kind of transaction in which it is undone. */
+export interface RestOfJob<T> {
+  /** Does the rest of the job, after the commit. */
+  readonly run: (run: JobRun) => Promise<void>;
+  /**
+   * Undoes the first step if it is stored, though the lease is lost. Called if the commit got no
+   * answer: only this process knows that the rest of the job was not begun.
+   */
+  readonly undo: (tx: T) => Promise<void>;
+}
 
 /** Creates the handler for one engine. `R` is the part of the engine that the handler needs. */
 export type JobDefinition<K extends JobKind, R> = (runtime: R) => JobHandler<K>;

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 import { maxAttempts } from "../../src/messages/hand-over/route-rules.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
@@ -9,13 +10,19 @@ import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
+type Answer = "answered" | "unanswered";
+
 /** The storage of a process that stalls after its next hand-over has been stored. */
 function stallable(storage: StoragePort): {
   readonly storage: StoragePort;
-  /** Lets the process stall. Returns the function that ends the stall. */
-  stall(): () => void;
+  /**
+   * Lets the process stall, and get the answer to the commit after that, or an error. Returns the
+   * function that ends the stall.
+   */
+  stall(answer?: Answer): () => void;
 } {
   let next = Promise.resolve();
+  let nextAnswer: Answer = "answered";
   let isOver = next;
   const { reader } = storage;
   return {
@@ -31,18 +38,25 @@ function stallable(storage: StoragePort): {
           async commit(writes) {
             await isOver;
             await group.commit(writes);
-            if (writes.some(handsOver)) isOver = next;
+            const isStalled = writes.some(handsOver);
+            if (isStalled) isOver = next;
+            const answer = nextAnswer;
             await isOver;
+            if (isStalled && answer === "unanswered") {
+              throw new TidingsError("storage_unavailable", "The connection was lost.");
+            }
           },
           abort: () => group.abort(),
         };
       },
     }),
-    stall() {
+    stall(answer = "answered") {
       const { promise, resolve } = Promise.withResolvers<void>();
       next = promise;
+      nextAnswer = answer;
       const resume = (): void => {
         next = Promise.resolve();
+        nextAnswer = "answered";
         resolve();
       };
       // The engine can stop only after that.
@@ -242,4 +256,50 @@ describe.each(storages)("an attempt on $name with which no carrier was called", 
     ]);
     await stopped(one, clock);
   });
+
+  it.each(["accepted", "found", "behind another"] as const)(
+    "is recorded as refused if its commit gets no answer and another engine counted it, for a message that was %s",
+    async (how) => {
+      const { clock, engine } = world();
+      const ground = open();
+      const { storage, stall } = stallable(ground.connect());
+      const first = carrier({
+        send: async (_, attempt) => {
+          // The stall begins with the hand-over of the message behind this one.
+          if (attempt.number === 1 && how === "behind another") resume = stall("unanswered");
+          return accepted(attempt);
+        },
+      });
+      let resume = (): void => {};
+      const second = carrier();
+      const one = engine(storage, { transports: [first] });
+      const two = engine(ground.connect(), { transports: [second] });
+      if (how === "behind another") await two.messages.send(hello);
+      if (how !== "behind another") resume = stall("unanswered");
+      if (how === "accepted") {
+        await one.start();
+        void one.messages.send(hello).catch(() => {});
+      } else {
+        await two.messages.send(hello);
+        await one.start();
+      }
+      await clock.settle();
+      await two.start();
+      await clock.advance(120_000);
+      const [last] = (await two.messages.list()).data;
+      if (last === undefined) throw new Error("the message was not stored");
+      expect(last).toMatchObject({ status: "ambiguous", error: { code: "answer_lost" } });
+      resume();
+      await clock.advance(10_000);
+      expect((await told(two, last.id)).attempts).toEqual([
+        [1, "sandbox", "rejected"],
+        [2, "sandbox", "accepted"],
+      ]);
+      expect((await two.messages.get(last.id)).status).toBe("sent");
+      expect([first.calls.length + second.calls.length]).toEqual([
+        how === "behind another" ? 2 : 1,
+      ]);
+      await stopped(one, clock);
+    },
+  );
 });

@@ -31,7 +31,12 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const firstStep: FirstStep<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, endsRun: false };
     const handed = await handOverMessage(tx, claim, options);
-    return (run) => sendFrom(runtime, claim, run, handed);
+    return {
+      run: (run) => sendFrom(runtime, claim, run, handed),
+      undo: async (later) => {
+        if (handed !== undefined) await takeBack(later, services, claim, handed);
+      },
+    };
   };
   // Policies of the host application are evaluated outside of the engine's transactions.
   return Object.assign(handle, hostPolicies.any ? {} : { firstStep, prefetch: prefetchHandOver });
@@ -84,28 +89,37 @@ async function handOverNext(
     );
   } catch (error) {
     if (tried === undefined || !isStorageFailure(error)) throw error;
-    if (await isHandOverStored(runtime, claim, run, tried)) return tried;
-    throw error;
+    switch (await checkHandOver(runtime, claim, run, tried)) {
+      case "claimed":
+        return tried;
+      case "taken back":
+        return undefined;
+      case "not stored":
+        throw error;
+    }
   }
 }
 
 /**
- * Whether a hand-over is stored, although the storage failed: the answer to the commit may have
- * been lost. Only this process knows that the carrier was not called. Without that, the message
- * would be ambiguous.
+ * Returns whether a hand-over is stored, although the storage failed: the answer to the commit may
+ * have been lost. Only this process knows that the carrier was not called. Without that, the
+ * message would be ambiguous. So the attempt is taken back if the claim has been lost since.
  */
-function isHandOverStored(
-  { store, clock }: Runtime,
+function checkHandOver(
+  { store, clock, services }: Runtime,
   claim: Claim<"send">,
   { abort }: JobRun,
-  { attempt: { id } }: HandedOver,
-): Promise<boolean> {
+  handed: HandedOver,
+): Promise<"claimed" | "taken back" | "not stored"> {
   return checkUnansweredCommit(clock, abort, () =>
     store.commit(
       claim,
-      async (tx) =>
-        (await tx.get(attemptById, [id])) !== undefined &&
-        (await renew(tx, claim, leaseMs)) !== undefined,
+      async (tx) => {
+        if ((await tx.get(attemptById, [handed.attempt.id])) === undefined) return "not stored";
+        if ((await renew(tx, claim, leaseMs)) !== undefined) return "claimed";
+        await takeBack(tx, services, claim, handed);
+        return "taken back";
+      },
       background,
     ),
   );

@@ -7,7 +7,7 @@ import type { Claim, JobRun } from "../job.ts";
 import { finish, renew } from "../lease.ts";
 import { nameOf, storedName } from "../rows.ts";
 import { pauseAfter } from "../pause-after.ts";
-import { leaseMs } from "./take-job.ts";
+import { leaseMs, type TakenJob } from "./take-job.ts";
 
 interface Options {
   readonly store: Store;
@@ -57,21 +57,23 @@ export async function reschedule(
 }
 
 /**
- * Whether a lease is stored, although the storage failed: the answer to the commit may have been
- * lost. No other engine runs the job before the lease expires, and then it could not know that the
- * carrier was not called. Never rejects.
+ * Whether a job is still leased, although the storage failed in the commit of the lease: the answer
+ * to the commit may have been lost. No other engine runs the job before the lease expires. If the
+ * lease has been lost since, for example because the process stalled, undoes the first step, which
+ * is stored with the lease. Never rejects.
  */
-export async function isLeaseStored(
+export async function isStillLeased(
   { store, clock }: Options,
-  claim: Claim,
+  { claim, rest }: TakenJob,
   abort: AbortSignal,
 ): Promise<boolean> {
   try {
     return await checkUnansweredCommit(clock, abort, () =>
-      store.commitUnscoped(
-        async (tx) => (await renew(tx, claim, leaseMs)) !== undefined,
-        background,
-      ),
+      store.commitUnscoped(async (tx) => {
+        if ((await renew(tx, claim, leaseMs)) !== undefined) return true;
+        await rest?.undo(tx);
+        return false;
+      }, background),
     );
   } catch {
     return false;

@@ -1,7 +1,7 @@
 import { LogLimit } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
-import { isLeaseStored, reschedule } from "./after-failure.ts";
+import { isStillLeased, reschedule } from "./after-failure.ts";
 import type { JobHandlers, JobRun } from "../job.ts";
 import type { Lane } from "../lane.ts";
 import { nameOf, storedName, type StoredJobName } from "../rows.ts";
@@ -28,7 +28,7 @@ export interface RunningJobsOptions {
 export class RunningJobs {
   readonly #options: RunningJobsOptions;
   readonly #running = new Map<string, Promise<void>>();
-  /** The jobs whose leases are looked for (`isLeaseStored`). */
+  /** The jobs whose leases are looked for (`isStillLeased`). */
   readonly #checking = new Set<Promise<void>>();
   /** Running jobs that were found due again. */
   readonly #dueAgain = new Set<string>();
@@ -77,9 +77,9 @@ export class RunningJobs {
    */
   startIfStored(job: TakenJob, lane: Lane): void {
     const { abort } = this.#options;
-    const check = isLeaseStored(this.#options, job.claim, abort).then((isStored) => {
+    const check = isStillLeased(this.#options, job, abort).then((isLeased) => {
       this.#checking.delete(check);
-      if (isStored) this.start(job, lane);
+      if (isLeased) this.start(job, lane);
       else this.releaseSlot(lane);
     });
     this.#checking.add(check);

@@ -1,5 +1,5 @@
 import { TidingsError } from "../../kernel/index.ts";
-import type { Claim, JobHandler, JobHandlers, JobRun } from "../job.ts";
+import type { Claim, JobHandler, JobHandlers, JobRun, RestOfJob } from "../job.ts";
 import { decodeJobKey, type JobKind } from "../job-kinds.ts";
 import { type Random, StorageConflict } from "../../ports/index.ts";
 import { background, isStorageFailure, type Store, type UnscopedTx } from "../../store/index.ts";
@@ -25,7 +25,7 @@ export interface TakeJobOptions {
 export interface TakenJob {
   readonly claim: Claim;
   /** The rest of the job, if its first step was done when it was leased. */
-  readonly rest?: ((run: JobRun) => Promise<void>) | undefined;
+  readonly rest?: RestOfJob<UnscopedTx> | undefined;
 }
 
 /** What came of leasing a job that a search has found. */
@@ -114,7 +114,7 @@ export function runJob(
   { claim, rest }: TakenJob,
   run: JobRun,
 ): Promise<void> {
-  return rest === undefined ? handle(handlers, claim, run) : rest(run);
+  return rest === undefined ? handle(handlers, claim, run) : rest.run(run);
 }
 
 /** Prefetches what the first step of a job reads first. The read of the job brings it, too. */
@@ -132,11 +132,15 @@ function prefetchFirstStep<K extends JobKind>(
 function firstStepOf<K extends JobKind>(
   handlers: JobHandlers,
   claim: Claim<K>,
-): ((tx: UnscopedTx) => Promise<(run: JobRun) => Promise<void>>) | undefined {
+): ((tx: UnscopedTx) => Promise<RestOfJob<UnscopedTx>>) | undefined {
   const { firstStep }: JobHandler<K> = handlers[claim.kind];
   const { account_id, mode } = claim;
   if (firstStep === undefined || account_id === null || mode === null) return undefined;
-  return (tx) => firstStep(tx.in({ account_id, mode }), claim);
+  const scope = { account_id, mode };
+  return async (tx) => {
+    const { run, undo } = await firstStep(tx.in(scope), claim);
+    return { run, undo: (later) => undo(later.in(scope)) };
+  };
 }
 
 function handle<K extends JobKind>(
