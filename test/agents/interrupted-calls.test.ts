@@ -4,6 +4,7 @@ import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { TidingsError } from "../../src/kernel/index.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
@@ -215,6 +216,76 @@ describe("a call that was recorded but not made", () => {
     expect(calls).toEqual([`two ${run.id}.1`]);
     expect(told).toEqual(["done"]);
   });
+});
+
+/** An engine that gets no answer to the commit that records its first call. */
+async function unanswered(idempotent: boolean) {
+  const keys: string[] = [];
+  const pay = action({
+    name: "pay",
+    description: "Pays.",
+    input: z.strictObject({ what: z.string() }),
+    risk: "write",
+    idempotent,
+    execute(_, { idempotency_key }) {
+      keys.push(idempotency_key);
+      return { paid: true };
+    },
+  });
+  const gate = held<undefined>();
+  let isLost = false;
+  const ground = new SharedStorage(memory());
+  const storage = ground.connect({
+    async delay(stage, { writes = [] }) {
+      if (isLost || stage !== "outcome" || !writes.some(recordsCall)) return;
+      isLost = true;
+      await gate.promise;
+      throw new TidingsError("storage_unavailable", "The connection was lost.");
+    },
+  });
+  const made = await agency(storage, {
+    model: clerk,
+    actions: [pay],
+    agent: { handoff: { rules: [] } },
+  });
+  const { line, say, pass } = made;
+  const two = made.world.engine(ground.connect(), {
+    transports: [line],
+    agents: { model: clerk, actions: [pay] },
+  });
+  await say("Pay me");
+  await pass(5_000);
+  expect([isLost, keys]).toEqual([true, []]);
+  const lose = (): void => gate.answer(undefined);
+  return { ...made, two, keys, lose, told: () => line.calls.map(({ message }) => message.body) };
+}
+
+describe("a call whose record got no answer from the storage", () => {
+  test.each([true, false])("is made once, idempotent: %s", async (idempotent) => {
+    const { keys, lose, pass, told, runs } = await unanswered(idempotent);
+    lose();
+    await pass();
+    const [run] = await runs();
+    expect(keys).toEqual([`${run?.id}.1`]);
+    expect(told()).toEqual(["done"]);
+  });
+
+  test.each([true, false])(
+    "is made by the next engine if its own stops then, idempotent: %s",
+    async (idempotent) => {
+      const { engine, agent, world, two, keys, lose, told } = await unanswered(idempotent);
+      const isOver = stopping(engine);
+      await world.clock.advance(3_000);
+      lose();
+      await world.clock.advance(10_000);
+      expect(isOver()).toBe(true);
+      await two.start();
+      await world.clock.advance(pastLease);
+      const [run] = (await two.agents.runs(agent.id)).data;
+      expect(keys).toEqual([`${run?.id}.1`]);
+      expect(told()).toEqual(["done"]);
+    },
+  );
 });
 
 test("a call ends before another engine repeats it, also in a turn that began with a stall", async () => {

@@ -192,7 +192,7 @@ export class ActionCalls {
     }
     if (left() <= 0) return fail(timedOut);
     const isRecorded = action.risk !== "read";
-    if (isRecorded && !(await this.#recordPending(call))) return undefined;
+    if (isRecorded && !(await this.#recordPending(call, earlier))) return undefined;
     if (abort.aborted) {
       if (isRecorded) await this.#takeBack(call, earlier);
       return undefined;
@@ -217,15 +217,28 @@ export class ActionCalls {
     }
   }
 
-  /** Records that the call is about to be made. Returns false if it must not be made. */
-  async #recordPending(call: ActionCall): Promise<boolean> {
-    const { runtime, claim, begun, progress } = this.#options;
+  /**
+   * Records that the call is about to be made. Returns false if it must not be made. The answer to
+   * the commit may be lost, and only this process knows that the call was not made. So the commit
+   * is retried, or undone if the engine stops.
+   */
+  async #recordPending(call: ActionCall, earlier: ActionCall | undefined): Promise<boolean> {
+    const { runtime, claim, begun, progress, abort } = this.#options;
+    const { store, clock } = runtime;
     const done = progress();
-    const isCurrent = await runtime.store.commit(
-      begun.run,
-      (tx) => recordPendingCall(tx, claim, begun, { call, progress: done }),
-      background,
-    );
+    let isCurrent: boolean;
+    try {
+      isCurrent = await retry(clock, abort, () =>
+        store.commit(
+          begun.run,
+          (tx) => recordPendingCall(tx, claim, begun, { call, progress: done }),
+          background,
+        ),
+      );
+    } catch (error) {
+      if (abort.aborted) await this.#takeBack(call, earlier);
+      throw error;
+    }
     if (isCurrent) {
       this.#all = withCall(this.#all, call);
       this.#begun.add(call.id);
