@@ -1,17 +1,20 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { messages } from "../../src/messages/rows.ts";
+import { runs } from "../../src/agents/runs/rows.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { carrier } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { carrier, held } from "../support/carrier.ts";
+import { stopping, world } from "../support/world.ts";
 
 const pay = action({
   name: "pay_out",
@@ -117,4 +120,99 @@ it("a redaction that a new run overtakes is refused until the run has ended", as
   const stored = await storedResponses(storage);
   expect(stored).toHaveLength(1);
   expect(JSON.stringify([ended, stored])).not.toContain("swordfish");
+});
+
+/** A person takes a conversation over, answers, and hands it back. This ends the agent's run. */
+async function answerInstead({ conversations }: MessagingEngine, id: string): Promise<void> {
+  await conversations.handOff(id, { reason: "I take over." });
+  await conversations.reply(id, { body: "This is Eve." });
+  await conversations.handBack(id);
+}
+
+it.each(["answers", "fails"])(
+  "a call of an action that %s after a person has answered instead brings no redacted text back",
+  async (how) => {
+    const storage = memory();
+    const gate = held<undefined>();
+    const order = action({
+      name: "order",
+      description: "Orders.",
+      input: z.strictObject({ said: z.string() }),
+      risk: "write",
+      idempotent: false,
+      async execute({ said }) {
+        await gate.promise;
+        if (how === "fails") throw new Error(`cannot order ${said}`);
+        return { ordered: said };
+      },
+    });
+    const { engine, say, pass, conversation } = await agency(storage, {
+      actions: [order],
+      model: ({ calls, messages: heard }) =>
+        calls.length === 0
+          ? { calls: [{ action: "order", input: { said: heard.at(-1)?.text ?? "" } }] }
+          : { text: "Thanks" },
+    });
+    const { id } = await say("swordfish");
+    await pass(5_000);
+    const calls = async () => (await rowsOf(storage, runs)).flatMap((run) => run.calls);
+    expect(await calls()).toMatchObject([{ status: "pending", input: { said: "swordfish" } }]);
+    await answerInstead(engine, (await conversation()).id);
+    await engine.messages.redact(id);
+    expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+
+    gate.answer(undefined);
+    await pass();
+
+    expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+    const status = how === "fails" ? "failed" : "done";
+    expect(await calls()).toMatchObject([{ status, input: null, output: null, error: null }]);
+  },
+);
+
+it("a repeated call that an engine takes back when it stops brings no redacted text back", async () => {
+  const ground = new SharedStorage(memory());
+  const gate = held<undefined>();
+  let recorded = 0;
+  const storage = ground.connect({
+    async delay(stage, { writes = [] }) {
+      const isRecord = writes.some(
+        (write) => write.kind === "update" && /"pending"/.test(JSON.stringify(write.row["calls"])),
+      );
+      if (stage === "outcome" && isRecord) recorded++;
+      if (recorded === 2) await gate.promise;
+    },
+  });
+  const order = action({
+    name: "order",
+    description: "Orders.",
+    input: z.strictObject({ said: z.string() }),
+    risk: "write",
+    idempotent: true,
+    timeout_ms: 1_000,
+    execute: () => new Promise(() => {}),
+  });
+  const { engine, line, say, pass, world } = await agency(storage, {
+    actions: [order],
+    agent: { handoff: { rules: [] } },
+    // The call fails with `timed_out`, and is asked for again.
+    model: ({ messages: heard }) => ({
+      calls: [{ action: "order", input: { said: heard.at(-1)?.text ?? "" } }],
+    }),
+  });
+  const { id, conversation_id } = await say("swordfish");
+  await pass(5_000);
+  expect(recorded).toBe(2);
+  const other = world.engine(ground.connect(), { transports: [line] });
+  await answerInstead(other, conversation_id);
+  await other.messages.redact(id);
+  expect(await tablesWith(ground.connect(), ["swordfish"])).toEqual([]);
+
+  const isOver = stopping(engine);
+  await world.clock.advance(3_000);
+  gate.answer(undefined);
+  await world.clock.settle();
+
+  expect(isOver()).toBe(true);
+  expect(await tablesWith(ground.connect(), ["swordfish"])).toEqual([]);
 });

@@ -44,6 +44,22 @@ export function withCall(calls: readonly ActionCall[], call: ActionCall): readon
   return i === -1 ? [...calls, call] : calls.with(i, call);
 }
 
+/**
+ * Returns the calls without one that was not made after all. `earlier` is the call that it would
+ * have continued, as it was recorded. If the run was redacted since, `earlier` keeps no words.
+ */
+export function withoutCall(
+  calls: readonly ActionCall[],
+  { id }: ActionCall,
+  earlier: ActionCall | undefined,
+): readonly ActionCall[] {
+  const undo = (call: ActionCall): readonly ActionCall[] => {
+    if (earlier === undefined) return [];
+    return [call.redacted === true ? redactedCall(earlier) : earlier];
+  };
+  return calls.flatMap((call) => (call.id === id ? undo(call) : [call]));
+}
+
 /** The maximum number of steps that are kept of a run. Later ones are dropped. */
 export const maxSteps = 200;
 

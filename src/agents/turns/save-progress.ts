@@ -1,5 +1,5 @@
 import { runById, type RunRow, runs } from "../runs/rows.ts";
-import { afterCall, withCall } from "../runs/rules.ts";
+import { afterCall, withCall, withoutCall } from "../runs/rules.ts";
 import type { Tx } from "../../store/index.ts";
 import { agentSessions } from "../rows.ts";
 import type { RunStep } from "../runs/step-types.ts";
@@ -76,8 +76,7 @@ export async function takeBackCall(
   if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const run = await tx.get(runById, [id]);
   if (run === undefined) return;
-  const calls = run.calls.flatMap((each) => (each.id === call.id ? (earlier ?? []) : each));
-  tx.update(runs, run, { calls });
+  tx.update(runs, run, { calls: withoutCall(run.calls, call, earlier) });
 }
 
 /**
