@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { describe, TidingsError } from "../../src/kernel/index.ts";
 import { endedEarly } from "./body-errors.ts";
-import { checkEngine, isOwnPath, originForm } from "./mount.ts";
+import { checkEngine } from "./mount.ts";
 import { NodeRequest, type ParserResult } from "./node-request.ts";
 import { respond } from "./node-response.ts";
+import { isOwnPath, originForm } from "./paths.ts";
 
 /** The parts of an Express request that the handler uses (Express 4 or 5). */
 export interface ExpressRequest extends IncomingMessage {

@@ -1,7 +1,8 @@
 import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import { bodyTooLarge, endedEarly } from "./body-errors.ts";
-import { checkFetchMount, type MountOptions, pathAndQuery, stripBasePath } from "./mount.ts";
+import { checkFetchMount, type MountOptions } from "./mount.ts";
+import { pathAndQuery, stripBasePath } from "./paths.ts";
 
 /** Options of `fetchHandler`. */
 export interface FetchOptions extends MountOptions {
@@ -76,13 +77,13 @@ class FetchRequest implements ApiRequest {
       reader.read().catch(() => {
         throw endedEarly();
       });
-    let last = await next();
+    let result = await next();
     try {
-      for (; !last.done; last = await next()) yield last.value;
+      for (; !result.done; result = await next()) yield result.value;
     } finally {
       // When the consumer stops early, discard the rest. A client that is still sending would not
       // see a response that arrives before it finishes.
-      for (; !last.done; last = await reader.read().catch(() => ended));
+      for (; !result.done; result = await reader.read().catch(() => ended));
     }
   }
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { checkMount, isOwnPath, type MountOptions, originForm, stripBasePath } from "./mount.ts";
+import { checkMount, type MountOptions } from "./mount.ts";
 import { NodeRequest } from "./node-request.ts";
 import { closesTooEarly, send } from "./node-response.ts";
+import { isOwnPath, originForm, stripBasePath } from "./paths.ts";
 import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiBody, ApiRequest } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import { bodyTooLarge, endedEarly } from "./body-errors.ts";
-import { pathAndQuery } from "./mount.ts";
+import { pathAndQuery } from "./paths.ts";
 
 /** What an earlier body parser left on the framework's request. */
 export interface ParserResult {

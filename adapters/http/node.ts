@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { checkMount, type MountOptions, originForm, stripBasePath } from "./mount.ts";
+import { checkMount, type MountOptions } from "./mount.ts";
 import { NodeRequest } from "./node-request.ts";
 import { respond } from "./node-response.ts";
+import { originForm, stripBasePath } from "./paths.ts";
 
 const unparsed = { body: undefined, rawBody: undefined };
 

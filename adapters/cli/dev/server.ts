@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { MessagingEngine } from "../../entry.ts";
-import { isOwnPath, originForm } from "../../http/mount.ts";
 import { nodeHandler } from "../../http/node.ts";
+import { isOwnPath, originForm } from "../../http/paths.ts";
 import { standard } from "../../standard.ts";
 import { sandbox } from "../../transport/sandbox/index.ts";
 import type { Database } from "../database/database.ts";
