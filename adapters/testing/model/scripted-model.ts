@@ -108,12 +108,10 @@ class ModelCore {
     turn: ModelTurn,
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
-    const fault = context && (await faultOf(context, turn, signal));
-    if (fault === "crashed") return never();
-    if (fault !== undefined && fault !== "lost") throw fault;
+    const isAnswerLost = context !== undefined && (await reachModel(context, turn, signal));
     const request = this.#record(context, turn);
     const decided = outcomeOf(this.#script, request);
-    const isLost = fault === "lost" && decided.outcome === "answered";
+    const isLost = isAnswerLost && decided.outcome === "answered";
     const outcome = isLost ? "answer_lost" : decided.outcome;
     this.#note(request, outcome, decided);
     if (decided.outcome === "hangs") await aborted(signal);
@@ -168,25 +166,29 @@ function shown(answer: unknown): string {
   }
 }
 
-/** What goes wrong on the way to the model. Waits if the way is slow. */
-async function faultOf(
+/**
+ * Takes a request to the model. Returns whether the answer gets lost on its way back. Never settles
+ * if the process crashes.
+ * @throws Error when the request fails
+ */
+async function reachModel(
   { world, run, occurs, crash, isCutOff }: RunContext,
   turn: ModelTurn,
   signal: AbortSignal,
-): Promise<"crashed" | "lost" | Error | undefined> {
+): Promise<boolean> {
   const { clock, dice, story } = world;
   if (occurs("crashAtModel", { call: "model" })) {
     crash("while it asks the model");
-    return "crashed";
+    return never();
   }
   if (isCutOff("internet") || occurs("modelFails", { call: "model" })) {
     story.note([run.name], `${run.name} gets an error from the model`);
-    return new Error(messageOf("fails", turn));
+    throw new Error(messageOf("fails", turn));
   }
   if (occurs("modelSlow", { call: "model" })) {
     await clock.sleep(dice.between(1, maxDelayMs.model), signal);
   }
-  return occurs("modelAnswerLost", { call: "model" }) ? "lost" : undefined;
+  return occurs("modelAnswerLost", { call: "model" });
 }
 
 /** Errors of models may quote what they were asked. */
