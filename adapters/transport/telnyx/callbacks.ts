@@ -81,9 +81,9 @@ export function verifySignature(
   const isRecent =
     /^\d{1,12}$/.test(timestamp) &&
     Math.abs(received_at - Number(timestamp) * 1_000) <= maxSignatureAgeMs;
-  const isComplete = /^[A-Za-z0-9+/]{86}==$/.test(signature);
+  const isWellFormed = /^[A-Za-z0-9+/]{86}==$/.test(signature);
   const signed = Buffer.concat([Buffer.from(`${timestamp}|`), body]);
-  if (!isRecent || !isComplete || !verify(null, signed, key, Buffer.from(signature, "base64"))) {
+  if (!isRecent || !isWellFormed || !verify(null, signed, key, Buffer.from(signature, "base64"))) {
     throw new TidingsError(
       "invalid_signature",
       "The telnyx-signature-ed25519 header does not match the callback, or its timestamp is " +

@@ -35,13 +35,13 @@ export function isSigned(
     const values = [...new Set(pairs.map(([, value]) => value))].toSorted(byCodeUnits);
     return values.map((value) => name + value).join("");
   });
-  const signed = Buffer.from(signature);
+  const given = Buffer.from(signature);
   return [...signedUrls(url)].some((signedUrl) => {
     const expected = createHmac("sha1", authToken)
       .update(signedUrl)
       .update(fields.join(""))
       .digest("base64");
-    return signed.length === expected.length && timingSafeEqual(signed, Buffer.from(expected));
+    return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected));
   });
 }
 

@@ -34,13 +34,15 @@ export const update = (id: string, version: number, row: Item, ...changed: strin
   row: { ...row, version: version + 1 },
   changed,
 });
+/** Adds a row to the log. */
 export const log = (id: string): Write => ({
   kind: "insert",
   collection: entries,
   row: { ...entry(id), version: 1 },
 });
 export const byId = (id: string): Lookup => ({ index: itemById, key: [id], limit: 1 });
-export const first = async (port: StoragePort, lookup: Lookup): Promise<readonly Row[]> => {
+/** The rows that a look-up returns. */
+export const rowsOf = async (port: StoragePort, lookup: Lookup): Promise<readonly Row[]> => {
   const [rows = []] = await port.reader.get([lookup]);
   return rows;
 };

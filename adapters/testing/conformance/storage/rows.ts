@@ -14,7 +14,7 @@ import {
   broken,
   byId,
   type StorageChecks,
-  first,
+  rowsOf,
   ids,
   insert,
   place,
@@ -64,7 +64,7 @@ export const rowChecks: StorageChecks = {
   "mutating a row that was read does not change the stored row": async (ports) => {
     const port = await ports.port();
     await write(port, insert(item("a", { data: { list: [1] } })));
-    const read = async (): Promise<Row> => (await first(port, byId("a")))[0] ?? {};
+    const read = async (): Promise<Row> => (await rowsOf(port, byId("a")))[0] ?? {};
     const row = await read();
     try {
       Object.assign(row, { state: "spoiled" });
@@ -205,7 +205,7 @@ export const rowChecks: StorageChecks = {
     const held = item("b", { state: "it's held" });
     await write(port, insert(item("a")), insert(held), insert(item("c", { state: "closed" })));
     const open = async (): Promise<unknown[]> =>
-      ids(await first(port, { index: openItems, key: ["anna"], limit: 9 }));
+      ids(await rowsOf(port, { index: openItems, key: ["anna"], limit: 9 }));
     same(await open(), ["a", "b"], "open rows");
     await write(
       port,

@@ -5,7 +5,7 @@ import {
   allIds,
   byId,
   type StorageChecks,
-  first,
+  rowsOf,
   ids,
   insert,
   log,
@@ -30,7 +30,7 @@ export const writeChecks: StorageChecks = {
       ),
     );
     same(
-      await first(port, byId("a")),
+      await rowsOf(port, byId("a")),
       [{ ...item("a", { data: { n: 2 }, extra: [] }), version: 2 }],
       "the row",
     );
@@ -114,7 +114,7 @@ export const writeChecks: StorageChecks = {
     const group = port.begin();
     await group.read([byId("a")]);
     await write(other, insert(item("a")));
-    same(ids(await first(port, byId("a"))), ["a"], "what another committed meanwhile");
+    same(ids(await rowsOf(port, byId("a"))), ["a"], "what another committed meanwhile");
     await group.commit([insert(item("b"))]);
     same(await allIds(other), ["a", "b"], "rows of both");
   },
