@@ -12,14 +12,14 @@ export const maxPort = 65_535;
 export class Listener {
   readonly port: number;
   readonly #server: Server;
-  #handle: (handle: RequestListener) => void = () => {};
+  #setHandler: (handle: RequestListener) => void = () => {};
 
   constructor(server: Server) {
     const address = server.address();
     this.port = typeof address === "object" && address !== null ? address.port : 0;
     this.#server = server;
     // Requests that come before the engine has started wait for it.
-    const ready = new Promise<RequestListener>((resolve) => (this.#handle = resolve));
+    const ready = new Promise<RequestListener>((resolve) => (this.#setHandler = resolve));
     server.on("request", (request, response) => {
       void ready.then((handle) => handle(request, response));
     });
@@ -27,7 +27,7 @@ export class Listener {
 
   /** Passes all requests to a handler, also those that wait. */
   serve(handle: RequestListener): void {
-    this.#handle(handle);
+    this.#setHandler(handle);
   }
 
   /** Accepts no more connections. */
