@@ -16,7 +16,7 @@ export interface VirtualClock extends Clock {
    * it again only after that.
    * @throws Error when work does not settle, because something repeats without waiting for time, or
    *   when an earlier call still advances the time
-   * @throws TidingsError `invalid_option` when `ms` is not a number
+   * @throws TidingsError `invalid_option` when `ms` is not a finite number
    */
   advance(ms: number): Promise<void>;
   /**
@@ -40,7 +40,7 @@ export interface VirtualClock extends Clock {
   /**
    * Sets the clock forward by `ms`, or back if negative, like an operator or NTP. `now()` jumps,
    * but `monotonic()` does not, and calls of `sleep` take as long as before.
-   * @throws TidingsError `invalid_option` when `ms` is not a number
+   * @throws TidingsError `invalid_option` when `ms` is not a finite number
    */
   step(ms: number): void;
   /**
@@ -63,7 +63,7 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
   const now = (): number => origin + timers.elapsed;
 
   const advance = async (ms: number): Promise<void> => {
-    const until = timers.elapsed + Math.max(0, checkedMs(ms));
+    const until = timers.elapsed + Math.max(0, finiteMs(ms));
     await timers.run(until);
     timers.elapsed = until;
   };
@@ -84,7 +84,7 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     },
     settle,
     step(ms) {
-      origin += checkedMs(ms);
+      origin += finiteMs(ms);
     },
     get nextWakeAt() {
       const { next } = timers;
@@ -179,7 +179,15 @@ function toMs(time: Time): number {
   return new Date(time).getTime();
 }
 
-/** Refuses NaN too: no sleeper would ever be due too late. */
+/** Refuses infinity: the clock would stay there, and nothing would become due any more. */
+function finiteMs(ms: unknown): number {
+  const checked = checkedMs(ms);
+  if (Number.isFinite(checked)) return checked;
+  const message = `Expected a finite number of milliseconds, got ${checked}.`;
+  throw new TidingsError("invalid_option", message);
+}
+
+/** Refuses NaN: no sleeper would ever be due too late. */
 function checkedMs(ms: unknown): number {
   if (typeof ms !== "number" || Number.isNaN(ms)) {
     throw new TidingsError("invalid_option", `Expected a number of milliseconds, got ${show(ms)}.`);

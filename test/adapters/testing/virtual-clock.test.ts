@@ -236,3 +236,14 @@ test("a duration that is not a number is rejected, and leaves the time as it was
   });
   expect([woken, clock.now()]).toEqual([0, before]);
 });
+
+test("time does not move to infinity, where nothing would become due any more", async () => {
+  const clock = virtualClock();
+  const before = clock.now();
+  const message = "Expected a finite number of milliseconds, got Infinity.";
+  await expect(clock.advance(Infinity)).rejects.toThrow(message);
+  expect(() => clock.step(Infinity)).toThrow(message);
+  expect(clock.now()).toBe(before);
+  void clock.sleep(5);
+  await clock.advanceUntil(() => clock.now() === before + 5, Infinity);
+});
