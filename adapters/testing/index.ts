@@ -91,7 +91,8 @@ export {
   type MetFault,
 } from "./world/faults.ts";
 export type { PortCall } from "./world/ports/port-calls.ts";
-export type { LogLine, Remote, WorldObserver } from "./world/run-context.ts";
+export type { LogLine, WorldObserver } from "./world/observer.ts";
+export type { Remote } from "./world/run-context.ts";
 export type { Story, StoryEntry, StoryOptions } from "./world/story.ts";
 export { Violation } from "./world/violation.ts";
 export type {

@@ -15,10 +15,11 @@ import { type ScriptedReceiver, scriptedReceivers } from "../receiver/scripted-r
 import { seededRandom } from "../simulated/seeded-random.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { type Fault, type FaultSource, maxSkewMs, type MetFault } from "./faults.ts";
+import type { LogLine } from "./observer.ts";
 import { faultyStorage } from "./ports/faulty-storage.ts";
 import { faultyTransport } from "./ports/faulty-transport.ts";
 import type { Call } from "./ports/port-calls.ts";
-import type { LogLine, Remote, RunContext, WorldContext } from "./run-context.ts";
+import type { Remote, RunContext, WorldContext } from "./run-context.ts";
 
 /** A carrier of a world, or a function that makes the transport of one engine. */
 export type WorldTransport = ScriptedCarrier | (() => Transport);

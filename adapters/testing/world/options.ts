@@ -17,7 +17,7 @@ import { seedOption } from "../simulated/seeded-random.ts";
 import { timeOption } from "../simulated/virtual-clock.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import { type Fault, faultNames } from "./faults.ts";
-import type { WorldObserver } from "./run-context.ts";
+import type { WorldObserver } from "./observer.ts";
 import type { Finding, WorldOptions } from "./types.ts";
 
 const maxEngines = 9;

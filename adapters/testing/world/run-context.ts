@@ -1,36 +1,15 @@
-import type { Clock, Write } from "../../../src/ports/index.ts";
+import type { Clock } from "../../../src/ports/index.ts";
 import type { Dice } from "../simulated/dice.ts";
 import type { VirtualClock } from "../simulated/virtual-clock.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
-import type { Fault, MetFault } from "./faults.ts";
+import type { Fault } from "./faults.ts";
+import type { LogLine, WorldObserver } from "./observer.ts";
 import type { SharedStorage } from "./ports/shared-storage.ts";
 import type { Call } from "./ports/port-calls.ts";
 import type { Story } from "./story.ts";
 
 /** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */
 export type Remote = "storage" | "carrier" | "internet";
-
-/** Functions that are called when something happens. They must not call an engine. */
-export interface WorldObserver {
-  /** An engine has just committed these rows. */
-  readonly onCommit?: ((run: EngineRun, writes: readonly Write[]) => void) | undefined;
-  /** A fault, drawn by the seed or injected, happens to a call of an engine. */
-  readonly onFault?: ((met: MetFault) => void) | undefined;
-  /** An engine has logged a warning or an error. */
-  readonly onLog?: ((line: LogLine) => void) | undefined;
-}
-
-/** A line that an engine logged. */
-export interface LogLine {
-  /** The name of the engine. */
-  readonly engine: string;
-  /** How serious it is. */
-  readonly level: "warn" | "error";
-  /** The facts, as the engine passed them to its logger. */
-  readonly facts: object;
-  /** The message. */
-  readonly message: string;
-}
 
 /** The parts of a world that the ports of an engine use. */
 export interface WorldContext {

@@ -10,7 +10,8 @@ import type { CallOptions, CallOutcome, HostCode, UpEngine } from "./calls.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";
 import type { Fault, FaultPlace, FaultRates } from "./faults.ts";
-import type { LogLine, Remote, WorldObserver } from "./run-context.ts";
+import type { LogLine, WorldObserver } from "./observer.ts";
+import type { Remote } from "./run-context.ts";
 import type { Story } from "./story.ts";
 
 /** Options of `world()`. */

@@ -24,8 +24,9 @@ import {
   maxSkewMs,
 } from "./faults.ts";
 import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
+import type { LogLine } from "./observer.ts";
 import { pendingJobs, skipIdleTime } from "./pending-jobs.ts";
-import type { LogLine, Remote, WorldContext } from "./run-context.ts";
+import type { Remote, WorldContext } from "./run-context.ts";
 import { SharedStorage } from "./ports/shared-storage.ts";
 import { Story } from "./story.ts";
 import type { CrashOptions, Law, SettleOptions, World, WorldOptions } from "./types.ts";
