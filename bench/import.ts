@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Stored } from "../adapters/storage/layout.ts";
-import { makeTables } from "../adapters/storage/schema.ts";
+import { makeTables } from "../adapters/storage/make-tables.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table } from "../adapters/storage/sqlite/tables/tables.ts";
 import type { ImportContact } from "../src/contacts/input-types.ts";

@@ -5,7 +5,7 @@ import { Table as PostgresTable } from "../adapters/storage/postgres/tables/tabl
 import { createWordIndex } from "../adapters/storage/postgres/tables/word-index.ts";
 import { groupWrites } from "../adapters/storage/postgres/transactions/groups.ts";
 import { planWrites } from "../adapters/storage/postgres/writes/writes.ts";
-import { makeTables } from "../adapters/storage/schema.ts";
+import { makeTables } from "../adapters/storage/make-tables.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table as SqliteTable } from "../adapters/storage/sqlite/tables/tables.ts";
 import { contactsByWords } from "../src/contacts/rows.ts";

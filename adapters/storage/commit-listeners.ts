@@ -10,15 +10,15 @@ export class CommitListeners {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Calls all listeners, after a commit of another connection. */
+  /** Calls all listeners at once. */
   call(): void {
     for (const listener of this.#listeners) listener();
   }
 
   /**
-   * Calls all listeners, after a commit of one of the engines. The storage does not know which one
-   * committed, so it calls that engine's listener too. The calls come in a microtask, as if another
-   * process had committed.
+   * Calls all listeners in a microtask, so that an engine learns of a commit after it, as if
+   * another process had committed. The storage does not know which of its engines committed, so it
+   * calls that engine's listener too.
    */
   callSoon(): void {
     for (const listener of this.#listeners) queueMicrotask(listener);

@@ -14,7 +14,7 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { CommitListeners } from "../commit-listeners.ts";
-import { refuseNewer } from "../schema.ts";
+import { refuseNewer } from "../schema-versions.ts";
 import { Table, type Undo } from "./table.ts";
 
 /** The storage that `memory()` returns. */

@@ -1,4 +1,4 @@
-import type { TableOf } from "../schema.ts";
+import type { TableOf } from "../make-tables.ts";
 import type { ConnectionPool } from "./connections/pool.ts";
 import type { Names } from "./names.ts";
 import type { Table } from "./tables/tables.ts";

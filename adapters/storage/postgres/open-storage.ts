@@ -1,7 +1,7 @@
 import type { Schema } from "../../../src/ports/index.ts";
+import { makeTables } from "../make-tables.ts";
 import type { OpenTransactions } from "../open-transactions.ts";
 import type { Closable } from "../ref-counted.ts";
-import { makeTables } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
 import type { ConnectionPool } from "./connections/pool.ts";
 import { Session } from "./connections/session.ts";

@@ -20,6 +20,7 @@ const maxTries = 3;
 /** The maximum number of files of crashed engines that are removed at once. */
 const maxRemoved = 1_000;
 
+/** Takes the locks of the engines of one storage, each on a file of its own. */
 export class FileLocks implements EngineLocks {
   /** The path of the database file. */
   readonly #path: string;

@@ -85,6 +85,7 @@ const unavailable: Readonly<Record<string, string>> = {
   NOTADB: "The file is not a SQLite database.",
 };
 
+/** Damage to the files of a database, in words. */
 export interface Damage {
   readonly message: string;
   /** The message without the path of a file, for callers over HTTP. */

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Schema } from "../../../src/ports/index.ts";
+import { makeTables, type TableOf } from "../make-tables.ts";
 import type { OpenTransactions } from "../open-transactions.ts";
 import type { Closable } from "../ref-counted.ts";
-import { makeTables, type TableOf } from "../schema.ts";
 import { connect } from "./connections/connect.ts";
 import { Connection } from "./connections/connection.ts";
 import { fileOf, readerSettings } from "./connections/handle.ts";

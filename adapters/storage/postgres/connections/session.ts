@@ -58,7 +58,7 @@ export class Session {
     if (this.#closing === undefined) {
       this.#closing = new AbortController();
       this.#isConnecting = true;
-      void this.#keep(this.#closing.signal);
+      void this.#keepConnected(this.#closing.signal);
     }
     // The timer of a pause does not keep the process alive, so nobody may wait for its end.
     if (this.#isConnecting) await new Promise<void>((resolve) => this.#joining.push(resolve));
@@ -74,10 +74,11 @@ export class Session {
     this.#endAttempt();
   }
 
-  async #keep(signal: AbortSignal): Promise<void> {
+  /** Connects again whenever the connection ends, until there are no users. */
+  async #keepConnected(signal: AbortSignal): Promise<void> {
     // A pool that has been ended gives no connection again.
     while (!signal.aborted && !this.#pool.isEnding) {
-      await pRetry(() => this.#connect(signal), {
+      await pRetry(() => this.#useConnection(signal), {
         retries: Infinity,
         minTimeout: firstPauseMs,
         maxTimeout: maxPauseMs,
@@ -89,8 +90,8 @@ export class Session {
     }
   }
 
-  /** Keeps one connection until it ends. Rejects if the users cannot begin. */
-  async #connect(signal: AbortSignal): Promise<void> {
+  /** Connects, and keeps the connection until it ends. Rejects if the users cannot begin. */
+  async #useConnection(signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const end = (): void => ended.abort();
     signal.addEventListener("abort", end);

@@ -1,6 +1,6 @@
 import { type Index, type Lookup, orderOf, type Row } from "../../../../src/ports/index.ts";
 import { columnType } from "../../layout.ts";
-import type { TableOf } from "../../schema.ts";
+import type { TableOf } from "../../make-tables.ts";
 import { whereClause } from "../../sql.ts";
 import type { Result, Statement } from "../connections/statement.ts";
 import type { Table } from "../tables/tables.ts";

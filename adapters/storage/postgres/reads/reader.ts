@@ -22,9 +22,9 @@ export class PostgresReader implements Reader {
   }
 
   async range(range: Range): Promise<readonly Row[]> {
-    const { rows, unplaced } = await this.#range(range);
+    const { rows, hasUnplaced } = await this.#range(range);
     // Rows without a position come last.
-    if (!unplaced || (range.order === "ascending" && rows.length >= range.limit)) return rows;
+    if (!hasUnplaced || (range.order === "ascending" && rows.length >= range.limit)) return rows;
     const { pool, names, tableOf } = this.#context();
     const log = tableOf(range.index.collection);
     // A read-only database can still be read up to the rows without positions.
@@ -46,16 +46,16 @@ export class PostgresReader implements Reader {
   }
 
   /**
-   * `unplaced` means that the range is in a log's order, and that some of the log's rows have no
+   * `hasUnplaced` means that the range is in a log's order, and that some of the log's rows have no
    * position yet.
    */
   async #range(
     range: Range,
-  ): Promise<{ readonly rows: readonly Row[]; readonly unplaced: boolean }> {
+  ): Promise<{ readonly rows: readonly Row[]; readonly hasUnplaced: boolean }> {
     const { index, limit } = range;
     const table = this.#context().tableOf(index.collection);
     const planned = rangeStatement(range, table);
-    if (planned === undefined) return { rows: [], unplaced: false };
+    if (planned === undefined) return { rows: [], hasUnplaced: false };
     const { position } = table.layout;
     // This runs before the range, so that a row that gets its position in between is in the range.
     const checks =
@@ -65,7 +65,7 @@ export class PostgresReader implements Reader {
       .toSorted(([a], [b]) => Number(a) - Number(b))
       .slice(planned.toSkip, planned.toSkip + limit)
       .map(([, ...values]) => table.decode(values));
-    return { rows, unplaced: results.slice(0, -1).some((check) => check.rows.length > 0) };
+    return { rows, hasUnplaced: results.slice(0, -1).some((check) => check.rows.length > 0) };
   }
 
   /** Runs the statements that read indexes. Counters are complete before they are read. */

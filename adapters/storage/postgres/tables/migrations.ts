@@ -1,6 +1,6 @@
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import type { Schema } from "../../../../src/ports/index.ts";
-import { additionsSince, mustMigrate, refuseNewer } from "../../schema.ts";
+import { additionsSince, mustMigrate, refuseNewer } from "../../schema-versions.ts";
 import { literal, namePrefix, quoted } from "../../sql.ts";
 import type { Connection } from "../connections/connection.ts";
 import { unprepared } from "../connections/statement.ts";

@@ -1,6 +1,6 @@
 import { TidingsError } from "../../../../src/kernel/index.ts";
-import { StorageConflict, StorageRefusal } from "../../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
+import type { OpenTransactions } from "../../open-transactions.ts";
+import { commitError, endedEarly } from "../../transaction-errors.ts";
 import type { PostgresClient } from "../connections/driver.ts";
 import type { ConnectionPool, PooledConnection } from "../connections/pool.ts";
 import { begin, checkCommitted, commit, rollBack } from "../connections/transaction-control.ts";
@@ -62,8 +62,5 @@ export class EngineTransactions {
 function toCommitError(error: unknown, pool: ConnectionPool): unknown {
   if (isEnded(error)) return endedEarly();
   if (sqlState(error) === failedTransaction) return ignoredFailure();
-  const converted = pool.toError(error);
-  // The engine's own constraints are checked before, so this is one of the host application's.
-  const isRefused = converted instanceof StorageConflict || converted instanceof StorageRefusal;
-  return isRefused ? error : converted;
+  return commitError(error, pool.toError(error));
 }

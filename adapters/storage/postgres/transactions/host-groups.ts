@@ -1,6 +1,7 @@
-import { describe, TidingsError } from "../../../../src/kernel/index.ts";
+import { describe, type TidingsError } from "../../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
+import type { OpenTransactions } from "../../open-transactions.ts";
+import { endedEarly, invalidHandle } from "../../transaction-errors.ts";
 import { Connection } from "../connections/connection.ts";
 import { isClient, type PostgresClient } from "../connections/driver.ts";
 import { transactionStatus } from "../connections/pg-internals.ts";
@@ -175,8 +176,4 @@ export class HostGroups {
 /** Marks a conflict after which the command must not run again in its transaction. */
 function lasting(cause: StorageConflict): StorageConflict {
   return new StorageConflict(cause.message, { cause, lastsForTransaction: true });
-}
-
-function invalidHandle(what: string): TidingsError {
-  return new TidingsError("invalid_option", `tx: ${what}`);
 }

@@ -15,7 +15,7 @@ import {
   type Row,
   type Write,
 } from "../../../../src/ports/index.ts";
-import type { TableOf } from "../../schema.ts";
+import type { TableOf } from "../../make-tables.ts";
 import { literal, quoted } from "../../sql.ts";
 import type { Statement } from "../connections/statement.ts";
 import { conflictMark } from "../errors.ts";

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { toStorageError, unavailableError } from "../errors.ts";
-import { openFile, refuseReadOnly, settings } from "./handle.ts";
+import { connectionSettings, openFile, refuseReadOnly } from "./handle.ts";
 import { whenUnlocked } from "./when-unlocked.ts";
 
 /**
@@ -12,7 +12,7 @@ export async function connect(file: string): Promise<DatabaseSync> {
   const handle = open(file);
   try {
     await whenUnlocked(file, () => {
-      handle.exec(`PRAGMA busy_timeout = 0; ${settings}`);
+      handle.exec(`PRAGMA busy_timeout = 0; ${connectionSettings}`);
       const mode = handle.prepare("PRAGMA journal_mode = WAL").get();
       if (mode?.["journal_mode"] !== "wal") {
         throw unavailableError(

@@ -15,7 +15,7 @@ export const maxLogBytes = 33_554_432;
  * the file once for many commits. 4,000 pages (a log of 16 MB) give most of the gain of a larger
  * log. 16,000 pages blocked the event loop for up to 50 ms, instead of 20 to 30.
  */
-export const settings = `
+export const connectionSettings = `
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 4000;
   PRAGMA journal_size_limit = ${maxLogBytes};

@@ -8,6 +8,7 @@ import {
 } from "../../../../src/ports/index.ts";
 import { sortColumns } from "../../index-order.ts";
 import { isNullable, type Stored, storedKey, storedValue } from "../../layout.ts";
+import type { TableOf } from "../../make-tables.ts";
 import {
   acceptedValues,
   beyondNullable,
@@ -16,7 +17,6 @@ import {
   type RangePart,
   splitAtNulls,
 } from "../../range-parts.ts";
-import type { TableOf } from "../../schema.ts";
 import { columnList, conditionSql, quoted, whereClause } from "../../sql.ts";
 import type { Connection } from "../connections/connection.ts";
 import { rollBack } from "../connections/handle.ts";

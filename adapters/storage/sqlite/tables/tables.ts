@@ -7,7 +7,7 @@ import {
 } from "../../../../src/ports/index.ts";
 import { sortColumns } from "../../index-order.ts";
 import { columnType, type Layout, layoutOf } from "../../layout.ts";
-import type { Addition } from "../../schema.ts";
+import type { Addition } from "../../schema-versions.ts";
 import { columnList, conditionSql, indexName, literal, namePrefix, quoted } from "../../sql.ts";
 
 /** Returns the quoted name of a collection's table. */

@@ -5,7 +5,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Connection } from "../connections/connection.ts";
-import { openFile, refuseReadOnly, rollBack, settings } from "../connections/handle.ts";
+import { connectionSettings, openFile, refuseReadOnly, rollBack } from "../connections/handle.ts";
 import { findDamage } from "../damage/find-damage.ts";
 import { runSteps } from "../writes/steps.ts";
 import type { ThreadData, WorkerRequest, WorkerResponse } from "./thread-messages.ts";
@@ -13,7 +13,7 @@ import type { ThreadData, WorkerRequest, WorkerResponse } from "./thread-message
 const { file, check } = workerData as ThreadData;
 const handle = openFile(file);
 // This thread can block until another process's transaction ends, because nothing else runs here.
-handle.exec(`PRAGMA busy_timeout = 5000; ${settings}`);
+handle.exec(`PRAGMA busy_timeout = 5000; ${connectionSettings}`);
 const connection = new Connection(handle);
 
 if (check === undefined) {

@@ -1,11 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import {
-  type Access,
-  type Group,
-  StorageConflict,
-  StorageRefusal,
-} from "../../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
+import type { Access, Group } from "../../../../src/ports/index.ts";
+import type { OpenTransactions } from "../../open-transactions.ts";
+import { commitError, endedEarly } from "../../transaction-errors.ts";
 import { rollBack } from "../connections/handle.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";
 import { isEnded, toStorageError, unavailableError } from "../errors.ts";
@@ -76,10 +72,7 @@ export class EngineTransactions {
       handle.exec("RELEASE tidings_transaction; COMMIT");
     } catch (error) {
       if (isEnded(error)) throw endedEarly();
-      const converted = toStorageError(error, this.#file);
-      // The engine's own constraints are checked before, so this is one of the host application's.
-      const isRefused = converted instanceof StorageConflict || converted instanceof StorageRefusal;
-      throw isRefused ? error : converted;
+      throw commitError(error, toStorageError(error, this.#file));
     }
   }
 

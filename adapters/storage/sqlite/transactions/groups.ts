@@ -1,6 +1,6 @@
 import type { Access, Group, Lookup, Row, Write } from "../../../../src/ports/index.ts";
+import type { TableOf } from "../../make-tables.ts";
 import { OpenGroups } from "../../open-groups.ts";
-import type { TableOf } from "../../schema.ts";
 import type { Connection } from "../connections/connection.ts";
 import { rollBack } from "../connections/handle.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";

@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { describe, TidingsError } from "../../../../src/kernel/index.ts";
+import { describe } from "../../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../../src/ports/index.ts";
-import { endedEarly, type OpenTransactions } from "../../open-transactions.ts";
-import type { TableOf } from "../../schema.ts";
+import type { TableOf } from "../../make-tables.ts";
+import type { OpenTransactions } from "../../open-transactions.ts";
+import { endedEarly, invalidHandle } from "../../transaction-errors.ts";
 import { Connection } from "../connections/connection.ts";
 import { fileOf } from "../connections/handle.ts";
 import { isBusy, toStorageError } from "../errors.ts";
@@ -127,8 +128,4 @@ function translateErrors<T>(file: string, work: () => T): T {
 function isHandle(handle: unknown): handle is DatabaseSync {
   // A static import would fail on an old Node before the check of its version.
   return handle instanceof process.getBuiltinModule("node:sqlite").DatabaseSync;
-}
-
-function invalidHandle(what: string): TidingsError {
-  return new TidingsError("invalid_option", `tx: ${what}`);
 }

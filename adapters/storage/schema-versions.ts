@@ -1,4 +1,4 @@
-/** What the database adapters derive from a schema: what a migration adds, and their tables. */
+/** Versions of the schema: whether a database has to be migrated, and what a migration adds. */
 import { TidingsError } from "../../src/kernel/index.ts";
 import {
   type Collection,
@@ -59,22 +59,4 @@ export function refuseNewer(stored: number, { version }: Schema): void {
     `The database has schema version ${stored}, but this version of tidings supports at most ` +
       `${version}. Update tidings.`,
   );
-}
-
-/**
- * Returns a collection's table. Throws a `TypeError` for a collection that is not in the schema.
- */
-export type TableOf<Table> = (collection: Collection) => Table;
-
-/** Makes the table of each collection and returns the function that finds it. */
-export function makeTables<Table>(
-  { collections }: Schema,
-  make: (collection: Collection) => Table,
-): TableOf<Table> {
-  const tables = new Map(collections.map((collection) => [collection.name, make(collection)]));
-  return ({ name }) => {
-    const table = tables.get(name);
-    if (table === undefined) throw new TypeError(`the schema has no collection ${name}`);
-    return table;
-  };
 }
