@@ -7,7 +7,8 @@ import {
   approvalStep,
   callsAfterTurn,
   concludedSteps,
-  denyWaitingCalls,
+  denyOverdueCalls,
+  firstDenialOf,
   maxHistory,
   maxOpenRuns,
   maxUnanswered,
@@ -158,7 +159,9 @@ test("a call of a run is added once, and then replaced in its place", () => {
 
 test("a turn that ends leaves the next one only the calls that wait for an approval", () => {
   const waits: ActionCall = { ...call, id: "call_2", status: "awaiting_approval" };
-  expect(callsAfterTurn([call, waits])).toEqual([{ ...call, turn_ended: true }, waits]);
+  const [ended, waiting] = callsAfterTurn([call, waits], now);
+  expect(ended).toEqual({ ...call, turn_ended: true });
+  expect(waiting).toEqual({ ...waits, approve_by: now + approvalMs });
 });
 
 describe("a decision about a call", () => {
@@ -178,11 +181,14 @@ describe("a decision about a call", () => {
     );
   });
 
-  it("that nobody made within a day denies the calls that wait, and no others", () => {
-    const waits: ActionCall = { ...call, status: "awaiting_approval" };
-    const other: ActionCall = { ...call, id: "call_2", status: "done" };
-    expect(denyWaitingCalls({ calls: [waits, other], steps: [step] }, now)).toEqual({
-      calls: [{ ...call, status: "denied", error: "denied" }, other],
+  it("that nobody made within a day denies the calls that have waited so long, and no others", () => {
+    const waits: ActionCall = { ...call, status: "awaiting_approval", approve_by: now };
+    const later: ActionCall = { ...waits, id: "call_2", approve_by: now + 1 };
+    const other: ActionCall = { ...call, id: "call_3", status: "done" };
+    const calls = [waits, later, other];
+    expect(firstDenialOf(calls)).toBe(now);
+    expect(denyOverdueCalls({ calls, steps: [step] }, now)).toEqual({
+      calls: [{ ...waits, status: "denied", error: "denied" }, later, other],
       steps: [
         step,
         {

@@ -252,6 +252,29 @@ describe("a triggered playbook", () => {
   });
 });
 
+test("each call waits for its decision for a day, also if another call of the run is decided", async () => {
+  const done: unknown[] = [];
+  const made = await agency(memory(), {
+    actions: [recordedAction(done)],
+    model: calling(refundOf(1), refundOf(2), refundOf(3)),
+  });
+  await made.ask("refund please");
+  await made.fastForward(23 * hour);
+  await approve(made);
+  const [{ status, approval } = expect.fail()] = await made.runs();
+  expect([status, approval?.input]).toEqual(["awaiting_approval", { n: 2 }]);
+  await made.fastForward(hour);
+  const [run = expect.fail()] = await made.runs();
+  expect(run.status).toBe("completed");
+  expect(done).toEqual([{ n: 1 }]);
+  const decisions = run.steps.filter(({ type }) => type === "approval");
+  expect(decisions.map(({ output, error }) => [output, error])).toEqual([
+    ["approve", null],
+    ["deny", "approval_timeout"],
+    ["deny", "approval_timeout"],
+  ]);
+});
+
 test("a playbook that waits for an approval does not take a message as its answer", async () => {
   const done: unknown[] = [];
   const steps = [

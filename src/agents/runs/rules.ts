@@ -84,24 +84,34 @@ export function afterCall(
  * begins where this one ended. It must not take the outcome of an earlier call for that of its own
  * call of the same action with the same input. It needs only the calls that still wait.
  */
-export function callsAfterTurn(calls: readonly ActionCall[]): readonly ActionCall[] {
+export function callsAfterTurn(calls: readonly ActionCall[], now: number): readonly ActionCall[] {
   return calls.map((call) =>
-    call.status === "awaiting_approval" ? call : { ...call, turn_ended: true },
+    // A call that waited before the turn waits no longer than its first day.
+    isWaiting(call)
+      ? { ...call, approve_by: call.approve_by ?? now + approvalMs }
+      : { ...call, turn_ended: true },
   );
 }
 
-/** Returns a run's calls and steps after nobody decided about its waiting calls in time. */
-export function denyWaitingCalls(
+/** Returns when the first of a run's waiting calls is denied, in milliseconds since the epoch. */
+export function firstDenialOf(calls: readonly ActionCall[]): number {
+  return Math.min(...calls.filter(isWaiting).map(({ approve_by }) => approve_by ?? 0));
+}
+
+export const isWaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
+
+/** Returns a run's calls and steps after nobody decided about waiting calls in time. */
+export function denyOverdueCalls(
   { calls, steps }: Pick<RunRow, "calls" | "steps">,
   at: number,
 ): Pick<RunRow, "calls" | "steps"> {
-  const isWaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
+  const isOverdue = (call: ActionCall): boolean => isWaiting(call) && (call.approve_by ?? 0) <= at;
   const late = { decision: "deny", author_id: null, error: "approval_timeout", at } as const;
   return {
     calls: calls.map((call) =>
-      isWaiting(call) ? { ...call, status: "denied", error: "denied" } : call,
+      isOverdue(call) ? { ...call, status: "denied", error: "denied" } : call,
     ),
-    steps: [...steps, ...calls.filter(isWaiting).map((call) => approvalStep(call, late))],
+    steps: [...steps, ...calls.filter(isOverdue).map((call) => approvalStep(call, late))],
   };
 }
 

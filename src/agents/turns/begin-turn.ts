@@ -6,7 +6,7 @@ import { findUnanswered } from "../handling/answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../find-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
-import { answersMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
+import { answersMessages, denyOverdueCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";
 import { consentFor, identityByAddress, consentOf } from "../../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
@@ -67,7 +67,7 @@ async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
   for (const run of waiting) {
     if (run.approve_by === null || run.approve_by > tx.now) return run.approve_by ?? Infinity;
     tx.update(runs, run, {
-      ...denyWaitingCalls(run, tx.now),
+      ...denyOverdueCalls(run, tx.now),
       status: "running",
       open: true,
       approve_by: null,

@@ -4,8 +4,13 @@ import { endRun } from "../runs/end-run.ts";
 import { newTokens, saveProgress } from "./save-progress.ts";
 import { readRunState, type RunState } from "./run-state.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
-import { answersMessages, approvalMs, callsAfterTurn, withinLastMinute } from "../runs/rules.ts";
-import type { ActionCall } from "../runs/types.ts";
+import {
+  answersMessages,
+  callsAfterTurn,
+  firstDenialOf,
+  isWaiting,
+  withinLastMinute,
+} from "../runs/rules.ts";
 import { sendAs, type SendResult } from "../handling/send-as.ts";
 import type { BegunTurn, TurnOutcome } from "./turn-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";
@@ -67,15 +72,13 @@ async function conclude(
       : await handOff(tx, drawId, sent.conversation, { ...wanted, run_id: run.id });
   const conversation = outcome.closes && !isRefused ? await close(tx, drawId, after) : after;
 
-  const waits = wanted === null && outcome.calls.some(isAwaiting);
+  const waits = wanted === null && outcome.calls.some(isWaiting);
   const isFailed = isRefused || outcome.isFailed;
   const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
   const did = columnsOf(run, outcome, sent);
   if (waits) pauseRun(tx, run, did);
   else endRun(tx, drawId, conversation, run, { ...did, status });
 }
-
-const isAwaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
 
 /** Returns the columns of a run that say what it has done. */
 function columnsOf(
@@ -95,13 +98,14 @@ function columnsOf(
 
 /** Lets a run wait for the approval of a call. */
 function pauseRun(tx: Tx, run: Seen<RunRow>, did: ReturnType<typeof columnsOf>): void {
+  const calls = callsAfterTurn(did.calls, tx.now);
   tx.update(runs, run, {
     ...did,
-    calls: callsAfterTurn(did.calls),
+    calls,
     status: "awaiting_approval",
     open: null,
     resumed: true,
-    approve_by: tx.now + approvalMs,
+    approve_by: firstDenialOf(calls),
   });
 }
 
