@@ -66,10 +66,11 @@ async function applyConsent(
   imported: ImportContact["consent"],
 ): Promise<boolean> {
   if (imported === undefined) return false;
-  const { medium, address, consent, opted_out_of } = identity;
+  const { medium, address, consent, opted_out_of, opted_in_to } = identity;
   const { status, detail = null } = imported;
   if (!isNewConsent(consentOf(identity), { status, sender: null })) return false;
-  if (status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) return false;
+  const isKnown = consent !== "unknown" || opted_out_of.length > 0 || opted_in_to.length > 0;
+  if (status === "opted_in" && isKnown) return false;
   const written = await setConsent(tx, drawId, secret, {
     medium,
     address,

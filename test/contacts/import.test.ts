@@ -171,6 +171,18 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     expect(await consent()).toEqual(written);
   });
 
+  it("does not extend an opt-in to one sender to all of them", async () => {
+    const engine = world().engine(open().connect(), { consent: { scope: "sender" } });
+    const { contact_id } = await engine.sandbox.inbound({ from: phone(1), body: "STOP" });
+    await engine.sandbox.inbound({ from: phone(1), body: "START" });
+    const consent = async () => (await engine.contacts.consents(contact_id)).data[0];
+    const written = await consent();
+    expect(written).toMatchObject({ status: "unknown", opted_in_to: [expect.anything()] });
+    const rows = [{ phone: phone(1), consent: { status: "opted_in", detail: "a form" } }];
+    expect(statuses(await importInto(engine, rows))).toEqual(["unchanged"]);
+    expect(await consent()).toEqual(written);
+  });
+
   it("can be cut off and repeated, also concurrently: one contact per number, with the last values", async () => {
     const engine = world().engine(open().connect());
     const rows = fc.array(
