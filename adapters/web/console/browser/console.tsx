@@ -112,7 +112,7 @@ export function Console(): JSX.Element {
         {part === undefined ? (
           <NoSuchPage />
         ) : (
-          <Needs scopes={part.scopes}>
+          <Needs scopes={part.scopes} title={part.name()}>
             <part.view />
           </Needs>
         )}

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { EmptyState, go, linkTo, may, place, Tabs } from "../../../shared/browser/index.ts";
-import { PageView } from "../parts/layout.tsx";
+import { go, linkTo, may, place, Tabs } from "../../../shared/browser/index.ts";
+import { MissingScopes, PageView } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
 import { ConsentTab } from "./consent.tsx";
 import { KeysTab } from "./keys.tsx";
@@ -19,11 +19,7 @@ export function AccessPage(): JSX.Element {
   const allowed = tabs.filter(({ scope }) => may(scope));
   const active = allowed.find(({ id }) => id === place.value.path[1]) ?? allowed[0];
   if (active === undefined) {
-    return (
-      <EmptyState icon="key" title={t("missingScope")}>
-        {t("missingScopeHint", { scopes: tabs.map(({ scope }) => scope).join(", ") })}
-      </EmptyState>
-    );
+    return <MissingScopes scopes={tabs.map(({ scope }) => scope)} title={t("access")} />;
   }
   const { view: View } = active;
   const names: { readonly [id in TabId]: string } = {

@@ -63,7 +63,7 @@ function FormPage({ kind, id }: FormPageProps): JSX.Element {
     return <LoadingPage title={title} back={back} error={error} onRetry={load} />;
   }
   return (
-    <Needs scopes={["agents:write"]}>
+    <Needs scopes={["agents:write"]} title={title}>
       <data.EditorPage kind={kind} id={id} />
     </Needs>
   );

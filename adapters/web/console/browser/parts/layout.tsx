@@ -180,19 +180,27 @@ export function StatusFilter<Status extends string>(props: StatusFilterProps<Sta
   );
 }
 
-/** Shows a part only to people who may use it. */
-export function Needs({
-  scopes,
-  children,
-}: {
+interface NeedsProps {
   readonly scopes: readonly KeyScope[];
+  /** The title of the page. */
+  readonly title: string;
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+/** Shows a page only to people who may use it. */
+export function Needs({ scopes, title, children }: NeedsProps): JSX.Element {
   const missing = scopes.filter((scope) => !may(scope));
   if (missing.length === 0) return <>{children}</>;
+  return <MissingScopes scopes={missing} title={title} />;
+}
+
+/** A page that the person may not use. */
+export function MissingScopes({ scopes, title }: Omit<NeedsProps, "children">): JSX.Element {
   return (
-    <EmptyState icon="key" title={t("missingScope")}>
-      {t("missingScopeHint", { scopes: missing.join(", ") })}
-    </EmptyState>
+    <PageView title={title}>
+      <EmptyState icon="key" title={t("missingScope")}>
+        {t("missingScopeHint", { scopes: scopes.join(", ") })}
+      </EmptyState>
+    </PageView>
   );
 }
