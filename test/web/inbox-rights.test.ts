@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { KeyScope } from "../../src/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { faultsOf, show } from "./faults.ts";
 import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -48,4 +49,34 @@ test("a conversation that is not there leaves no empty place for its contact, an
   await page.goto(`${url}#/snoozed`);
   await page.getByText("Nothing is snoozed").waitFor();
   expect(await hint.count()).toBe(0);
+});
+
+test("an address with an unknown view says so, and leads back to the conversations", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  const unknown = page.getByRole("heading", { name: "There is no such view" });
+  for (const place of ["#/nonsense", `#/nonsense/${id}`]) {
+    await page.goto("about:blank");
+    await page.goto(url + place);
+    await unknown.waitFor();
+    expect(await page.locator(".rail [aria-current], .row, .message").count()).toBe(0);
+    faults.push(...((await faultsOf(page)) as string[]));
+  }
+  await page.getByRole("link", { name: "Show the open conversations" }).press("Enter");
+  await page.locator(".row").waitFor();
+  expect(await page.locator(".list-pane :focus").count()).toBe(1);
+  await page.locator(".row").click();
+  await page.locator(".message", { hasText: "Hi" }).waitFor();
+
+  // Whoever goes there from a conversation has left it.
+  await show(page, "#/nonsense");
+  await unknown.waitFor();
+  await shop.messages.send({ to: "+14155550100", body: "Bye" });
+  await page.goBack();
+  await page.locator(".message", { hasText: "Bye" }).waitFor();
+  expect(faults).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, inject, test } from "vitest";
-import { smsSize } from "../../adapters/web/inbox/browser/encoding.ts";
+import { smsSize } from "../../adapters/web/inbox/browser/conversation/encoding.ts";
 import { segmentsOf } from "../../src/messages/segments.ts";
 
 const texts = fc.oneof(

@@ -18,6 +18,10 @@ export const t = defineTexts({
   viewClosed: "Closed",
   many: "{count}+",
 
+  noSuchView: "There is no such view",
+  noSuchViewHint: "The address may be misspelled, or come from another version of the inbox.",
+  noSuchViewLeave: "Show the open conversations",
+
   search: "Search people and messages",
   searchClear: "Clear the search",
   searchResults: "Search",

@@ -25,6 +25,29 @@ export interface ListQuery {
   readonly isInView?: boolean | undefined;
 }
 
+/** The parameters of the place from which the query is made. */
+export const queryParameters = ["label", "channel", "priority", "unread", "q", "in"] as const;
+
+const channels = ["sms", "webchat"] as const;
+const priorities = ["low", "normal", "high", "urgent"] as const;
+
+/** What the list shows at a place. A value that a parameter cannot have is ignored. */
+export function listQueryOf(
+  view: View,
+  parameters: { readonly [name in (typeof queryParameters)[number]]?: string },
+): ListQuery {
+  const { label, channel, priority, unread, q, in: where } = parameters;
+  return {
+    view,
+    label,
+    channel: channels.find((each) => each === channel),
+    priority: priorities.find((each) => each === priority),
+    unread: unread === "true" ? true : undefined,
+    words: q,
+    isInView: where === "view" ? true : undefined,
+  };
+}
+
 /** Whether the query is a search that ignores the view. */
 export const isEverywhere = ({ words, isInView }: ListQuery): boolean =>
   words !== undefined && isInView !== true;

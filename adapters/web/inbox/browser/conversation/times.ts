@@ -1,5 +1,5 @@
 /** The times that are offered for a snooze or a later sending. */
-import { t } from "./texts.ts";
+import { t } from "../texts.ts";
 
 interface TimeChoice {
   readonly id: string;

@@ -26,10 +26,10 @@ import {
 import { contactVersion } from "../state/live.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { reportTyping } from "../state/typing.ts";
-import { smsSize } from "../encoding.ts";
+import { smsSize } from "./encoding.ts";
 import { t } from "../texts.ts";
 import { Tools } from "./composer-tools.tsx";
-import { uncoverThread } from "./contact-visibility.ts";
+import { uncoverThread } from "../contact/contact-visibility.ts";
 import { nameIn } from "../words.ts";
 
 const maxCharacters = 1600;

@@ -11,11 +11,11 @@ import {
   openShortcutHelp,
   ThemeMenu,
   toast,
-} from "../../../shared/browser/index.ts";
-import { counts } from "../state/live.ts";
-import { notifications, setNotifications } from "../state/notifications.ts";
-import { type View, views } from "../state/views.ts";
-import { t } from "../texts.ts";
+} from "../../shared/browser/index.ts";
+import { counts } from "./state/live.ts";
+import { notifications, setNotifications } from "./state/notifications.ts";
+import { type View, views } from "./state/views.ts";
+import { t } from "./texts.ts";
 
 const icons: { readonly [view in View]: IconName } = {
   all: "inbox",
@@ -42,8 +42,13 @@ const maxShown = 99;
 export const countText = (count: number): string =>
   count > maxShown ? t("many", { count: maxShown }) : String(count);
 
+interface RailProps {
+  /** The view that is shown. Undefined if there is none. */
+  readonly view: View | undefined;
+}
+
 /** The views, and the settings of the page. */
-export function ViewRail({ view }: { readonly view: View }): JSX.Element {
+export function ViewRail({ view }: RailProps): JSX.Element {
   return (
     <header class="rail">
       <div class="rail-brand">

@@ -13,7 +13,7 @@ import { assign, setLabels, snooze } from "../state/actions.ts";
 import { conversationNow, list } from "../state/conversations.ts";
 import { agents, operators } from "../state/people.ts";
 import { t } from "../texts.ts";
-import { snoozeChoices } from "../times.ts";
+import { snoozeChoices } from "./times.ts";
 
 interface PickerProps {
   readonly row: Conversation;

@@ -14,7 +14,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { type Draft, setDraft } from "../state/drafts.ts";
 import { t } from "../texts.ts";
-import { snoozeChoices } from "../times.ts";
+import { snoozeChoices } from "./times.ts";
 import { TimeDialog } from "./time-dialog.tsx";
 
 const maxMedia = 10;

@@ -19,7 +19,7 @@ import { isEverywhere, type ListQuery, views } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
 import { List } from "./list.tsx";
-import { countText, viewName } from "./rail.tsx";
+import { countText, viewName } from "../rail.tsx";
 
 type PlaceQuery = Readonly<Record<string, string | undefined>>;
 

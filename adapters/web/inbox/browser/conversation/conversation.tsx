@@ -26,7 +26,7 @@ import { t } from "../texts.ts";
 import { mediumName, nameIn } from "../words.ts";
 import { Actions } from "./actions.tsx";
 import { Composer } from "./composer.tsx";
-import { isContactShown, showContact } from "./contact-visibility.ts";
+import { isContactShown, showContact } from "../contact/contact-visibility.ts";
 import { ThreadView } from "./thread.tsx";
 
 interface ConversationProps {

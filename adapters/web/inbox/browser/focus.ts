@@ -1,0 +1,59 @@
+/** Where the focus goes when the inbox shows something else. */
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { isFocusLost } from "../../shared/browser/index.ts";
+import { coversThread } from "./contact/contact-visibility.ts";
+
+/** What the inbox shows. */
+interface Shown {
+  /** Whether it shows a list: the address names a view. */
+  readonly hasList: boolean;
+  /** The conversation that is loaded. */
+  readonly loaded: string | undefined;
+  /** Whether it shows the contact of that conversation. */
+  readonly hasContact: boolean;
+}
+
+/**
+ * Takes the focus along when the inbox shows something else. Call it last: the list and what it
+ * opens move the focus first, and this moves what they have left. Returns the conversation's pane,
+ * which needs a `tabIndex`.
+ */
+export function useFocus(shown: Shown): RefObject<HTMLElement | null> {
+  const { hasList, loaded, hasContact } = shown;
+  const pane = useRef<HTMLElement>(null);
+  const before = useRef<Shown>(undefined);
+  useLayoutEffect(() => {
+    const next = nextFocus(before.current, shown, pane.current);
+    before.current = shown;
+    next?.focus({ preventScroll: true });
+  }, [hasList, loaded, hasContact]);
+  return pane;
+}
+
+/** Returns what gets the focus. Without a result, the focus stays where it is. */
+function nextFocus(
+  before: Shown | undefined,
+  { hasList, loaded, hasContact }: Shown,
+  pane: HTMLElement | null,
+): HTMLElement | null | undefined {
+  const { activeElement } = document;
+  const isLost = isFocusLost();
+  const isNewContact = hasContact && before?.hasContact !== true;
+  if (isNewContact && coversThread() && (isLost || pane?.contains(activeElement) === true)) {
+    return document.querySelector<HTMLElement>(".contact");
+  }
+  const list = document.querySelector<HTMLElement>(".list");
+  const isListDisplayed = list?.checkVisibility() === true;
+  if (before === undefined) {
+    // Whoever opens the page begins at its start, or in the conversation that covers the list.
+    return isLost && loaded !== undefined && !isListDisplayed ? pane : undefined;
+  }
+  if (loaded === before.loaded && hasList === before.hasList) return undefined;
+  // The row of the conversation before, or the list if no row could take the focus.
+  const rowBefore = list?.querySelector(`[data-key="${CSS.escape(before.loaded ?? "")}"] > a`);
+  const wasInList = [rowBefore, list].includes(activeElement);
+  if (!isLost && !(wasInList && loaded !== undefined)) return undefined;
+  const row = list?.querySelector<HTMLElement>("a[aria-current]");
+  return isListDisplayed ? (row ?? list) : pane;
+}

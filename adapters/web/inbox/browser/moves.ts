@@ -1,0 +1,69 @@
+/** The shortcuts that go through the list, and what they load on the way. */
+import { useRef } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { go, linkTo, may, useShortcuts } from "../../shared/browser/index.ts";
+import { list } from "./state/conversations.ts";
+import type { ListQuery } from "./state/views.ts";
+import { t } from "./texts.ts";
+import { isContactShown, showContact } from "./contact/contact-visibility.ts";
+
+/** Browsers repeat a held key sooner than this. */
+const repeatMs = 150;
+
+/** Whether a key is held down that goes through the list. */
+const isPassing = signal(false);
+let keyTimer: ReturnType<typeof setTimeout> | undefined;
+
+function setPassing(isHeld: boolean): void {
+  clearTimeout(keyTimer);
+  isPassing.value = isHeld;
+  // Another window may get the event that the key is up.
+  if (isHeld) keyTimer = setTimeout(() => setPassing(false), repeatMs);
+}
+
+window.addEventListener("keyup", () => setPassing(false));
+
+/**
+ * The conversation to show. Each one takes several requests, of which a person may make 50 a
+ * second. So those that a person only passes by are not loaded.
+ */
+export function useLoaded(open: string | undefined): string | undefined {
+  const loaded = useRef(open);
+  if (!isPassing.value) loaded.current = open;
+  return loaded.current;
+}
+
+/** The shortcuts that move through the list. */
+export function useMoves(
+  view: ListQuery["view"],
+  open: string | undefined,
+  query: Readonly<Record<string, string>>,
+): void {
+  const move = (step: 1 | -1, { repeat }: KeyboardEvent): void => {
+    if (repeat) setPassing(true);
+    const ids = list.ids.peek();
+    const at = open === undefined ? -1 : ids.indexOf(open);
+    const target = at === -1 && step === -1 ? ids.length - 1 : at + step;
+    const next = target < 0 ? undefined : ids.at(target);
+    if (next !== undefined) go(linkTo([view, next], query), open !== undefined);
+  };
+  useShortcuts([
+    { key: "j", label: t("keyNext"), run: (event) => move(1, event), repeats: true },
+    { key: "k", label: t("keyPrevious"), run: (event) => move(-1, event), repeats: true },
+    ...(may("contacts:read")
+      ? [{ key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) }]
+      : []),
+    {
+      key: "/",
+      label: t("keySearch"),
+      run: () => document.querySelector<HTMLElement>("[data-search]")?.focus(),
+    },
+    {
+      key: "Escape",
+      label: t("keyBack"),
+      run: () => {
+        if (open !== undefined) go(linkTo([view], query));
+      },
+    },
+  ]);
+}
