@@ -28,7 +28,7 @@ export class ApiError extends Error {
 
   /** Whether the same request may succeed later. */
   get isTemporary(): boolean {
-    return this.status >= 500 || this.status === 429;
+    return this.problem.retryable ?? (this.status >= 500 || this.status === 429);
   }
 
   /** The problem of one field of the request's body, by its JSON pointer: `/body`. */

@@ -23,6 +23,9 @@ export const text = defineTexts({
   errorTimeout: "The server took too long. Try again.",
   errorUnknown: "The server sent a response that this page does not understand. Reload the page.",
   errorRequest: "Request {id}",
+  errorForbiddenHint: "Ask an administrator for access.",
+  errorNotFoundHint: "It may have been removed. Check the address, or reload the page.",
+  errorFinalHint: "Reload the page. If this happens again, tell an administrator.",
   errorLimited: "Too many requests. Wait a moment, then try again.",
   fieldProblem: "{field}: {message}",
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useId, useMemo } from "preact/hooks";
 import { ErrorNote, Resource } from "../../../shared/browser/index.ts";
 import { contactVersion } from "../state/live.ts";
 
@@ -25,10 +25,18 @@ interface SectionProps {
 
 /** One part of the contact. */
 export function Section({ title, action, children }: SectionProps): JSX.Element {
+  const id = useId();
   return (
-    <section class="section">
+    <section
+      class="section"
+      aria-labelledby={id}
+      // Takes the focus from what leaves it.
+      tabIndex={-1}
+    >
       <header class="section-header">
-        <h3 class="grow">{title}</h3>
+        <h3 id={id} class="grow">
+          {title}
+        </h3>
         {action}
       </header>
       {children}

@@ -6,7 +6,7 @@ import { Icon, type IconName } from "./icons.tsx";
 /** The weight of a button: one `primary` at most in each part of a page. */
 export type ButtonKind = "primary" | "secondary" | "quiet" | "danger";
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes, "icon" | "size" | "class"> {
+export interface ButtonProps extends Omit<ButtonHTMLAttributes, "icon" | "size" | "class"> {
   readonly class?: string;
   readonly kind?: ButtonKind;
   readonly icon?: IconName;

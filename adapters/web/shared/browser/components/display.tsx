@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { current } from "../connection.ts";
+import { useFocusPassedOn } from "../focus.ts";
 import { explain, ApiError } from "../problem.ts";
 import { text } from "../shared-texts.ts";
-import { Button } from "./button.tsx";
+import { Button, type ButtonProps } from "./button.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { webAddress } from "./safe-link.tsx";
 
@@ -114,7 +115,8 @@ export function EmptyState({ icon = "inbox", title, children, actions }: StatePr
 
 interface ErrorStateProps {
   readonly error: unknown;
-  readonly onRetry?: () => void;
+  /** Tries again. A person can call it if another try may succeed. */
+  readonly onRetry: () => void;
 }
 
 /** What stands where something could not be loaded. */
@@ -123,8 +125,7 @@ export function ErrorState({ error, onRetry }: ErrorStateProps): JSX.Element {
     error instanceof ApiError
       ? { status: error.status, requestId: error.problem.request_id }
       : { status: undefined, requestId: undefined };
-  // Another try would get the same response.
-  const isFinal = status === 403 || status === 404;
+  const hint = hintFor(error);
   return (
     <div class="state" role="alert">
       <span class="state-icon tone-bad">
@@ -134,11 +135,8 @@ export function ErrorState({ error, onRetry }: ErrorStateProps): JSX.Element {
         {text(status === 403 ? "errorForbidden" : status === 404 ? "errorNotFound" : "errorTitle")}
       </h2>
       <p class="muted">{explain(error)}</p>
-      {onRetry && !isFinal && (
-        <Button icon="refresh" onClick={onRetry}>
-          {text("retry")}
-        </Button>
-      )}
+      {hint !== undefined && <p class="muted">{hint}</p>}
+      {canRetry(error) && <RetryButton icon="refresh" onClick={onRetry} />}
       {requestId !== undefined && (
         <p class="muted mono state-detail">{text("errorRequest", { id: requestId })}</p>
       )}
@@ -147,15 +145,39 @@ export function ErrorState({ error, onRetry }: ErrorStateProps): JSX.Element {
 }
 
 /** What stands where a small part of a page could not be loaded. */
-export function ErrorNote({ error, onRetry }: Required<ErrorStateProps>): JSX.Element {
+export function ErrorNote({ error, onRetry }: ErrorStateProps): JSX.Element {
   return (
     <div class="error-note tone-bad" role="alert">
       <Icon name="alert" />
-      <span class="grow">{explain(error)}</span>
-      <Button isSmall onClick={onRetry}>
-        {text("retry")}
-      </Button>
+      <span class="grow">
+        {explain(error)} {hintFor(error)}
+      </span>
+      {canRetry(error) && <RetryButton isSmall onClick={onRetry} />}
     </div>
+  );
+}
+
+/** The page reads again by itself what got a 401, once the person has signed in. */
+const canRetry = (error: unknown): boolean => !(error instanceof ApiError) || error.isTemporary;
+
+/** What to do about an error that another try would meet again. */
+function hintFor(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || canRetry(error) || error.status === 401) return undefined;
+  if (error.status === 404) return text("errorNotFoundHint");
+  if (error.status !== 403) return text("errorFinalHint");
+  // The details of other refusals say what to do.
+  return error.code === "insufficient_scope" ? text("errorForbiddenHint") : undefined;
+}
+
+type RetryProps = Pick<ButtonProps, "icon" | "isSmall" | "onClick">;
+
+/** The button goes once the try has succeeded. */
+function RetryButton(props: RetryProps): JSX.Element {
+  const button = useFocusPassedOn<HTMLButtonElement>();
+  return (
+    <Button {...props} buttonRef={button}>
+      {text("retry")}
+    </Button>
   );
 }
 

@@ -1,0 +1,111 @@
+/** What the pages say about reads that fail, and where the focus is after another try. */
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
+import { faultsOf } from "./faults.ts";
+import { openInbox } from "./inbox-shop.ts";
+
+const chromium = sharedChromium();
+
+/** Answers requests of a path with a problem. Without one, lets them pass again. */
+async function answer(
+  page: Page,
+  path: string,
+  problem?: { readonly status: number; readonly [member: string]: unknown },
+) {
+  await page.unroute(path);
+  if (problem === undefined) return;
+  await page.route(path, (route) =>
+    route.fulfill({
+      status: problem.status,
+      contentType: "application/problem+json",
+      body: JSON.stringify(problem),
+    }),
+  );
+}
+
+/** Matches the element that has the focus. */
+const focused = (page: Page, selector: string) =>
+  page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`);
+
+test("after another try that succeeds, the focus is where the content has appeared", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const broken = { status: 500, detail: "The server failed." };
+  const again = page.getByRole("button", { name: "Try again" });
+
+  await answer(page, "**/v1/contacts/*/consents", broken);
+  await page.goto(`${url}#/all/${id}`);
+  // Another failure leaves the button, and the focus on it.
+  const failed = page.waitForResponse("**/v1/contacts/*/consents");
+  await again.press("Enter");
+  await failed;
+  expect(await focused(page, "button")).toBe(true);
+  await answer(page, "**/v1/contacts/*/consents");
+  await again.press("Enter");
+  await page.locator(".consent", { hasText: "+1 415 555 0100" }).waitFor();
+  expect(await page.locator(".section:focus h3").allInnerTexts()).toEqual(["Consent"]);
+  await page.keyboard.press("Tab");
+  expect(await focused(page, ".consent button")).toBe(true);
+
+  await answer(page, "**/v1/contacts/ct_*", broken);
+  await page.reload();
+  await again.waitFor();
+  await answer(page, "**/v1/contacts/ct_*");
+  await again.press("Enter");
+  await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
+  expect(await focused(page, ".contact")).toBe(true);
+
+  await answer(page, "**/v1/messages/*/timeline", broken);
+  await page.locator(".message").getByRole("button", { name: "Message actions" }).press("Enter");
+  await page.getByRole("menuitem", { name: "Details of this message" }).press("Enter");
+  await again.waitFor();
+  // The browser gives the focus to the first button of a dialog.
+  expect(await focused(page, "dialog button")).toBe(true);
+  await answer(page, "**/v1/messages/*/timeline");
+  await again.press("Enter");
+  await page.locator(".timeline-entry").first().waitFor();
+  expect(await focused(page, "dialog *")).toBe(true);
+});
+
+test("another try is offered only if it may succeed, and else what to do instead", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const cases = [
+    { status: 500, retry: true, text: "Nothing was read." },
+    { status: 503, retryable: true, retry: true, text: "Nothing was read." },
+    { status: 503, retryable: false, retry: false, text: "Reload the page" },
+    { status: 400, retryable: false, retry: false, text: "Reload the page" },
+    { status: 404, retryable: false, retry: false, text: "It may have been removed" },
+    {
+      status: 403,
+      code: "insufficient_scope",
+      retryable: false,
+      retry: false,
+      text: "Ask an administrator",
+    },
+    // The description of such a problem says what to do.
+    { status: 403, code: "local_only", retryable: false, retry: false, text: "Nothing was read." },
+  ];
+  for (const { retry, text, ...problem } of cases) {
+    const detail = "Nothing was read.";
+    for (const path of ["**/v1/contacts/*/consents", "**/v1/conversations/*/messages?*"]) {
+      await answer(page, path, { ...problem, detail });
+    }
+    await page.goto("about:blank");
+    await page.goto(`${url}#/all/${id}`);
+    for (const place of [".section", ".thread"]) {
+      const alert = page.locator(place).getByRole("alert").filter({ hasText: text });
+      await alert.waitFor();
+      const hasButton = (await alert.getByRole("button", { name: "Try again" }).count()) > 0;
+      expect([problem, place, hasButton]).toEqual([problem, place, retry]);
+    }
+    expect(await faultsOf(page)).toEqual([]);
+  }
+});
