@@ -196,11 +196,11 @@ export class World {
   }
 
   /** Stops an engine cleanly and starts it again after a while, as a deployment does. */
-  async deploy(name: string): Promise<void> {
+  async deploy(name: string, deadlineMs = this.dice.between(0, 10_000)): Promise<void> {
     const { dice, clock, engines } = this;
     this.#countProcessFault(name, "deployment");
     try {
-      await engines.stop(name, { deadlineMs: dice.between(0, 10_000) });
+      await engines.stop(name, { deadlineMs });
     } catch (error) {
       this.report(laws.cleanStop, [name], String(error));
     }
@@ -267,6 +267,7 @@ export class World {
 
   #onCommit(run: EngineRun, writes: readonly Write[]): void {
     this.history.apply(writes);
+    this.aimed.onCommit(run, writes);
     this.#check((checks) => checks.commit?.(run.name, writes));
   }
 

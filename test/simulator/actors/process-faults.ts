@@ -51,4 +51,18 @@ const aimer: Actor = {
   act: async ({ aimed }) => aimed.aimAtRows(),
 };
 
-export const processFaults: readonly Actor[] = [aimer, crasher, deployer, clockSetter, cable];
+const callAimer: Actor = {
+  does: "Faults wait for the next commits that record a call before it is made.",
+  group: "faults",
+  weight: 5,
+  act: async ({ aimed }) => aimed.aimAtCalls(),
+};
+
+export const processFaults: readonly Actor[] = [
+  aimer,
+  callAimer,
+  crasher,
+  deployer,
+  clockSetter,
+  cable,
+];

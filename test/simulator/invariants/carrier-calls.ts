@@ -5,7 +5,8 @@ import {
   messageById,
   timelineById,
 } from "../../../src/messages/rows.ts";
-import { maxSkewMs } from "../../../adapters/testing/world/faults.ts";
+import { callDeadlineMs } from "../../../src/messages/hand-over/call-carrier.ts";
+import { maxDelayMs, maxSkewMs } from "../../../adapters/testing/world/faults.ts";
 import type { CarrierCall } from "../../../adapters/testing/index.ts";
 import type { Invariant } from "../invariant.ts";
 import { insertedRows, readRows } from "../rows.ts";
@@ -81,6 +82,22 @@ export const attemptRecordedBeforeCall: Invariant = {
       },
     };
   },
+};
+
+export const calledUnderLease: Invariant = {
+  name: "The carrier is called only while enough of the lease is left for the call.",
+  check: ({ database, clock, clocksDiffer }) => ({
+    *call({ attempt_id, number, message, engine }) {
+      const [attempt] = readRows(database, attemptById, [attempt_id]);
+      // An attempt is removed by an erasure, whose message was handed over before.
+      if (clocksDiffer || attempt === undefined) return;
+      const latest = attempt.leased_until - callDeadlineMs + maxDelayMs.carrierCall;
+      if (clock.now() > latest) {
+        const description = `${engine} called the carrier with ${message.message_id}, attempt ${number}, at ${iso(clock.now())} under a lease until ${iso(attempt.leased_until)}`;
+        yield { about: [message.message_id], description };
+      }
+    },
+  }),
 };
 
 export const sentWithinItsTime: Invariant = {

@@ -8,6 +8,7 @@ import {
 import { runEndsOnce } from "./agent-runs.ts";
 import {
   attemptRecordedBeforeCall,
+  calledUnderLease,
   canceledOrSent,
   contentAsRequested,
   sentAtMostOnce,
@@ -80,6 +81,7 @@ export const invariants: readonly Invariant[] = [
   oneMessagePerRequest,
   sentAtMostOnce,
   attemptRecordedBeforeCall,
+  calledUnderLease,
   contentAsRequested,
   segmentsCounted,
   sentWithinItsTime,

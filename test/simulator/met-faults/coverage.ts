@@ -1,5 +1,6 @@
 import type { MessagingEngine } from "../../../adapters/entry.ts";
 import type { EngineRun, MetFault } from "../../../adapters/testing/index.ts";
+import { calleesRecordedIn } from "../recorded-calls.ts";
 import { type AnyFault, canOccur, type Place, placesOf } from "./places.ts";
 
 /** How often each fault happened to each operation. A key names a place, a row and a fault. */
@@ -54,6 +55,7 @@ export class Coverage {
     const [place] = placesOf[fault];
     if (call === "commit" || call === "read") {
       for (const name of collections) this.count(call, name, fault);
+      for (const callee of calleesRecordedIn(writes)) this.count("call", callee, fault);
       for (const write of writes) {
         if (write.collection.name !== "jobs" || !("row" in write)) continue;
         this.count("job", String(write.row["kind"]), fault);

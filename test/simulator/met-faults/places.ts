@@ -11,6 +11,7 @@ import type { ModelTask } from "../../../src/ports/agent-model.ts";
 import type { JobKind } from "../../../src/queue/job-kinds.ts";
 import { actionNames } from "../action-backend.ts";
 import type { HostFault } from "../faults.ts";
+import { recordedCallees } from "../recorded-calls.ts";
 import type { WebhookFault } from "../webhook-receivers.ts";
 
 /** What the simulator itself does to processes. */
@@ -24,6 +25,7 @@ export const places = {
   commit: "Commits, by the collections that they write",
   read: "Reads, by the collections that they read",
   job: "Commits that write a job, by its kind",
+  call: "Commits that record a call before it is made, by what is called",
   operation: "Operations that are under way in the engine that the fault happens to",
   engine: "Engines",
   carrier: "Calls to the carrier and from it",
@@ -32,12 +34,13 @@ export const places = {
 } as const;
 export type Place = keyof typeof places;
 
-const commits = ["commit", "job", "operation"] as const;
+const commits = ["commit", "job", "call", "operation"] as const;
 const reads = ["read", "operation"] as const;
 const carrier = ["carrier"] as const;
 const host = ["host"] as const;
 const webhook = ["webhook"] as const;
 const processes = ["engine", "operation"] as const;
+const stops = ["engine", "call", "operation"] as const;
 
 /** Where each fault can happen. By its nature, it cannot happen anywhere else. */
 export const placesOf: Readonly<Record<AnyFault, readonly Place[]>> = {
@@ -50,7 +53,7 @@ export const placesOf: Readonly<Record<AnyFault, readonly Place[]>> = {
   crashAfterCommit: commits,
   readFails: reads,
   readSlow: reads,
-  connectionLost: ["commit", "read", "job", "operation"],
+  connectionLost: ["commit", "read", "job", "call", "operation"],
   notificationLost: ["engine"],
   clockSkewed: ["engine"],
   crashBeforeSend: carrier,
@@ -76,7 +79,7 @@ export const placesOf: Readonly<Record<AnyFault, readonly Place[]>> = {
   receiverThrottles: webhook,
   receiverHangs: webhook,
   crash: processes,
-  deployment: processes,
+  deployment: stops,
   cutOffStorage: processes,
   cutOffCarrier: processes,
   cutOffInternet: processes,
@@ -186,6 +189,7 @@ const rowsOf: Readonly<Record<Place, readonly string[]>> = {
   commit: schema.collections.map(({ name }) => name),
   read: schema.collections.map(({ name }) => name),
   job: Object.keys(jobKinds),
+  call: recordedCallees,
   operation: operationNames,
   engine: ["start", "notification", "process"],
   carrier: ["send", "look-up", "receipt", "text"],
@@ -260,7 +264,7 @@ function isOfCommits(fault: AnyFault): boolean {
 }
 
 function isProcessFault(fault: AnyFault): boolean {
-  return placesOf[fault] === processes || fault === "clockSet";
+  return [processes, stops].some((each) => each === placesOf[fault]) || fault === "clockSet";
 }
 
 /** The faults that can happen to an operation. */
