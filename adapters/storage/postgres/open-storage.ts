@@ -19,7 +19,7 @@ import { byName } from "./writes/writes.ts";
 /** What an open storage consists of. The engines that share the storage share it. */
 export interface OpenStorage extends StorageContext, Closable {
   readonly groups: Groups;
-  readonly hosts: HostGroups;
+  readonly hostGroups: HostGroups;
   readonly transactions: EngineTransactions;
   readonly admissions: Admissions;
   readonly notifications: Notifications;
@@ -58,7 +58,7 @@ export async function openStorage(schema: Schema, options: OpenOptions): Promise
   return {
     ...context,
     groups,
-    hosts: new HostGroups(context, id, notifications.hostNotification, openTransactions),
+    hostGroups: new HostGroups(context, id, notifications.hostNotification, openTransactions),
     transactions,
     admissions: new Admissions(pool, names),
     notifications,

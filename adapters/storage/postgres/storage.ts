@@ -108,7 +108,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   }
 
   host(handle: unknown): Group {
-    return this.#shared.get().hosts.group(handle);
+    return this.#shared.get().hostGroups.group(handle);
   }
 
   async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {

@@ -37,7 +37,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #file: string;
   readonly #options: SqliteStorageOptions;
   readonly #openTransactions = new OpenTransactions();
-  readonly #hosts = new HostGroups(this.#openTransactions);
+  readonly #hostGroups = new HostGroups(this.#openTransactions);
   readonly #shared = new RefCounted<OpenStorage>();
   readonly #listeners = new CommitListeners();
   /** Tells the engines that share this object about their commits. */
@@ -80,7 +80,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   host(handle: unknown): Group {
     const { path, reads, tableOf, files } = this.#shared.get();
     files.verify();
-    return this.#hosts.group(handle, path, reads, tableOf);
+    return this.#hostGroups.group(handle, path, reads, tableOf);
   }
 
   async transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {

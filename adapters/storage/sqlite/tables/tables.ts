@@ -100,7 +100,7 @@ export function addColumn(collection: Collection, name: string, column: Column):
 
 /** Returns the statement that creates an index, or undefined when the table itself is the index. */
 export function createIndex(index: Index): string | undefined {
-  if (isTable(index)) return undefined;
+  if (isTableOrder(index)) return undefined;
   const { collection, unique, where } = index;
   // In a table that is ordered by key, each index ends with the primary key. In any other table,
   // the index has to name these columns.
@@ -117,8 +117,8 @@ export function createIndex(index: Index): string | undefined {
  * how full the tables were when it was made.
  */
 export function indexedBy(index: Index): string {
-  if (isPosition(index)) return "NOT INDEXED";
-  return isTable(index) ? "" : `INDEXED BY ${indexName(index)}`;
+  if (isPositionIndex(index)) return "NOT INDEXED";
+  return isTableOrder(index) ? "" : `INDEXED BY ${indexName(index)}`;
 }
 
 const isLog = (collection: Collection): boolean => positionColumnOf(collection) !== undefined;
@@ -141,13 +141,14 @@ export function needsRowid({ collection, isNew, wordIndexes }: Addition): boolea
 }
 
 /** Whether the table's own order is the index. */
-function isTable(index: Index): boolean {
+function isTableOrder(index: Index): boolean {
   return (
-    isPosition(index) || (index === index.collection.primary && isOrderedByKey(index.collection))
+    isPositionIndex(index) ||
+    (index === index.collection.primary && isOrderedByKey(index.collection))
   );
 }
 
-function isPosition({ columns, collection, where }: Index): boolean {
+function isPositionIndex({ columns, collection, where }: Index): boolean {
   const [column = ""] = columns;
   return (
     columns.length === 1 && where === undefined && columnType(collection, column) === "position"
