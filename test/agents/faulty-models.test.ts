@@ -193,6 +193,7 @@ const modelsWithoutAnswer: Record<string, Respond> = {
   ),
   "returns circular input": as({ calls: [{ action: "anything", input: circular }] }),
   "returns a blank text": as({ text: " \n\0 " }),
+  "returns a text that shows nothing": as({ text: "\u200B\u2060" }),
   "returns a circular answer": as(circular),
   "calls an unknown action": as({ calls: [{ action: "transfer_money", input: {} }] }),
   "calls an action forever": as(calls(1)),

@@ -44,6 +44,17 @@ test("a reply is within the limit, and ends with the last text if that fits by i
   );
 });
 
+test("a text that shows nothing makes no reply, and one that shows a sign does", () => {
+  const invisible = ["\u200B", "\u00AD \u2060", "\u{E0041}\n", "\u3164", "\uFE0F", "\u0007"];
+  for (const text of invisible) {
+    expect([text, replyOf(agentWith("Ada"), "sms", [text], text)]).toEqual([text, null]);
+    expect(replyOf(agentWith(), "sms", [text], question)).toBe(question);
+  }
+  for (const text of ["👍", "?", "✔\uFE0F", "ى", "\u0301", "1\uFE0F\u20E3"]) {
+    expect(replyOf(agentWith(), "sms", [text])).toBe(text);
+  }
+});
+
 test("a long answer in between does not cut off the playbook's question", async () => {
   const { ask } = await agency(memory(), {
     model: () => ({ text: long }),

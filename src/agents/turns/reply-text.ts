@@ -35,8 +35,16 @@ export function replyOf(
   return text + signature;
 }
 
-/** Slot values come from outside and may not be storable. */
-const cleaned = (text: string): string => storable(text, maxRead).trim();
+/**
+ * Slot values and answers of models come from outside. They may not be storable, or show nothing
+ * to the contact.
+ */
+function cleaned(text: string): string {
+  const kept = storable(text, maxRead).trim();
+  return visible.test(kept) ? kept : "";
+}
+
+const visible = /[^\p{Default_Ignorable_Code_Point}\p{Cc}\p{Z}]/u;
 const isNotEmpty = (text: string): boolean => text !== "";
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
