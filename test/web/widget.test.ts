@@ -205,6 +205,37 @@ test("unread messages are counted until the panel shows them, and then marked as
   ]);
 });
 
+test("the focus stays in the panel when the button that had it goes", async ({ skip }) => {
+  const site = await widgetSite(await chromium(skip));
+  const tab = await site.openTab();
+  const focused = () =>
+    tab.page.evaluate(`document.activeElement.shadowRoot?.activeElement?.className`);
+  const press = async (selector: string) => {
+    const button = tab.panel.locator(selector);
+    await button.press("Enter");
+    await button.waitFor({ state: "detached" });
+  };
+  await tab.page.route("**/chat/session", (route) => route.fulfill({ status: 403, json: {} }));
+  await tab.write("Hello");
+  await tab.panel.locator(".banner .link").waitFor();
+  await tab.page.unrouteAll();
+  await press(".banner .link");
+  expect(await focused()).toBe("list");
+  await press(".pending .link >> nth=1");
+  expect(await focused()).toBe("list");
+
+  await tab.write("Hello again");
+  await tab.panel.getByText("Sent").waitFor();
+  for (let i = 0; i < 25; i++) await site.say(`Before ${i}`);
+  await tab.panel.getByText("Before 24").waitFor();
+  await tab.panel.locator(".list").press("Home");
+  const scrolled = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list").scrollTop`;
+  await eventually(async () => expect(await tab.page.evaluate(scrolled)).toBe(0));
+  await site.say("After");
+  await press(".newest");
+  expect(await focused()).toBe("list");
+});
+
 test("a visitor at the top stays there when a page of newer messages replaces what was shown", async ({
   skip,
 }) => {

@@ -70,7 +70,10 @@ function widgetOf(chat: Chat, options: ChatOptions): () => void {
   const drafts = new Memory(options, () => sessionStorage);
   const draw = (): void => {
     noteTimeZone();
+    const focused = root.activeElement;
     render(<Widget chat={chat} state={chat.state} drafts={drafts} texts={texts} />, root);
+    // A button that was pressed may be gone. Without this, Tab and Escape would leave the panel.
+    if (focused?.isConnected === false) root.querySelector<HTMLElement>(".list")?.focus();
   };
   chat.listeners.add("close", () => {
     // The button, which the panel may have covered, is there after the next drawing.

@@ -68,6 +68,12 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
     if (this.state.hasNewer) this.setState({ hasNewer: false });
   }
 
+  /** Takes the focus along from the button, which goes. */
+  readonly #goToEnd = (): void => {
+    this.#toEnd();
+    this.#list.current?.focus();
+  };
+
   readonly #onScroll = (): void => {
     const list = this.#list.current;
     // Texts that wrap anew also scroll the list. The observer comes next, and knows where it was.
@@ -103,7 +109,7 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
           <Typing typing={state.typing} texts={texts} />
         </div>
         {this.state.hasNewer && (
-          <button type="button" class="newest" onClick={() => this.#toEnd()}>
+          <button type="button" class="newest" onClick={this.#goToEnd}>
             <DownIcon />
             {texts.newest}
           </button>
