@@ -23,16 +23,15 @@ import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
 import { matches } from "./state/matches.ts";
 import { openThread, target } from "./state/thread.ts";
-import { isView, listQueryOf, queryParameters } from "./state/views.ts";
+import { isView, listQueryOf, queryParameters, viewOf } from "./state/views.ts";
 import { t } from "./texts.ts";
 
 /** The inbox: views, list, conversation and contact. Its place is `#/<view>/<conversation>`. */
 export function Inbox(): JSX.Element {
   const { path, query } = place.value;
-  const [asked = "all", id] = path;
-  const hasList = isView(asked);
-  const view = hasList ? asked : "all";
-  const open = hasList ? id : undefined;
+  const hasList = path[0] === undefined || isView(path[0]);
+  const view = viewOf(path);
+  const open = hasList ? path[1] : undefined;
   const shown = useMemo(
     () => listQueryOf(view, query),
     [view, ...queryParameters.map((each) => query[each])],

@@ -261,7 +261,7 @@ export function ThemeMenu(): JSX.Element {
   );
 }
 
-/** A page's header: its name, and what stands at its end. */
+/** The name of a page, after its mark. */
 export function Brand({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return (
     <span class="brand">

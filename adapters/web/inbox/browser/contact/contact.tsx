@@ -2,9 +2,8 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type {
   Contact as Person,
-  Conversation,
   ContactSentiment,
-  Observation,
+  Conversation,
   Page,
 } from "../../../../../src/index.ts";
 import {
@@ -13,7 +12,6 @@ import {
   Badge,
   Button,
   date,
-  dateTime,
   ErrorState,
   Icon,
   IconButton,
@@ -21,25 +19,21 @@ import {
   may,
   shortTime,
   Skeleton,
-  TextField,
-  toastError,
   type Tone,
-  unsentBefore,
-  useSendOnce,
 } from "../../../shared/browser/index.ts";
+import { ConsentSection } from "./consent.tsx";
+import { ContactDetails } from "./contact-details.tsx";
+import { showContact } from "./contact-visibility.ts";
+import { EraseDialog } from "./erase-dialog.tsx";
+import { MergeDialog } from "./merge-dialog.tsx";
+import { Observations } from "./observations.tsx";
+import { Loaded, Section, useResource } from "./section.tsx";
+import { SentimentChart } from "./sentiment-chart.tsx";
 import { conversation } from "../state/conversations.ts";
-import { observationDraft, observations as observationDrafts } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { activityOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { contactName, mediumName } from "../words.ts";
-import { ContactDetails } from "./contact-details.tsx";
-import { ConsentSection } from "./consent.tsx";
-import { showContact } from "./contact-visibility.ts";
-import { EraseDialog } from "./erase-dialog.tsx";
-import { MergeDialog } from "./merge-dialog.tsx";
-import { Loaded, Section, useResource } from "./section.tsx";
-import { SentimentChart } from "./sentiment-chart.tsx";
 
 /** The contact of the open conversation. */
 export function Contact({ id }: { readonly id: string }): JSX.Element | null {
@@ -175,100 +169,6 @@ function Sentiment({ contact }: { readonly contact: Person }): JSX.Element {
           )
         }
       </Loaded>
-    </Section>
-  );
-}
-
-const sources = {
-  human: () => t("sourceHuman"),
-  api: () => t("sourceApi"),
-  model: () => t("sourceModel"),
-  rule: () => t("sourceRule"),
-};
-
-function Observations({ id, conversationId }: ContactOfProps): JSX.Element {
-  const draft = observationDraft(id);
-  const typed = observationDrafts.of(draft).value;
-  const setTyped = (text: string): void => observationDrafts.set(draft, text);
-  const observations = useResource(
-    (signal) =>
-      api.get<Page<Observation>>(`v1/contacts/${id}/observations`, { limit: 50 }, { signal }),
-    id,
-  );
-  const [isBusy, setBusy] = useState(false);
-  const sendOnce = useSendOnce();
-  const add = async (): Promise<void> => {
-    setBusy(true);
-    // At once, so that what is typed meanwhile stays.
-    setTyped("");
-    try {
-      const note = { content: typed.trim(), kind: "note", conversation_id: conversationId };
-      await sendOnce(JSON.stringify(note), (key) =>
-        api.post<void>(`v1/contacts/${id}/observations`, note, { key }),
-      );
-    } catch (error) {
-      setTyped(unsentBefore(typed, observationDrafts.of(draft).peek()));
-      toastError(error);
-    } finally {
-      setBusy(false);
-    }
-    await observations.reload();
-  };
-  const remove = async (observation: string): Promise<void> => {
-    try {
-      await api.delete(`v1/contacts/${id}/observations/${observation}`);
-      await observations.reload();
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  const canWrite = may("contacts:write");
-  return (
-    <Section title={t("observations")}>
-      <Loaded of={observations}>
-        {({ data }) => data.length === 0 && <p class="muted">{t("observationsNone")}</p>}
-      </Loaded>
-      <ul class="observations">
-        {observations.data?.data.map(({ id: each, content, source, created_at }) => (
-          <li key={each} class="observation">
-            <div class="grow">
-              <p dir="auto">{content}</p>
-              <p class="muted" data-tooltip={dateTime(created_at)}>
-                {sources[source]()} · {shortTime(created_at, now.value)}
-              </p>
-            </div>
-            {canWrite && (
-              <IconButton
-                icon="close"
-                isSmall
-                label={t("observationRemove")}
-                onClick={() => void remove(each)}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-      {canWrite && (
-        <form
-          class="inline-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (typed.trim() !== "" && !isBusy) void add();
-          }}
-        >
-          <TextField
-            label={t("observationNew")}
-            isLabelHidden
-            placeholder={t("observationNew")}
-            maxLength={1000}
-            value={typed}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
-          <Button type="submit" isBusy={isBusy} disabled={typed.trim() === ""}>
-            {t("observationAdd")}
-          </Button>
-        </form>
-      )}
     </Section>
   );
 }

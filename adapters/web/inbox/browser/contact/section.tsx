@@ -49,7 +49,7 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** What was loaded, or why it could not be: nobody may take it for nothing. */
+/** Shows what was loaded. Says why it was not, so that nobody thinks that there is nothing. */
 export function Loaded<Data>({ of, children }: LoadedProps<Data>): JSX.Element | null {
   const { data, error } = of.state.value;
   if (data !== undefined) return <>{children(data)}</>;

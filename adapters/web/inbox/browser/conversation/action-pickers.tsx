@@ -13,7 +13,7 @@ import { assign, setLabels, snooze } from "../state/actions.ts";
 import { conversationNow, list } from "../state/conversations.ts";
 import { agents, operators } from "../state/people.ts";
 import { t } from "../texts.ts";
-import { snoozeChoices } from "./times.ts";
+import { timeChoices } from "./time-choices.ts";
 
 interface PickerProps {
   readonly row: Conversation;
@@ -120,7 +120,7 @@ interface SnoozePickerProps extends PickerProps {
 
 /** Chooses until when a conversation is snoozed. */
 export function SnoozePicker({ row, anchor, onClose, onAt }: SnoozePickerProps): JSX.Element {
-  const choices = snoozeChoices(new Date(timeNow()));
+  const choices = timeChoices(new Date(timeNow()));
   return (
     <Picker
       anchor={anchor}

@@ -21,7 +21,7 @@ import {
   snooze,
 } from "../state/actions.ts";
 import { list } from "../state/conversations.ts";
-import { isView } from "../state/views.ts";
+import { viewOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
 import { AssignPicker, LabelPicker, SnoozePicker } from "./action-pickers.tsx";
@@ -106,13 +106,12 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
 
 /** The place after a conversation leaves the view: the next one, or the list. */
 function nextAfter(id: string): string[] {
-  const [view] = placeNow().path;
-  const base = isView(view) ? view : "all";
+  const view = viewOf(placeNow().path);
   const ids = list.ids.peek();
   const at = ids.indexOf(id);
   const neighbour = at + 1 < ids.length ? at + 1 : at - 1;
   const next = at === -1 || neighbour < 0 ? undefined : ids.at(neighbour);
-  return next === undefined || matchMedia("(max-width: 47.99rem)").matches ? [base] : [base, next];
+  return next === undefined || matchMedia("(max-width: 47.99rem)").matches ? [view] : [view, next];
 }
 
 function menuOf(row: Conversation, open: (what: Opened) => void): MenuItem[] {

@@ -14,7 +14,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { type Draft, setDraft } from "../state/drafts.ts";
 import { t } from "../texts.ts";
-import { snoozeChoices } from "./times.ts";
+import { timeChoices } from "./time-choices.ts";
 import { TimeDialog } from "./time-dialog.tsx";
 
 const maxMedia = 10;
@@ -32,7 +32,7 @@ export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
   const [opened, setOpened] = useState<OpenedTool>();
   const anchor = useRef<HTMLButtonElement>(null);
   const close = (): void => setOpened(undefined);
-  const choices = snoozeChoices(new Date(timeNow()));
+  const choices = timeChoices(new Date(timeNow()));
   return (
     <div class="composer-tools">
       <IconButton icon="paperclip" label={t("attach")} onClick={() => setOpened("attach")} />

@@ -13,7 +13,7 @@ import {
   time,
   toast,
 } from "../../../shared/browser/index.ts";
-import { cancelMessage, editAgain, resend, writeAgain } from "../state/actions.ts";
+import { cancelMessage, editAgain, resend, writeAgain } from "../state/sending.ts";
 import { type Outgoing, removeOutgoing } from "../state/drafts.ts";
 import { nameOfAuthor, personOf } from "../state/people.ts";
 import { t } from "../texts.ts";

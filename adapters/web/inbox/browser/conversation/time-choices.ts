@@ -9,8 +9,8 @@ interface TimeChoice {
 
 const morning = 9;
 
-/** The choices, seen from `now`. */
-export function snoozeChoices(now: Date): readonly TimeChoice[] {
+/** The choices at the time `now`. */
+export function timeChoices(now: Date): readonly TimeChoice[] {
   const tomorrow = at(now, 1);
   const monday = at(now, (8 - now.getDay()) % 7 || 7);
   const choices = [

@@ -16,6 +16,9 @@ import {
 /** What a person writes in a conversation: to the contact, or to the colleagues. */
 export type Mode = "reply" | "note";
 
+/** The most characters that a reply and a note may have. */
+export const maxCharacters: { readonly [mode in Mode]: number } = { reply: 1600, note: 10_000 };
+
 /** A reply or note that is being written. A note has only a body. */
 export interface Draft {
   readonly body: string;
@@ -231,13 +234,13 @@ export const contactEdits = new Drafts<ContactEdit | null>({
     edit === null || (Object.keys(edit.fields).length === 0 && edit.attributes === undefined),
 });
 
-/** What is being noted about a person, by `observationDraft` of the contact's id. */
-export const observations = new Drafts<string>({
+/** What is being noted about a person, by `observationDraftId` of the contact. */
+export const observationDrafts = new Drafts<string>({
   parse: (stored) => (typeof stored === "string" ? stored : ""),
   isEmpty: (text) => text === "",
 });
 
-export const observationDraft = (contact: string): string => `${contact}:observation`;
+export const observationDraftId = (contactId: string): string => `${contactId}:observation`;
 
 /** What is kept of a conversation. */
 export const keptOf = (id: string): Signal<Kept> => conversations.of(id);
@@ -283,5 +286,5 @@ export const forgetConversation = (id: string): void => conversations.forget(id)
 /** Removes what was typed about a contact that was erased, or merged into another one. */
 export function forgetContact(id: string): void {
   contactEdits.forget(id);
-  observations.forget(observationDraft(id));
+  observationDrafts.forget(observationDraftId(id));
 }

@@ -5,7 +5,7 @@ import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
 import { conversationNow } from "./conversations.ts";
 import { thread } from "./thread.ts";
-import { isView } from "./views.ts";
+import { viewOf } from "./views.ts";
 
 const maxKept = 500;
 
@@ -56,7 +56,7 @@ function tell(what: "failedToSend" | "failedToDeliver", conversationId: string):
       label: t("failedShow"),
       run: () => {
         const { path, query } = placeNow();
-        go(linkTo([isView(path[0]) ? path[0] : "all", conversationId], query));
+        go(linkTo([viewOf(path), conversationId], query));
       },
     },
   });

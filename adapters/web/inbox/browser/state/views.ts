@@ -12,6 +12,9 @@ export type View = (typeof views)[number];
 export const isView = (given: string | undefined): given is View =>
   views.some((view) => view === given);
 
+/** The view that the path of a place names. Without one, it is that of the open conversations. */
+export const viewOf = ([view]: readonly string[]): View => (isView(view) ? view : "all");
+
 /** What the list shows. */
 export interface ListQuery {
   readonly view: View;
