@@ -27,19 +27,3 @@ export function useFocusPassedOn<Node extends HTMLElement>(): RefObject<Node | n
   }, []);
   return element;
 }
-
-/**
- * Gives the focus to the pane of what is open where it takes the place of the list, as on a phone.
- * `VirtualList` takes it back. Returns the pane, which needs a `tabIndex`.
- */
-export function useFocusOfOpen(
-  open: string | undefined,
-  list: string,
-): RefObject<HTMLElement | null> {
-  const pane = useRef<HTMLElement>(null);
-  useLayoutEffect(() => {
-    const isListShown = document.querySelector(list)?.checkVisibility() === true;
-    if (open !== undefined && !isListShown && isFocusLost()) pane.current?.focus();
-  }, [open]);
-  return pane;
-}

@@ -1,5 +1,5 @@
-import { Fragment, type JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Event } from "../../../../../src/index.ts";
 import {
   api,
@@ -9,17 +9,15 @@ import {
   ErrorState,
   go,
   Icon,
+  isFocusLost,
   linkTo,
   NewRows,
   place,
   Resource,
   Select,
-  shownAddress,
   Skeleton,
   streamState,
   TextField,
-  timeOfDay,
-  useFocusOfOpen,
   useShortcuts,
   VirtualList,
 } from "../../../shared/browser/index.ts";
@@ -29,6 +27,7 @@ import { Facts, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { apiDocument, eventTypes, loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";
+import { EventRow } from "./event-row.tsx";
 import { matches, maxEvents, Tail } from "./tail.ts";
 
 const rowHeight = 2.75;
@@ -52,7 +51,7 @@ export function EventsPage(): JSX.Element {
     },
   ]);
   const shown = (tail.events.value ?? []).filter((event) => matches(event, words.trim()));
-  const detail = useFocusOfOpen(open, ".pane-list");
+  const detail = useFocusOfOpen(open);
   const selected = shown.find(({ id }) => id === open);
   return (
     <PageView
@@ -104,6 +103,19 @@ export function EventsPage(): JSX.Element {
       </div>
     </PageView>
   );
+}
+
+/**
+ * Gives the focus to the open event where it takes the place of the list, as on a phone.
+ * `VirtualList` takes it back. Returns the pane of the event, which needs a `tabIndex`.
+ */
+function useFocusOfOpen(open: string | undefined): RefObject<HTMLElement | null> {
+  const pane = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const isListShown = document.querySelector(".pane-list")?.checkVisibility() === true;
+    if (open !== undefined && !isListShown && isFocusLost()) pane.current?.focus();
+  }, [open]);
+  return pane;
 }
 
 /** The known types, and the chosen one while they are loading. */
@@ -183,87 +195,6 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
       )}
     </div>
   );
-}
-
-interface EventRowProps {
-  readonly event: Event;
-  readonly tabIndex: 0 | -1;
-  readonly isOpen: boolean;
-  readonly type: string | undefined;
-}
-
-function EventRow({ event, tabIndex, isOpen, type }: EventRowProps): JSX.Element {
-  return (
-    <a
-      class="event-row"
-      href={linkTo(["events", event.id], { type })}
-      aria-current={isOpen ? "true" : undefined}
-      tabIndex={tabIndex}
-    >
-      <span class={`event-dot is-${event.type.split(".")[0] ?? ""}`} />
-      <code class="event-type truncate">{event.type}</code>
-      <Summary event={event} />
-      <time
-        class="muted nowrap"
-        dateTime={event.created_at}
-        data-tooltip={dateTime(event.created_at)}
-      >
-        {timeOfDay(event.created_at)}
-      </time>
-    </a>
-  );
-}
-
-function Summary({ event }: { readonly event: Event }): JSX.Element {
-  const [first, ...others] = summaryOf(event);
-  return (
-    <span class="event-summary truncate muted" dir="auto">
-      {others.length === 0 ? first : <bdi>{first}</bdi>}
-      {others.map((each, index) => (
-        <Fragment key={index}>
-          {" · "}
-          <bdi>{each}</bdi>
-        </Fragment>
-      ))}
-    </span>
-  );
-}
-
-/** What the event is about, in a few words. */
-function summaryOf({ type, data }: Event): readonly string[] {
-  switch (type) {
-    case "message.received":
-      return [data.body];
-    case "message.updated":
-      return [`${data.previous_status} → ${data.status}`, shownAddress(data.to)];
-    case "message.sent":
-    case "message.failed":
-      return [data.status, shownAddress(data.to)];
-    case "contact.created":
-    case "contact.updated":
-      return [data.contact.name ?? shownAddress(data.contact.phone ?? data.contact.id)];
-    case "contact.opted_in":
-    case "contact.opted_out":
-      return [shownAddress(data.address)];
-    case "conversation.created":
-    case "conversation.updated":
-    case "conversation.closed":
-      return [
-        shownAddress(data.conversation.contact.name),
-        data.conversation.status,
-        data.conversation.handler,
-      ];
-    case "conversation.handoff":
-      return [shownAddress(data.contact.name), data.reason];
-    case "sentiment.changed":
-      return [shownAddress(data.contact.name), `${data.from?.label ?? "–"} → ${data.to.label}`];
-    case "agent.run.completed":
-      return [data.run.status];
-    case "webhook.disabled":
-      return [data.url];
-    default:
-      return [];
-  }
 }
 
 interface EventDetailProps {

@@ -1,0 +1,85 @@
+import { Fragment, type JSX } from "preact";
+import type { Event } from "../../../../../src/index.ts";
+import { dateTime, linkTo, shownAddress, timeOfDay } from "../../../shared/browser/index.ts";
+
+interface EventRowProps {
+  readonly event: Event;
+  readonly tabIndex: 0 | -1;
+  readonly isOpen: boolean;
+  readonly type: string | undefined;
+}
+
+/** An event in the list: a link to it. */
+export function EventRow({ event, tabIndex, isOpen, type }: EventRowProps): JSX.Element {
+  return (
+    <a
+      class="event-row"
+      href={linkTo(["events", event.id], { type })}
+      aria-current={isOpen ? "true" : undefined}
+      tabIndex={tabIndex}
+    >
+      <span class={`event-dot is-${event.type.split(".")[0] ?? ""}`} />
+      <code class="event-type truncate">{event.type}</code>
+      <Summary event={event} />
+      <time
+        class="muted nowrap"
+        dateTime={event.created_at}
+        data-tooltip={dateTime(event.created_at)}
+      >
+        {timeOfDay(event.created_at)}
+      </time>
+    </a>
+  );
+}
+
+function Summary({ event }: { readonly event: Event }): JSX.Element {
+  const [first, ...others] = summaryOf(event);
+  return (
+    <span class="event-summary truncate muted" dir="auto">
+      {others.length === 0 ? first : <bdi>{first}</bdi>}
+      {others.map((each, index) => (
+        <Fragment key={index}>
+          {" · "}
+          <bdi>{each}</bdi>
+        </Fragment>
+      ))}
+    </span>
+  );
+}
+
+/** What the event is about, in a few words. */
+function summaryOf({ type, data }: Event): readonly string[] {
+  switch (type) {
+    case "message.received":
+      return [data.body];
+    case "message.updated":
+      return [`${data.previous_status} → ${data.status}`, shownAddress(data.to)];
+    case "message.sent":
+    case "message.failed":
+      return [data.status, shownAddress(data.to)];
+    case "contact.created":
+    case "contact.updated":
+      return [data.contact.name ?? shownAddress(data.contact.phone ?? data.contact.id)];
+    case "contact.opted_in":
+    case "contact.opted_out":
+      return [shownAddress(data.address)];
+    case "conversation.created":
+    case "conversation.updated":
+    case "conversation.closed":
+      return [
+        shownAddress(data.conversation.contact.name),
+        data.conversation.status,
+        data.conversation.handler,
+      ];
+    case "conversation.handoff":
+      return [shownAddress(data.contact.name), data.reason];
+    case "sentiment.changed":
+      return [shownAddress(data.contact.name), `${data.from?.label ?? "–"} → ${data.to.label}`];
+    case "agent.run.completed":
+      return [data.run.status];
+    case "webhook.disabled":
+      return [data.url];
+    default:
+      return [];
+  }
+}
