@@ -196,6 +196,7 @@ export type {
   MessageFailedData,
   MessagePreview,
   MessageReceivedData,
+  MessageRedactedData,
   MessageSentData,
   MessageUpdatedData,
   PreviewMessage,

@@ -20,6 +20,7 @@ export const eventTypes = [
   "message.sent",
   "message.updated",
   "message.failed",
+  "message.redacted",
   "contact.created",
   "contact.updated",
   "contact.opted_out",

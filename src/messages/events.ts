@@ -154,3 +154,27 @@ export const messageUpdated: EventDefinition<"message.updated", MessageUpdatedDa
   "message.updated",
   messageUpdatedDataSchema,
 );
+
+/** The content of a message was removed. */
+export interface MessageRedactedData {
+  /** The id of the message. */
+  readonly message_id: MessageId;
+  /** The contact that the message is from or to. */
+  readonly contact_id: ContactId;
+  /** The conversation that the message belongs to. */
+  readonly conversation_id: ConversationId;
+  /** The channel that the message came or was sent on. */
+  readonly channel: Channel;
+}
+
+export const messageRedactedDataSchema = z
+  .strictObject({
+    message_id: ids.message.describe("The id of the message."),
+    contact_id: ids.contact.describe("The contact that the message is from or to."),
+    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
+    channel: channelSchema.describe("The channel that the message came or was sent on."),
+  })
+  .describe("The content of a message was removed.");
+
+export const messageRedacted: EventDefinition<"message.redacted", MessageRedactedData> =
+  defineEvent("message.redacted", messageRedactedDataSchema);

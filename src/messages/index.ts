@@ -5,6 +5,8 @@ export {
   type MessageFailedData,
   messageReceived,
   type MessageReceivedData,
+  messageRedacted,
+  type MessageRedactedData,
   messageSent,
   type MessageSentData,
   messageUpdated,

@@ -42,6 +42,7 @@ const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] }
   "message.sent": (data) => ({ ...data, contact: withoutName(data.contact), to: "" }),
   "message.updated": (data) => ({ ...data, to: "", error: withoutText(data.error) }),
   "message.failed": (data) => ({ ...data, to: "", error: withoutText(data.error) }),
+  "message.redacted": (data) => data,
   "contact.created": ({ contact }) => ({ contact: emptyContact(contact) }),
   "contact.updated": ({ contact }) => ({ contact: emptyContact(contact) }),
   "contact.opted_out": (data) => ({ ...data, contact: withoutName(data.contact), address: "" }),

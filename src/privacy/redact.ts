@@ -1,4 +1,5 @@
 import {
+  appendEvent,
   completedEventId,
   eraseConsumerErrorsOfKeys,
   eventById,
@@ -12,6 +13,7 @@ import {
   type Message,
   messageById,
   messageResource,
+  messageRedacted,
   type MessageRow,
   messages,
   removeWords,
@@ -91,6 +93,9 @@ export const redactMessage: Command<ById, Message> = {
       type: "redaction",
       at: iso(tx.now),
     });
+    const { id: message_id, contact_id, conversation_id, channel } = redacted;
+    const facts = { message_id, contact_id, conversation_id, channel };
+    appendEvent(tx, services.drawId, messageRedacted, facts, redacted);
     const [received, ofRuns] = await Promise.all([
       tx.get(eventById, [receivedEventId(message.id)]),
       Promise.all(quoting.map((run) => redactRun(tx, run))),

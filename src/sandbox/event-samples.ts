@@ -69,6 +69,12 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
       provider_code: null,
     },
   }),
+  "message.redacted": ({ contact: { id: contact_id } }) => ({
+    message_id,
+    contact_id,
+    conversation_id,
+    channel: "sms",
+  }),
   "contact.created": ({ contact }) => ({ contact }),
   "contact.updated": ({ contact }) => ({ contact }),
   "contact.opted_out": consentChange,

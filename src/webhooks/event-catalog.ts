@@ -14,6 +14,8 @@ import {
   type MessageFailedData,
   messageReceived,
   type MessageReceivedData,
+  messageRedacted,
+  type MessageRedactedData,
   messageSent,
   type MessageSentData,
   messageUpdated,
@@ -61,6 +63,8 @@ export interface EventMap {
    * it `delivered`.
    */
   readonly "message.failed": MessageFailedData;
+  /** The text and media of a message were removed. Remove them from your copies, too. */
+  readonly "message.redacted": MessageRedactedData;
   /**
    * A contact was created: by the API, an import, a webchat session, or the first message from or
    * to a new address.
@@ -103,6 +107,7 @@ const catalog: { readonly [T in EventType]: EventDefinition<T, EventMap[T]> } = 
   "message.sent": messageSent,
   "message.updated": messageUpdated,
   "message.failed": messageFailed,
+  "message.redacted": messageRedacted,
   "contact.created": contactCreated,
   "contact.updated": contactUpdated,
   "contact.opted_out": contactOptedOut,

@@ -224,6 +224,12 @@ const told: Readonly<Record<EventType, object>> = {
   },
   "message.updated": { ...state, status: "sent", error: null, previous_status: "sending" },
   "message.failed": { ...state, status: "expired", error: null },
+  "message.redacted": {
+    message_id: id("msg"),
+    contact_id: id("ct"),
+    conversation_id: id("conv"),
+    channel: "sms",
+  },
   "contact.created": { contact },
   "contact.updated": { contact },
   "contact.opted_out": consent,

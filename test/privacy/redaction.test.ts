@@ -45,6 +45,28 @@ describe.each(storages)("a redaction on $name", ({ open }) => {
   });
 });
 
+it("is told once by an event without the text, which an erasure leaves as it is", async () => {
+  const { engine, say, pass } = await agency(memory());
+  const told: string[] = [];
+  engine.consume("copies", ["message.received", "message.redacted"], ({ type, data }) => {
+    told.push(`${type} ${data.message_id}`);
+  });
+  const { id, contact_id, conversation_id } = await say("swordfish");
+  await pass();
+  await engine.messages.redact(id);
+  await engine.messages.redact(id);
+  await pass();
+  expect(told).toEqual([`message.received ${id}`, `message.redacted ${id}`]);
+  const events = async () => (await engine.events.list({ type: "message.redacted" })).data;
+  const data = { message_id: id, contact_id, conversation_id, channel: "sms" };
+  expect(await events()).toEqual([expect.objectContaining({ data })]);
+
+  await engine.contacts.erase(contact_id);
+  await pass();
+
+  expect(await events()).toEqual([expect.objectContaining({ data })]);
+});
+
 const charge = action({
   name: "charge",
   description: "Charges a card.",

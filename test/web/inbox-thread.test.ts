@@ -276,3 +276,17 @@ test("a message whose last change could not be read is read again", async ({ ski
   await page.unroute(read);
   await page.locator(".message.is-out[data-status=delivered]").waitFor();
 });
+
+test("a message that is redacted loses its text without a reload, and so does the list", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { id, conversation_id } = await shop.sandbox.inbound({ from, body: "Card 4111" });
+  await page.goto(`${url}#/all/${conversation_id}`);
+  await page.locator(".message", { hasText: "Card 4111" }).waitFor();
+  await page.locator(".row", { hasText: "Card 4111" }).waitFor();
+  await shop.messages.redact(id);
+  await page.locator(".message", { hasText: "was removed" }).waitFor();
+  await expect.poll(() => page.getByText("Card 4111").count()).toBe(0);
+});

@@ -30,6 +30,8 @@ function factsOf({ type, data }: Event): string {
     case "message.updated":
     case "message.failed":
       return messageFacts(data);
+    case "message.redacted":
+      return data.message_id;
     case "contact.created":
     case "contact.updated":
     case "contact.opted_out":

@@ -57,6 +57,8 @@ function summaryOf({ type, data }: Event): readonly string[] {
     case "message.sent":
     case "message.failed":
       return [data.status, shownAddress(data.to)];
+    case "message.redacted":
+      return [data.message_id];
     case "contact.created":
     case "contact.updated":
       return [data.contact.name ?? shownAddress(data.contact.phone ?? data.contact.id)];

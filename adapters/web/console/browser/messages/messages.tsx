@@ -74,11 +74,16 @@ function MessageList(): JSX.Element {
   useEffect(reload, [list]);
   useLive({
     onEvent: (event) => {
-      if (event.type !== "message.received" && event.type !== "message.updated") return;
+      const { type } = event;
+      const isOfMessage =
+        type === "message.received" || type === "message.updated" || type === "message.redacted";
+      if (!isOfMessage) return;
       const { message_id } = event.data;
       const rows = list.state.peek().rows ?? [];
       const row = rows.find(({ id }) => id === message_id);
-      if (row !== undefined && event.type === "message.updated") {
+      if (event.type === "message.redacted") {
+        if (row !== undefined) list.put({ ...row, body: null, media: [] });
+      } else if (row !== undefined && event.type === "message.updated") {
         const { status, error } = event.data;
         list.put({ ...row, status, error });
       } else if (row === undefined && message_id > (rows[0]?.id ?? "")) {

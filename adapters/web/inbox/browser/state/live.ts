@@ -35,6 +35,7 @@ import { countOf, type View } from "./views.ts";
 const types: readonly EventType[] = [
   "message.received",
   "message.updated",
+  "message.redacted",
   "conversation.created",
   "conversation.updated",
   "conversation.closed",
@@ -115,6 +116,16 @@ function onEvent(event: Event): void {
       if (!last || last.id < message_id) fetchSoon(conversation_id);
       else if (last.id === message_id) showStatus(conversation_id, last, event.data);
       endTyping(conversation_id, "us");
+      const open = thread.peek();
+      if (open?.id === conversation_id) open.refreshMessage(message_id);
+      break;
+    }
+    case "message.redacted": {
+      const { conversation_id, message_id } = event.data;
+      // The list shows the beginning of the last message.
+      if (conversationNow(conversation_id)?.last_message?.id === message_id) {
+        fetchSoon(conversation_id);
+      }
       const open = thread.peek();
       if (open?.id === conversation_id) open.refreshMessage(message_id);
       break;
