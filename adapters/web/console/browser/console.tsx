@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { KeyScope } from "../../../../src/index.ts";
 import {
   Badge,
@@ -9,6 +9,7 @@ import {
   Icon,
   type IconName,
   IconButton,
+  isFocusLost,
   linkTo,
   may,
   Menu,
@@ -102,13 +103,20 @@ export function Console(): JSX.Element {
   );
   const [asked = firstPart()] = place.value.path;
   const part = parts.find(({ id }) => id === asked);
+  const main = useRef<HTMLElement>(null);
+  const before = useRef(asked);
+  useLayoutEffect(() => {
+    // The link that the person followed may be gone.
+    if (asked !== before.current && isFocusLost()) main.current?.focus();
+    before.current = asked;
+  }, [asked]);
   return (
     <div class="console">
       <a class="skip-link" href="#main" onClick={skipToMain}>
         {t("skipToMain")}
       </a>
       <Sidebar active={part} onRequests={() => showRequests(true)} />
-      <main id="main" class="main" tabIndex={-1} key={asked}>
+      <main id="main" class="main" ref={main} tabIndex={-1} key={asked}>
         {part === undefined ? (
           <NoSuchPage />
         ) : (
