@@ -184,7 +184,10 @@ export interface ActionCall {
   readonly error: string | null;
   /** Present if the turn that needed the call has ended. Later turns make calls of their own. */
   readonly turn_ended?: true;
-  /** When the call is denied if nobody decides, in milliseconds. Present once the run has waited. */
+  /**
+   * When the call is denied if nobody decides, in milliseconds since the epoch. Present once the
+   * run has waited.
+   */
   readonly approve_by?: number;
   /** Present if the words were removed. The call may still be under way. */
   readonly redacted?: true;
