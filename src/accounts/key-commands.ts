@@ -17,7 +17,7 @@ import {
   type Services,
 } from "../operations/index.ts";
 import { drawKey } from "./key-format.ts";
-import { hasExpired, keyExpired } from "./check-key.ts";
+import { checkKey, hasExpired, keyExpired, secretExpiry } from "./check-key.ts";
 import { keyResource } from "./reads.ts";
 import { keyById, type KeyRow, keys } from "./rows.ts";
 import type { Tx } from "../store/index.ts";
@@ -37,7 +37,7 @@ export const createKey: Command<CreateKey, CreatedKey> = {
     const own = scopesOf(caller);
     const scopes = requested ?? keyScopes.filter((each) => own.includes(each));
     checkScopes(scopes, caller, "A new key cannot have scopes that its creator lacks.");
-    const callerExpiry = expiryOf(caller);
+    const callerExpiry = await expiryOf(tx, caller);
     const expires =
       expires_at === undefined ? callerExpiry : expires_at === null ? null : millis(expires_at);
     if (expires !== null && expires <= tx.now) {
@@ -65,9 +65,19 @@ function checkScopes(scopes: readonly KeyScope[], caller: Caller, rule: string):
   }
 }
 
-/** When the caller's secret stops working, in milliseconds. Null means never. */
-function expiryOf(caller: Caller): number | null {
-  return caller.type === "key" ? caller.expires_at : null;
+/**
+ * When the caller's secret stops working, in milliseconds. Null means never. Read and held in this
+ * transaction: the secret may have been replaced since the request was authenticated, for example
+ * while its body arrived.
+ * @throws TidingsError `invalid_api_key` if the secret has stopped working since
+ */
+async function expiryOf(tx: Tx, caller: Caller): Promise<number | null> {
+  if (caller.type !== "key") return null;
+  const key = await tx.get(keyById, [caller.key_id], { hold: true });
+  if (key === undefined || checkKey(key, caller.secret_hash, tx.now) !== "valid") {
+    throw new TidingsError("invalid_api_key", "The API key was revoked or expired meanwhile.");
+  }
+  return secretExpiry(key, caller.secret_hash);
 }
 
 /** Inserts a new key. Only the result contains the secret. The row keeps its hash. */
@@ -108,7 +118,7 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
     checkScopes(key.scopes, caller, "Rotating a key needs all of its scopes.");
     if (hasExpired(key, tx.now)) throw new TidingsError("conflict", keyExpired);
-    if (outlives(key.expires_at, expiryOf(caller))) {
+    if (outlives(key.expires_at, await expiryOf(tx, caller))) {
       throw new TidingsError(
         "insufficient_scope",
         "The key to rotate lasts longer than the secret of this request. Rotate it with a secret " +

@@ -11,7 +11,7 @@ import { boundedCache, type KeyId, type Scope, TidingsError } from "../kernel/in
 import type { KeyCaller } from "../operations/index.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
-import { checkKey, keyExpired, secretExpiry } from "./check-key.ts";
+import { checkKey, keyExpired } from "./check-key.ts";
 
 /** The scope of a valid key, and what the key may do. */
 export interface Authenticated {
@@ -96,8 +96,7 @@ export class KeyRing {
     }
     this.#recordUse(key, now);
     const { account_id, mode, id: key_id, scopes } = key;
-    const expires_at = secretExpiry(key, hash);
-    const caller: KeyCaller = { type: "key", key_id, scopes, expires_at, secret_hash: hash };
+    const caller: KeyCaller = { type: "key", key_id, scopes, secret_hash: hash };
     return { scope: { account_id, mode }, caller, requests_per_second };
   }
 

@@ -65,12 +65,7 @@ export interface KeyCaller {
   readonly type: "key";
   readonly key_id: KeyId;
   readonly scopes: readonly KeyScope[];
-  /**
-   * When the presented secret stops working, in milliseconds since the epoch. Null means never. A
-   * secret that was replaced can end before its key.
-   */
-  readonly expires_at: number | null;
-  /** The hash of the presented secret. */
+  /** The hash of the presented secret, which can end before its key if it is replaced. */
   readonly secret_hash: string;
 }
 

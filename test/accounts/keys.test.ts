@@ -300,6 +300,38 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await rotate(secret ?? "")).toBe(200);
   });
 
+  it("cannot be prolonged by a secret that is replaced while a body arrives", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { account, id, key } = await tenant(one);
+    const finish = async (
+      path: string,
+      [first, rest]: readonly [string, string],
+      secret: string,
+    ) => {
+      let current = "";
+      async function* arriving(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from(first);
+        current = (await account.apiKeys.rotate(id, { grace_seconds: 60 })).secret ?? "";
+        yield Buffer.from(rest);
+      }
+      const headers = ["Content-Type", "application/json"];
+      const answer = await call(one.api, {
+        method: "POST",
+        path,
+        key: secret,
+        headers,
+        arriving: arriving(),
+      });
+      return { status: answer.status, current };
+    };
+    const created = await finish("/v1/api-keys", ['{"name":"longer",', '"expires_at":null}'], key);
+    expect(created.status).toBe(422);
+    const rotated = await finish(`/v1/api-keys/${id}/rotate`, ["{", "}"], created.current);
+    expect(rotated.status).toBe(403);
+    expect(await ask(one, rotated.current)).toBe(200);
+  });
+
   it("can only rotate or revoke keys whose scopes they have", async () => {
     const { engine } = world();
     const one = engine(open().connect());

@@ -304,7 +304,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     key_id: KeyId = "key_1",
   ): Authenticated => ({
     scope: { account_id: "acct_1", mode },
-    caller: { type: "key", key_id, scopes, expires_at: null, secret_hash: "" },
+    caller: { type: "key", key_id, scopes, secret_hash: "" },
     requests_per_second: 100,
   });
   const known = new Map<string, Authenticated>([
