@@ -206,6 +206,7 @@ describe("the event types", () => {
       "conversation.updated",
       "message.failed",
       "message.received",
+      "message.redacted",
       "message.sent",
       "message.updated",
       "sentiment.changed",
