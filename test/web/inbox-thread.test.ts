@@ -290,3 +290,37 @@ test("a message that is redacted loses its text without a reload, and so does th
   await page.locator(".message", { hasText: "was removed" }).waitFor();
   await expect.poll(() => page.getByText("Card 4111").count()).toBe(0);
 });
+
+test("an old message that is redacted does not appear above those that are loaded", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const receive = (body: string, from = "+14155550100") => shop.sandbox.inbound({ from, body });
+  const { id, conversation_id } = await receive("Card 4111");
+  for (let i = 0; i < 60; i++) await receive(`Question ${i}`);
+  await page.goto(`${url}#/all/${conversation_id}`);
+  const messages = page.locator(".message");
+  await messages.filter({ hasText: "Question 59" }).waitFor();
+  const read: string[] = [];
+  page.on("request", (request) => read.push(new URL(request.url()).pathname));
+  await shop.messages.redact(id);
+  // Events come in order, and each is read after the one before.
+  for (const body of ["Next", "Last"]) {
+    await receive(body);
+    await messages.filter({ hasText: body }).waitFor();
+  }
+  expect(read.filter((path) => path.endsWith(id))).toEqual([]);
+  expect(await messages.filter({ hasText: "was removed" }).count()).toBe(0);
+});
+
+test("a redacted message leaves the results of a search, too", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const { id } = await receive("Card 4111");
+  await receive("Thank you");
+  await page.goto(`${url}#/all?q=card`);
+  await page.locator(".row", { hasText: "Card 4111" }).waitFor();
+  await shop.messages.redact(id);
+  await page.locator(".row", { hasText: "Thank you" }).waitFor();
+  expect(await page.getByText("4111").count()).toBe(0);
+});

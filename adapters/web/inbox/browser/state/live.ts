@@ -26,6 +26,7 @@ import {
 } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { tellStatus } from "./failures.ts";
+import { forgetMatch } from "./matches.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
@@ -120,16 +121,9 @@ function onEvent(event: Event): void {
       if (open?.id === conversation_id) open.refreshMessage(message_id);
       break;
     }
-    case "message.redacted": {
-      const { conversation_id, message_id } = event.data;
-      // The list shows the beginning of the last message.
-      if (conversationNow(conversation_id)?.last_message?.id === message_id) {
-        fetchSoon(conversation_id);
-      }
-      const open = thread.peek();
-      if (open?.id === conversation_id) open.refreshMessage(message_id);
+    case "message.redacted":
+      redacted(event);
       break;
-    }
     case "conversation.created":
     case "conversation.updated":
     case "conversation.closed":
@@ -190,6 +184,22 @@ function received(event: Event<"message.received">): void {
     unread_count: row.unread_count + 1,
     message_count: row.message_count + 1,
   });
+}
+
+/** Reads again, or forgets, what has the text of the message or was made from it. */
+function redacted({ data }: Event<"message.redacted">): void {
+  const { conversation_id, message_id, contact_id } = data;
+  forgetMatch(conversation_id, message_id);
+  // The list shows the beginning of the last message.
+  if (conversationNow(conversation_id)?.last_message?.id === message_id) {
+    fetchSoon(conversation_id);
+  }
+  const open = thread.peek();
+  if (open?.id === conversation_id) void open.refreshRedacted(message_id);
+  // The reason of a hand-off may quote the message.
+  if (handoffs.peek().has(conversation_id)) void loadHandoffs();
+  // The contact's observations were made from messages.
+  touchContact(contact_id);
 }
 
 /** Says that a colleague took the conversation that is open here. */

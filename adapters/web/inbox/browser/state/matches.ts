@@ -5,6 +5,14 @@ import type { Message } from "../../../../../src/index.ts";
 /** The newest message of each conversation that has the words, by the conversation's id. */
 export const matches = signal<ReadonlyMap<string, Message>>(new Map());
 
+/** Forgets a message that has lost its text. */
+export function forgetMatch(conversationId: string, messageId: string): void {
+  if (matches.peek().get(conversationId)?.id !== messageId) return;
+  const left = new Map(matches.peek());
+  left.delete(conversationId);
+  matches.value = left;
+}
+
 /** A piece of a text. */
 export interface Piece {
   readonly text: string;

@@ -150,6 +150,16 @@ export class Thread {
   }
 
   /**
+   * Reads a message again that was redacted, if it is shown. An older one would appear without the
+   * messages after it.
+   */
+  async refreshRedacted(id: string): Promise<void> {
+    // The page that has it may have been read before.
+    await this.loading;
+    if (this.messages.has(id)) this.refreshMessage(id);
+  }
+
+  /**
    * Reads what changed: a few messages one by one, and many with the page of the latest. Changes
    * that come meanwhile wait for the next round, so a mailing costs a few requests a second.
    */
