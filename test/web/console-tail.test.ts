@@ -79,3 +79,28 @@ test("a filter that matches nothing yet shows the first event that matches, thou
   await page.getByRole("button", { name: "Show 1 new event" }).click();
   await page.locator(".event-summary", { hasText: "Second" }).waitFor();
 });
+
+test("a message that is redacted loses its text in the tail, in its event and on a phone, also while the tail is paused", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const { page } = await newTab(context);
+  const { page: phones } = await newTab(context);
+  await page.goto(`${url}#/events?type=message.received`);
+  await page.getByRole("status").getByText("Live").waitFor();
+  const receive = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
+  await phones.goto(`${url}#/phones`);
+  const { id } = await receive("Card 4111");
+  await receive("Thank you");
+  await phones.getByText("Card 4111").waitFor();
+  await page.locator(".event-row", { hasText: "Card 4111" }).click();
+  await page.locator(".detail", { hasText: "Card 4111" }).waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await shop.messages.redact(id);
+  for (const each of [page, phones]) {
+    await expect.poll(() => each.getByText("4111").count()).toBe(0);
+  }
+  expect(await page.locator(".event-row").count()).toBe(2);
+});

@@ -21,7 +21,7 @@ import {
   useShortcuts,
   VirtualList,
 } from "../../../shared/browser/index.ts";
-import { useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { Json } from "../parts/json.tsx";
 import { Facts, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
@@ -31,6 +31,7 @@ import { EventRow } from "./event-row.tsx";
 import { matches, maxEvents, Tail } from "./tail.ts";
 
 const rowHeight = 2.75;
+const refreshDelayMs = 200;
 
 /** A live tail of the events, with the payload of one. */
 export function EventsPage(): JSX.Element {
@@ -217,6 +218,14 @@ function EventDetail({ id, known, type }: EventDetailProps): JSX.Element {
     else resource.set(known);
     return () => resource.stop();
   }, [resource]);
+  const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
+  useLive({
+    // The event may be about the message, or quote it.
+    onEvent: ({ type: each }) => {
+      if (each === "message.redacted") refresh();
+    },
+    onGap: refresh,
+  });
   const { data: event, error } = resource.state.value;
   const back = (
     <a class="page-back" href={linkTo(["events"], { type })}>

@@ -80,10 +80,21 @@ export class Tail {
 
   /** Takes an event of the stream. */
   take(event: Event): void {
+    if (event.type === "message.redacted") this.redact(event.data.message_id);
     if (this.type !== undefined && event.type !== this.type) return;
     this.arrived.unshift(event);
     this.arrived.length = Math.min(this.arrived.length, maxEvents);
     this.timer ??= setTimeout(() => this.flush(), flushMs);
+  }
+
+  /** Removes the text of a message, also while the tail is paused. */
+  private redact(message: string): void {
+    const redacted = (event: Event): Event =>
+      event.type === "message.received" && event.data.message_id === message
+        ? { ...event, data: { ...event.data, body: "", media: [] } }
+        : event;
+    this.arrived = this.arrived.map(redacted);
+    this.events.value = this.events.peek()?.map(redacted);
   }
 
   pause(isPaused: boolean): void {

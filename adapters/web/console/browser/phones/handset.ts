@@ -25,7 +25,13 @@ export class Handset {
 
   /** Reads the messages again if the event is about this phone. */
   observe(event: Event): void {
-    if (numberOf(event) === this.number) this.refresh();
+    if (numberOf(event) === this.number || this.isRedacted(event)) this.refresh();
+  }
+
+  /** Whether the event says that a message of this phone has lost its text. */
+  private isRedacted({ type, data }: Event): boolean {
+    if (type !== "message.redacted") return false;
+    return this.messages.peek()?.some(({ id }) => id === data.message_id) === true;
   }
 
   /** Shows a message that the page just sent. */
