@@ -90,8 +90,15 @@ test("another try is offered only if it may succeed, and else what to do instead
       retry: false,
       text: "Ask an administrator",
     },
-    // The description of such a problem says what to do.
+    // The descriptions of such problems say what to do.
     { status: 403, code: "local_only", retryable: false, retry: false, text: "Nothing was read." },
+    {
+      status: 422,
+      errors: [{ parameter: "to", message: "Must be a phone number." }],
+      retryable: false,
+      retry: false,
+      text: /Must be a phone number\.\s*$/,
+    },
   ];
   for (const { retry, text, ...problem } of cases) {
     const detail = "Nothing was read.";

@@ -31,6 +31,11 @@ export class ApiError extends Error {
     return this.problem.retryable ?? (this.status >= 500 || this.status === 429);
   }
 
+  /** Whether it says what is wrong with what a person has entered. */
+  get isAboutFields(): boolean {
+    return fieldsOf(this.problem).length > 0;
+  }
+
   /** The problem of one field of the request's body, by its JSON pointer: `/body`. */
   field(pointer: string): string | undefined {
     return fieldsOf(this.problem).find((each) => each.pointer === pointer)?.message;

@@ -164,6 +164,7 @@ const canRetry = (error: unknown): boolean => !(error instanceof ApiError) || er
 function hintFor(error: unknown): string | undefined {
   if (!(error instanceof ApiError) || canRetry(error) || error.status === 401) return undefined;
   if (error.status === 404) return text("errorNotFoundHint");
+  if (error.isAboutFields) return undefined;
   if (error.status !== 403) return text("errorFinalHint");
   // The details of other refusals say what to do.
   return error.code === "insufficient_scope" ? text("errorForbiddenHint") : undefined;
