@@ -80,3 +80,21 @@ test("an address with an unknown view says so, and leads back to the conversatio
   await page.locator(".message", { hasText: "Bye" }).waitFor();
   expect(faults).toEqual([]);
 });
+
+test("a list that went while the pointer was on it is not held still when it is back", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  await shop.sandbox.inbound({ from: "+14155550100", body: "First" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/all`);
+  await page.locator(".row").hover();
+  await show(page, "#/nonsense");
+  await page.getByText("There is no such view").waitFor();
+  await page.mouse.move(0, 0);
+  await page.goBack();
+  await page.locator(".row", { hasText: "First" }).waitFor();
+  await shop.sandbox.inbound({ from: "+14155550101", body: "Second" });
+  await page.locator(".row", { hasText: "Second" }).waitFor();
+});

@@ -105,7 +105,11 @@ function holdWhilePointing(box: HTMLElement | null): () => void {
       { signal },
     );
   }
-  return () => stop.abort();
+  return () => {
+    stop.abort();
+    // A list that is gone gets no event that the pointer has left it.
+    list.hold(false);
+  };
 }
 
 function Footer(): JSX.Element | null {
