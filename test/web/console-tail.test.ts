@@ -1,7 +1,8 @@
-/** The tail of events, while its list is read and after an outage. */
+/** The tail of events while its list is read and after an outage, and what a redaction removes. */
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -103,4 +104,32 @@ test("a message that is redacted loses its text in the tail, in its event and on
     await expect.poll(() => each.getByText("4111").count()).toBe(0);
   }
   expect(await page.locator(".event-row").count()).toBe(2);
+});
+
+test("a run that is shown loses the text of a message that is redacted, and what quotes it", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const agent = await shop.agents.create({
+    name: "Bea",
+    instructions: "Help.",
+    channels: ["sms"],
+    reply: { debounce_ms: 0 },
+  });
+  const { id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Card 4111" });
+  const run = await eventually(async () => {
+    const [first] = (await shop.agents.runs(agent.id)).data;
+    expect(first?.status).toBe("completed");
+    return first?.id ?? "";
+  });
+  await page.goto(`${url}#/agents/${agent.id}/${run}`);
+  await page.getByText("Card 4111").waitFor();
+  // The output of the step of the model.
+  await page.getByText("confidence").first().waitFor({ state: "attached" });
+  await shop.messages.redact(id);
+  for (const text of ["4111", "confidence"]) {
+    await expect.poll(() => page.getByText(text).count()).toBe(0);
+  }
 });

@@ -33,9 +33,13 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
       resource.stop();
     };
   }, [resource]);
+  const isOfRun = (conversation: string): boolean =>
+    resource.data?.conversation_id === conversation;
   useLive({
     onEvent: ({ type, data }) => {
       if (type === "agent.run.completed" && data.run.id === id) refresh();
+      // A run that may quote the message has lost its texts.
+      if (type === "message.redacted" && isOfRun(data.conversation_id)) refresh();
     },
     onGap: () => {
       if (isGiven) refresh();

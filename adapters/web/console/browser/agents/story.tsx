@@ -13,6 +13,7 @@ import {
   Resource,
   type Tone,
 } from "../../../shared/browser/index.ts";
+import { useLive } from "../live.ts";
 import { Json } from "../parts/json.tsx";
 import { t } from "../texts.ts";
 
@@ -50,10 +51,19 @@ function useMessages(ids: readonly string[]): readonly Message[] {
       ),
     [key],
   );
-  useEffect(() => {
+  const read = (): void => {
     if (key !== "" && may("messages:read")) void messages.reload();
+  };
+  useEffect(() => {
+    read();
     return () => messages.stop();
   }, [messages]);
+  useLive({
+    onEvent: ({ type, data }) => {
+      if (type === "message.redacted" && ids.includes(data.message_id)) read();
+    },
+    onGap: read,
+  });
   return messages.data ?? [];
 }
 
