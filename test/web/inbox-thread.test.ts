@@ -324,3 +324,35 @@ test("a redacted message leaves the results of a search, too", async ({ skip }) 
   await page.locator(".row", { hasText: "Thank you" }).waitFor();
   expect(await page.getByText("4111").count()).toBe(0);
 });
+
+test("what was made from a redacted message is read again: the hand-off and the observations", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  await shop.agents.create({
+    name: "Bea",
+    instructions: "Help.",
+    channels: ["sms"],
+    reply: { debounce_ms: 0 },
+  });
+  const from = "+14155550100";
+  const body = "Can I talk to a person?";
+  const { id, conversation_id } = await shop.sandbox.inbound({ from, body });
+  await eventually(async () =>
+    expect((await shop.events.list({ type: "conversation.handoff" })).data).toHaveLength(1),
+  );
+  const read = new Set<string>();
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (searchParams.get("type") === "conversation.handoff") read.add("hand-offs");
+    if (pathname.endsWith("/observations")) read.add("observations");
+  });
+  const all = ["hand-offs", "observations"];
+  await page.goto(`${url}#/all/${conversation_id}`);
+  await page.locator(".message", { hasText: body }).waitFor();
+  await expect.poll(() => [...read].toSorted()).toEqual(all);
+  read.clear();
+  await eventually(() => shop.messages.redact(id));
+  await page.locator(".message", { hasText: "was removed" }).waitFor();
+  await expect.poll(() => [...read].toSorted()).toEqual(all);
+});
