@@ -73,8 +73,7 @@ export async function startWork(
       dispatcher.wake();
     },
     async stop() {
-      await webhookWaker.stop();
-      const isIdle = await dispatcher.stop();
+      const [isIdle] = await Promise.all([dispatcher.stop(), webhookWaker.stop()]);
       await register.stop({ isIdle });
     },
   };

@@ -37,7 +37,10 @@ export type Claim<K extends JobKind = JobKind> = { [P in K]: JobOf<P> & Leased }
 export interface JobRun {
   /** Aborts at the deadline of the engine's stop. */
   readonly abort: AbortSignal;
-  /** Aborts when the engine begins to stop: finish what has started, and start nothing more. */
+  /**
+   * Aborts when the engine begins to stop, at the latest with `abort`: finish what has started, and
+   * start nothing more.
+   */
   readonly stopping: AbortSignal;
   /**
    * Counts the job in its slow lane from now on, because it waits long for a remote. Frees its slot

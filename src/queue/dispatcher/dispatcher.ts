@@ -58,7 +58,12 @@ export class Dispatcher {
   readonly #loop: Promise<void>;
   readonly #searches: FailureLog;
   readonly #leases: FailureLog;
-  readonly #stopping = new AbortController();
+  readonly #stop = new AbortController();
+  /**
+   * Aborts when `stop` is called. Also at the deadline of an engine's stop that still waits for
+   * other work: no job may start from then on.
+   */
+  readonly #stopping: AbortSignal;
   /** Whether the deadline of a stop came while jobs ran. */
   #hasAborted = false;
   /** Whether the last wait ended without a reason to search. */
@@ -81,10 +86,11 @@ export class Dispatcher {
       );
     this.#backlogs = new Map(options.pools.map((pool) => [pool, backlogOf(pool)]));
     this.#wake = new WakeFlag(options.clock);
+    this.#stopping = AbortSignal.any([this.#stop.signal, options.abort]);
     this.#running = new RunningJobs({
       ...options,
       slots: this.#slots,
-      stopping: this.#stopping.signal,
+      stopping: this.#stopping,
       wake: () => this.#wake.raise(),
     });
     this.#searches = new FailureLog({
@@ -118,7 +124,7 @@ export class Dispatcher {
    * aborted: an aborted job may still be leased.
    */
   async stop(): Promise<boolean> {
-    this.#stopping.abort();
+    this.#stop.abort();
     this.#unsubscribe();
     this.#removeStarter();
     this.#wake.raise();
@@ -141,11 +147,11 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#stopping.aborted) {
       this.#wake.lower();
       const wait = await this.#searchOrPoll();
       if (wait === undefined) continue;
-      if (this.#stopping.signal.aborted) break;
+      if (this.#stopping.aborted) break;
       this.#sleepsUntil = this.#options.clock.now() + wait;
       const isWoken = await this.#wake.wait(wait);
       this.#isPolling = !isWoken && wait === pollMs;
@@ -204,7 +210,7 @@ export class Dispatcher {
   async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
     const found = await this.#find(now);
     // `stop` may have been called during the search.
-    if (this.#stopping.signal.aborted) return new Set();
+    if (this.#stopping.aborted) return new Set();
     const [running, startable] = partition(found, (job) => this.#running.has(job));
     for (const job of running) this.#running.noteDueAgain(job);
     const leasing = startable.map((job) => this.#lease(job));
@@ -267,6 +273,7 @@ export class Dispatcher {
 
   /** Takes a slot for a job that begins in the transaction that arms it. Returns whether it did. */
   #takeSlotAtOnce(job: JobRow, lane: Lane): boolean {
+    if (this.#stopping.aborted) return false;
     if (this.#waitForOthersMs(lane) > 0 || this.#running.has(job)) return false;
     return this.#backlogOf(lane)?.takeSlotFor(lane) === true;
   }

@@ -18,7 +18,7 @@ export interface RunningJobsOptions {
   readonly awaited: { run<T>(work: () => Promise<T>): Promise<T> };
   /** Aborts the jobs, at the deadline of a stop. */
   readonly abort: AbortSignal;
-  /** Aborts when the engine begins to stop. */
+  /** Aborts when the engine begins to stop, at the latest with `abort`. */
   readonly stopping: AbortSignal;
   /** Called when another job may start. */
   readonly wake: () => void;
