@@ -32,9 +32,12 @@ class CallHistory {
     return this.#erasers.get(runIdOf(key)) === engine;
   }
 
-  /** The version of the call with this status, if there ever was one. */
+  /**
+   * The last version of the call with this status, if there ever was one. Another call may have had
+   * the key before: it was taken back, because it was not made.
+   */
   find(key: string, status: ActionCall["status"]): ActionCall | undefined {
-    return this.#calls.get(key)?.find((call) => call.status === status);
+    return this.#calls.get(key)?.findLast((call) => call.status === status);
   }
 }
 
