@@ -111,8 +111,8 @@ export interface CreateKey {
    */
   readonly scopes?: KeyScope[] | undefined;
   /**
-   * When the key stops working. Null means never. Not later than the secret of the request, which
-   * is also the default.
+   * When the key stops working. Null means never. At the latest, that is when the secret of the
+   * request stops working. This is also the default.
    */
   readonly expires_at?: string | null | undefined;
 }
@@ -136,8 +136,8 @@ export const createKeySchema = z
       .nullable()
       .optional()
       .describe(
-        "When the key stops working. Null means never. Not later than the secret of the request, " +
-          "which is also the default.",
+        "When the key stops working. Null means never. At the latest, that is when the secret of " +
+          "the request stops working. This is also the default.",
       ),
   })
   .meta({ id: "CreateApiKey", description: "A new API key." });

@@ -103,7 +103,7 @@ export function Inbox(): JSX.Element {
   );
 }
 
-/** What an address shows that names no view. */
+/** Says that the address names no view of the inbox. */
 function NoSuchView(): JSX.Element {
   return (
     <EmptyState

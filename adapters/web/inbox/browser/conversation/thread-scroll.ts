@@ -14,11 +14,17 @@ const nearEnd = 24;
 /** How near to the beginning older messages are loaded. */
 const nearStart = 600;
 
-/** The thread, once it is open. Until then, that of another conversation may be. */
+/**
+ * Returns the thread of a conversation. Returns undefined while it is not open yet: the thread of
+ * another conversation may still be open.
+ */
 export const threadOf = (id: string): Thread | undefined =>
   thread.value?.id === id ? thread.value : undefined;
 
-/** What is sent, without what is typed: a key would draw the whole thread. */
+/**
+ * Returns the messages that are being sent. It does not follow what is typed: otherwise, each key
+ * would draw the whole thread again.
+ */
 export const useOutgoing = (id: string): readonly Outgoing[] =>
   useComputed(() => keptOf(id).value.outgoing).value;
 

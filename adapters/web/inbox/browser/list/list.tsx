@@ -78,7 +78,10 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
   );
 }
 
-/** A finger has no place to rest, so it holds the order only while it touches. */
+/**
+ * Holds the order of the rows while the mouse is over the list, or while a finger touches it.
+ * Returns a function that ends this.
+ */
 function holdWhilePointing(box: HTMLElement | null): () => void {
   if (box === null) return () => {};
   const stop = new AbortController();
