@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { KeyScope } from "../../../../../src/index.ts";
 import {
   Button,
@@ -33,7 +33,8 @@ interface PageViewProps {
 /** One page of the console, with its title and actions. */
 export function PageView(props: PageViewProps): JSX.Element {
   const { title, about, back, badge, actions, isFull, children } = props;
-  useEffect(() => {
+  // Before the paint, so that the tab and the heading never name two pages.
+  useLayoutEffect(() => {
     document.title = t("documentTitle", { page: title });
   }, [title]);
   return (
