@@ -40,6 +40,7 @@ import {
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
+import { mailRedaction } from "../webchat/index.ts";
 import { rewriteDeliveries } from "../webhooks/index.ts";
 
 /**
@@ -89,6 +90,7 @@ export const redactMessage: Command<ById, Message> = {
       updated_at: tx.now,
     });
     await removeWords(tx, message);
+    await mailRedaction(tx, redacted);
     writeTimeline(tx, services.drawId, message, redacted, {
       type: "redaction",
       at: iso(tx.now),

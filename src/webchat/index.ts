@@ -1,4 +1,5 @@
 export { forgetVisitor, removeMail } from "./sessions.ts";
+export { mailRedaction } from "./mailboxes.ts";
 export { authenticateVisitor, type Visitor } from "./authenticate-visitor.ts";
 export type {
   ShowTyping,

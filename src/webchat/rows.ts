@@ -40,8 +40,8 @@ export const webchatSessionsByExpiry = webchatSessions.acrossScopes.index("by_ex
 ]);
 
 /**
- * The messages sent to an address, numbered 1, 2, 3 … without gaps. A browser reports its position
- * by number.
+ * The messages sent to an address, numbered 1, 2, 3 … A redacted message moves to the next number
+ * and leaves a gap. A browser reports its position by number.
  */
 export const mailboxes = scoped("webchat_mailboxes", {
   address: text(),
@@ -65,7 +65,7 @@ export interface MailRow extends RowOf<typeof mail> {}
 
 export const mailByPosition = mail.acrossScopes.unique("by_position", ["position"]);
 export const mailByNumber = mail.key("address", "number");
-/** A message is in a mailbox at most once, even when it is sent repeatedly. */
+/** A message is in a mailbox at most once, even when it is sent repeatedly or redacted. */
 export const mailOfMessage = mail.byId.unique("by_message", ["message_id", "address"]);
 
 /** The name under which streams wait for this mailbox. */

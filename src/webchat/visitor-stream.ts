@@ -169,7 +169,11 @@ function entriesAfter(
   });
 }
 
-/** Uses the current messages: a redacted message has no body, and an erased one is skipped. */
+/**
+ * Uses the current messages: a redacted message has no body, and an erased one is skipped. Over
+ * HTTP, redacted messages have an event type of their own, so that a page which only shows messages
+ * does not get them.
+ */
 async function messagesOf(
   reads: Reads,
   entries: readonly MailRow[],
@@ -185,6 +189,7 @@ async function messagesOf(
   return entries.flatMap(({ number, message_id }) => {
     const message = found.get(message_id);
     if (message === undefined) return [];
-    return [{ id: String(number), value: webchatMessage(message, nameOf(message.author)) }];
+    const item = { id: String(number), value: webchatMessage(message, nameOf(message.author)) };
+    return [message.body === null ? { ...item, event: "redaction" } : item];
   });
 }

@@ -6,11 +6,12 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { allRows } from "./rows.ts";
 import type { World } from "./world.ts";
 
-/** A message that the browser received from its event stream. */
+/** A message, or its redaction, that the browser received from its event stream. */
 export interface ReceivedMessage {
-  /** The message's number in the visitor's mailbox. */
+  /** Its number in the visitor's mailbox. */
   readonly number: number;
   readonly message: WebchatMessage;
+  readonly isRedaction: boolean;
 }
 
 /** A message that the visitor posted. */
@@ -131,11 +132,14 @@ export class Browser {
     const { trace, dice, faultsStopped } = this.#world;
     const message = JSON.parse(data) as WebchatMessage;
     const { session_id } = this.admission;
-    this.received.push({ number: Number(number), message });
+    const isRedaction = /^event: redaction$/m.test(event);
+    this.received.push({ number: Number(number), message, isRedaction });
+    const what = isRedaction ? `the redaction of ${message.id}` : message.id;
     trace.note(
       [session_id, message.id],
-      `visitor of ${session_id} receives ${message.id} as number ${number}`,
+      `visitor of ${session_id} receives ${what} as number ${number}`,
     );
+    if (isRedaction) return;
     if (faultsStopped || dice.chance(0.5)) {
       void this.#mark(message.id, dice.chance(0.5) ? "read" : "delivered");
     }

@@ -86,3 +86,14 @@ it("leaves out an older page if messages were dropped while it was read", () => 
   expect(thread.messages).toEqual(messages(0, 3));
   expect(thread.older).toBeNull();
 });
+
+it("keeps the text of a redacted message away, also from pages and answers that were on their way", () => {
+  const withoutText = { ...message(7), body: null, media: [] };
+  const thread = new Thread();
+  thread.redact(withoutText);
+  expect(thread.messages, "A message that is not shown does not appear.").toEqual([]);
+  thread.addNewest(page(10));
+  expect(thread.messages[7]).toEqual(withoutText);
+  thread.add([message(7)]);
+  expect(thread.messages).toEqual([...messages(0, 7), withoutText, ...messages(8, 10)]);
+});

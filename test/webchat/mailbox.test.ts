@@ -187,6 +187,47 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     expect(boxes.map(({ last_number }) => last_number)).toEqual([1, 1]);
   });
 
+  it("gets the redactions of messages that its browser may show, and no others", async () => {
+    const { engine, clock } = world();
+    const storage = open().connect();
+    const one = engine(storage);
+    const [kept, merged] = [await one.webchat.open(), await one.webchat.open()];
+    const { contact_id } = kept;
+    await one.start();
+    const secret = await send(one, contact_id, "secret");
+    await clock.advanceUntil(async () => (await entriesIn(storage)).length === 1);
+    const { id: own } = await one.webchat.sendAsVisitor(kept.id, { body: "my secret" });
+    await one.contacts.merge(contact_id, merged.contact_id);
+    const later = new Date(clock.now() + 60_000).toISOString();
+    const unsent = await one.messages.send({
+      to: contact_id,
+      channel: "webchat",
+      body: "never sent",
+      send_at: later,
+    });
+    await one.messages.cancel(unsent.id);
+    for (const id of [secret, own, unsent.id]) await one.messages.redact(id);
+
+    // Both browsers list what either has got.
+    for (const [{ id }, numbers] of [
+      [kept, ["2", "3"]],
+      [merged, ["1", "2"]],
+    ] as const) {
+      expect((await one.webchat.messages(id)).data.map(({ body }) => body)).toEqual([null, null]);
+      const told: unknown[] = [];
+      for await (const { id: number, message } of await one.webchat.stream(id)) {
+        told.push([number, message.id, message.body]);
+        if (told.length === 2) break;
+      }
+      expect(told).toEqual([secret, own].map((message, i) => [numbers[i], message, null]));
+    }
+    expect(await entriesIn(storage)).toHaveLength(4);
+
+    await one.contacts.erase(contact_id);
+    await clock.advanceUntil(async () => (await entriesIn(storage)).length === 0);
+    expect(await rowsOf(storage, mailboxes)).toEqual([]);
+  });
+
   it("marks all messages up to the browser's last number as delivered", async () => {
     const { engine, clock } = world();
     const storage = open().connect();

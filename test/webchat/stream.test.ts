@@ -214,7 +214,7 @@ test("a stream survives a merge of its contact and ends with its erasure, in eve
   expect((await there.post("/messages", { body: "still me" })).status).toBe(404);
 });
 
-test("a stream sends texts unchanged, and null for a redacted message", async () => {
+test("a stream sends texts unchanged", async () => {
   const there = await shop({}, { storage: withoutNotifications() });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const body = "<img src=x onerror=alert(1)>\nid: 99\n\ndata: forged\r\nevent: x \u2028 \u{1F600}";
@@ -222,11 +222,6 @@ test("a stream sends texts unchanged, and null for a redacted message", async ()
   await send(there, visitor, body);
   await eventually(() => expect(bodies(tab)).toEqual([body]));
   expect(tab.told[0]?.id).toBe("1");
-  const secret = await send(there, visitor, "secret");
-  await eventually(() => expect(bodies(tab)).toEqual([body, "secret"]));
-  await there.engine.messages.redact(secret);
-  const again = openTab(visitor);
-  await eventually(() => expect(bodies(again)).toEqual([body, null]));
 });
 
 test("a new session starts with new messages and records its browser's marks", async () => {

@@ -70,6 +70,7 @@ export function visitorOf({ base }: Pick<Shop, "base">, session: WebchatSession)
 /** A browser tab: the events of its `EventSource`, with their numbers. */
 export interface Tab {
   readonly told: { readonly id: string; readonly message: WebchatMessage }[];
+  readonly redactions: Tab["told"];
   readonly opened: () => number;
   readonly source: EventSource;
 }
@@ -77,13 +78,16 @@ export interface Tab {
 export function openTab({ url, token }: Pick<Visitor, "url" | "token">): Tab {
   const source = new EventSource(`${url}/stream?token=${encodeURIComponent(token)}`);
   onTestFinished(() => source.close());
-  const told: Tab["told"][number][] = [];
+  const of = (type: string): Tab["told"] => {
+    const told: Tab["told"] = [];
+    source.addEventListener(type, ({ lastEventId, data }) => {
+      told.push({ id: lastEventId, message: JSON.parse(String(data)) as WebchatMessage });
+    });
+    return told;
+  };
   let opened = 0;
   source.addEventListener("open", () => void opened++);
-  source.addEventListener("message", ({ lastEventId, data }) => {
-    told.push({ id: lastEventId, message: JSON.parse(String(data)) as WebchatMessage });
-  });
-  return { told, opened: () => opened, source };
+  return { told: of("message"), redactions: of("redaction"), opened: () => opened, source };
 }
 
 /** A storage whose commits go through `commit`, which may act before and after each. */

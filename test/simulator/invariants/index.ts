@@ -59,7 +59,11 @@ import {
   oneMessagePerRequest,
   segmentsCounted,
 } from "./stored-messages.ts";
-import { mailboxMatchesMessages, visitorSeesOnce } from "./webchat-mailboxes.ts";
+import {
+  mailboxMatchesMessages,
+  visitorLearnsOfRedactions,
+  visitorSeesOnce,
+} from "./webchat-mailboxes.ts";
 import { deliveriesOnSchedule, deliveriesProgress, pausesKept } from "./webhook-deliveries.ts";
 import { oneRequestAtATime, requestsDueAndInOrder, requestsSigned } from "./webhook-requests.ts";
 
@@ -118,6 +122,7 @@ export const invariants: readonly Invariant[] = [
   activityMovesForward,
   visitorSeesOnce,
   mailboxMatchesMessages,
+  visitorLearnsOfRedactions,
   sentimentFromScores,
   policyAllowed,
   quietHoursRespected,

@@ -54,12 +54,13 @@ export const visitorSeesOnce: Invariant = {
           for (let i = checked.get(browser) ?? 0; i < received.length; i++) {
             const each = received[i];
             if (each === undefined) continue;
-            const { number, message } = each;
+            const { number, message, isRedaction } = each;
             const last = received[i - 1]?.number ?? beginning(browser);
             const about = [session_id, message.id];
-            const isRepeated = received
-              .slice(0, i)
-              .some((earlier) => earlier.message.id === message.id);
+            // It may have been redacted while the browser was offline.
+            const isRepeated =
+              !isRedaction &&
+              received.slice(0, i).some((earlier) => earlier.message.id === message.id);
             if (isRepeated) {
               violations.push({
                 about,
@@ -106,16 +107,20 @@ export const mailboxMatchesMessages: Invariant = {
             });
           }
         }
-        const last = new Map<string, number>();
-        for (const { address, number } of allRows(database, mail)) {
-          const before = last.get(address) ?? 0;
-          if (number !== before + 1) {
-            violations.push({
-              about: [],
-              description: `number ${number} follows ${before} in the mailbox of ${address}`,
-            });
-          }
-          last.set(address, number);
+        const entries = Map.groupBy(allRows(database, mail), ({ address }) => address);
+        for (const [address, own] of entries) {
+          const last = own.at(-1)?.number ?? 0;
+          // A message that is redacted moves to the end and leaves a gap.
+          const moved = own.filter(({ account_id, mode, message_id }) =>
+            readRows(database, messageById, [account_id, mode, message_id]).some(
+              ({ body, direction }) => body === null && direction === "outbound",
+            ),
+          );
+          if (own.length <= last && last <= own.length + moved.length) continue;
+          violations.push({
+            about: [],
+            description: `the mailbox of ${address} has ${own.length} entries up to number ${last}, ${moved.length} of them redacted`,
+          });
         }
         for (const { received, admission, posted, isGone } of visitors.browsers) {
           const { session_id } = admission;
@@ -150,6 +155,34 @@ export const mailboxMatchesMessages: Invariant = {
           }
         }
         return violations;
+      },
+    };
+  },
+};
+
+export const visitorLearnsOfRedactions: Invariant = {
+  name: "A visitor's browser that may show a message learns of its redaction.",
+  check({ database, visitors }) {
+    return {
+      async end() {
+        const redacted = new Set<string>(
+          allRows(database, messages).flatMap(({ id, body }) => (body === null ? [id] : [])),
+        );
+        return visitors.present.flatMap(({ admission: { session_id }, received, posted }) => {
+          const told = new Set<string>(
+            received.flatMap(({ message, isRedaction }) => (isRedaction ? [message.id] : [])),
+          );
+          const shown = [
+            ...received.map(({ message }) => message.id),
+            ...posted.flatMap(({ message_id }) => message_id ?? []),
+          ];
+          return shown
+            .filter((id) => redacted.has(id) && !told.has(id))
+            .map((id) => ({
+              about: [session_id, id],
+              description: `the visitor of ${session_id} did not learn of the redaction of ${id}`,
+            }));
+        });
       },
     };
   },

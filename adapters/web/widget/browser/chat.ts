@@ -61,7 +61,8 @@ export class Chat {
   /** Whether messages were missed that are not loaded yet. */
   #isBehind = false;
   #unread = 0;
-  #latest: WebchatMessage | undefined;
+  /** The id of the message that arrived last. */
+  #latest: string | undefined;
   /** Whose messages are shown. */
   #contact: string | undefined;
   /** How many states the stream has sent. */
@@ -95,7 +96,7 @@ export class Chat {
       mayWrite: !this.#outbox.isFull,
       hasOlder: this.#thread.older !== null,
       unread: this.#unread,
-      latest: this.#latest,
+      latest: this.#thread.messages.find(({ id }) => id === this.#latest),
       conversation: this.#thread.state,
       typing: this.#typing.now,
     };
@@ -288,6 +289,10 @@ export class Chat {
           this.#tabs.tell({ kind: "arrival", ...arrival });
           this.#arrive(arrival);
         },
+        onRedaction: (redaction) => {
+          this.#tabs.tell({ kind: "redaction", ...redaction });
+          this.#redact(redaction);
+        },
         onSignal: (signal) => {
           this.#tabs.tell({ kind: "signal", signal });
           this.#showSignal(signal);
@@ -300,9 +305,11 @@ export class Chat {
   #receive(passed: Passed): void {
     switch (passed.kind) {
       case "arrival":
-        // Numbers have no gaps but for erased messages.
+      case "redaction":
+        // Numbers have no gaps but for erased and redacted messages.
         if (passed.number > this.#thread.number + 1) this.#isBehind = true;
-        this.#arrive(passed);
+        if (passed.kind === "arrival") this.#arrive(passed);
+        else this.#redact(passed);
         break;
       case "signal":
         this.#showSignal(passed.signal);
@@ -340,12 +347,19 @@ export class Chat {
     this.#thread.number = Math.max(this.#thread.number, number);
     this.#thread.add([message]);
     if (isNew) {
-      this.#latest = message;
+      this.#latest = message.id;
       this.listeners.tell("message", message);
     }
     if (this.#leads && !this.#isShown) void this.#receipts.mark(message.id, "delivered");
     if (this.#isBehind || this.#thread.messages.length > maxMessages) this.#catchUp();
     this.#readShown();
+    this.#draw();
+  }
+
+  #redact({ number, message }: Arrival): void {
+    this.#thread.number = Math.max(this.#thread.number, number);
+    this.#thread.redact(message);
+    if (this.#isBehind) this.#catchUp();
     this.#draw();
   }
 

@@ -8,7 +8,7 @@ import type {
 import { eventParser } from "../../shared/browser/sse.ts";
 import type { Session, VisitorApi } from "./visitor-api.ts";
 
-/** A message, and its number in the visitor's mailbox. */
+/** A message or its redaction, and the number of that in the visitor's mailbox. */
 export interface Arrival {
   readonly number: number;
   readonly message: WebchatMessage;
@@ -20,6 +20,7 @@ export interface StreamReader {
   readonly signal: AbortSignal;
   readonly onOpen: () => void;
   readonly onArrival: (arrival: Arrival) => void;
+  readonly onRedaction: (redaction: Arrival) => void;
   readonly onSignal: (signal: WebchatSignal) => void;
 }
 
@@ -30,7 +31,7 @@ const silenceMs = 45_000;
 export async function readStream(
   api: VisitorApi,
   session: Session,
-  { after, signal, onOpen, onArrival, onSignal }: StreamReader,
+  { after, signal, onOpen, onArrival, onRedaction, onSignal }: StreamReader,
 ): Promise<void> {
   const silence = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,8 +47,9 @@ export async function readStream(
     });
     onOpen();
     const parse = eventParser(({ id, type, data }) => {
-      if (type === "message") {
-        onArrival({ number: Number(id), message: JSON.parse(data) as WebchatMessage });
+      if (type === "message" || type === "redaction") {
+        const tell = type === "message" ? onArrival : onRedaction;
+        tell({ number: Number(id), message: JSON.parse(data) as WebchatMessage });
       } else if (type === "state") onSignal({ type, state: JSON.parse(data) as WebchatState });
       else if (type === "typing") onSignal({ type, typing: JSON.parse(data) as WebchatTyping });
     });

@@ -4,7 +4,7 @@ import type { Arrival } from "./stream.ts";
 
 /** What a tab tells the others. */
 export type Passed =
-  | ({ readonly kind: "arrival" } & Arrival)
+  | ({ readonly kind: "arrival" | "redaction" } & Arrival)
   | { readonly kind: "signal"; readonly signal: WebchatSignal }
   | { readonly kind: "sent"; readonly client_id: string; readonly message: WebchatMessage }
   /** The visitor has seen what was unread. */

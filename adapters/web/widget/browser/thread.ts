@@ -20,6 +20,11 @@ export class Thread {
   cuts = 0;
   /** From the earliest message up to this place none is missing. */
   #complete = "";
+  /**
+   * The ids of messages that were redacted. A page that the server read before, and that arrives
+   * after, still has their texts.
+   */
+  readonly #redacted = new Set<string>();
 
   has(id: string): boolean {
     return this.messages.some((each) => each.id === id);
@@ -27,8 +32,19 @@ export class Thread {
 
   /** Adds messages. One that is known already is replaced. */
   add(added: readonly WebchatMessage[]): void {
-    const byId = new Map([...this.messages, ...added].map((message) => [message.id, message]));
+    const all = [...this.messages, ...added].map((each) =>
+      this.#redacted.has(each.id) ? { ...each, body: null, media: [] } : each,
+    );
+    const byId = new Map(all.map((message) => [message.id, message]));
     this.messages = [...byId.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  }
+
+  /** Removes the text and the files of a message, also of one that is not shown yet. */
+  redact({ id }: WebchatMessage): void {
+    this.#redacted.add(id);
+    const [first = ""] = this.#redacted;
+    if (this.#redacted.size > maxMessages) this.#redacted.delete(first);
+    this.add([]);
   }
 
   /**

@@ -42,7 +42,7 @@ export function Widget({ chat, state, drafts, texts }: WidgetProps): JSX.Element
             {latest.author === "agent" || latest.author === "human"
               ? `${latest.author_name ?? texts[latest.author]}: `
               : ""}
-            {latest.body ?? texts.file}
+            {latest.body === null ? texts.removed : latest.body || texts.file}
           </p>
         )}
       </div>
