@@ -101,6 +101,39 @@ test("a thread has no gap if a reader scrolled back while the missed messages we
   }
 });
 
+test("a message that is drawn before the event of a reader's scrolling does not scroll back", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  for (let i = 0; i < 60; i++) await receive(`Line ${i}`);
+  const { conversation_id: id } = await receive("The last line");
+  await page.goto(`${url}#/all/${id}`);
+  const isAt = (place: "0" | "end") =>
+    page.waitForFunction(`(() => {
+      const box = document.querySelector(".thread");
+      const end = box.scrollHeight - box.clientHeight;
+      return end > 0 && Math.abs(box.scrollTop - (${place === "0" ? "0" : "end"})) < 2;
+    })()`);
+  await page.locator(".message", { hasText: "The last line" }).waitFor();
+  await isAt("end");
+  await receive("Followed");
+  await page.locator(".message", { hasText: "Followed" }).waitFor();
+  await isAt("end");
+  // No event of scrolling reaches the page, however soon the message does.
+  await page.evaluate(`addEventListener("scroll", (event) => event.stopPropagation(), true);
+    document.querySelector(".thread").scrollTop = 0`);
+  await receive("Not followed");
+  await page.locator(".message", { hasText: "Not followed" }).waitFor();
+  await page.getByRole("button", { name: "1 new message" }).waitFor();
+  const { top, end } = await page.evaluate<{ top: number; end: number }>(`(() => {
+    const { scrollTop, scrollHeight, clientHeight } = document.querySelector(".thread");
+    return { top: scrollTop, end: scrollHeight - clientHeight };
+  })()`);
+  expect(end - top).toBeGreaterThan(500);
+  expect(faults).toEqual([]);
+});
+
 test("what a reader sees moves only as far as they scroll", async ({ skip }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
   let id = "";

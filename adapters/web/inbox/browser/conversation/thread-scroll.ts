@@ -87,13 +87,28 @@ export function useAnchor(
   scroller: { readonly current: HTMLDivElement | null },
   id: string,
 ): { unseen: number; jump: () => void; onScroll: () => void } {
-  const place = useRef({ isAtEnd: true, first: "", count: 0, sending: 0 });
+  const place = useRef({ isAtEnd: true, top: 0, first: "", count: 0, sending: 0 });
   const [unseen, setUnseen] = useState(0);
   const shown = threadOf(id);
   const entries = shown?.entries.value ?? [];
   const outgoing = useOutgoing(id);
   const [{ id: first } = { id: "" }] = entries;
   const sending = outgoing.filter(({ state, tab }) => state === "sending" && tab === tabId).length;
+  /** A thread that is not displayed keeps its place. */
+  const topOf = (box: HTMLElement): number =>
+    box.clientHeight > 0 ? box.scrollTop : place.current.top;
+  const notePlace = (box: HTMLElement): void => {
+    place.current.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
+    place.current.top = topOf(box);
+  };
+  const scrollToEnd = (box: HTMLElement): void => {
+    box.scrollTop = box.scrollHeight;
+    place.current.top = topOf(box);
+  };
+  // A reader may have scrolled: the event comes a frame later. What is drawn must not scroll back.
+  if (scroller.current !== null && topOf(scroller.current) !== place.current.top) {
+    notePlace(scroller.current);
+  }
   // Where the reader is, before entries come or go above them. At the end, nobody needs it.
   const anchor =
     scroller.current === null || place.current.isAtEnd || first === place.current.first
@@ -105,24 +120,20 @@ export function useAnchor(
     if (box === null) return;
     const before = place.current;
     const isAtEnd = before.isAtEnd || sending > before.sending;
-    if (isAtEnd) {
-      box.scrollTop = box.scrollHeight;
-    } else if (anchor?.entry.isConnected) {
-      box.scrollTop += endOf(anchor.entry) - anchor.end;
-    }
+    if (isAtEnd) scrollToEnd(box);
+    else if (anchor?.entry.isConnected) box.scrollTop += endOf(anchor.entry) - anchor.end;
     // Older messages that were put before it have been asked for.
     if (!isAtEnd && first === before.first && entries.length > before.count) {
       setUnseen((count) => count + entries.length - before.count);
     }
-    place.current = { isAtEnd, first, count: entries.length, sending };
+    place.current = { isAtEnd, top: topOf(box), first, count: entries.length, sending };
   }, [entries, outgoing]);
 
   const onScroll = (): void => {
     const box = scroller.current;
     if (box === null) return;
-    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
-    place.current.isAtEnd = isAtEnd;
-    if (isAtEnd) setUnseen(0);
+    notePlace(box);
+    if (place.current.isAtEnd) setUnseen(0);
     loadNearStart();
   };
   const loadNearStart = (): void => {
@@ -140,7 +151,7 @@ export function useAnchor(
     const box = scroller.current;
     if (box === null) return;
     const observer = new ResizeObserver(() => {
-      if (place.current.isAtEnd) box.scrollTop = box.scrollHeight;
+      if (place.current.isAtEnd) scrollToEnd(box);
     });
     observer.observe(box);
     if (box.firstElementChild !== null) observer.observe(box.firstElementChild);
@@ -148,8 +159,7 @@ export function useAnchor(
   }, []);
 
   const jump = (): void => {
-    const box = scroller.current;
-    if (box !== null) box.scrollTop = box.scrollHeight;
+    if (scroller.current !== null) scrollToEnd(scroller.current);
     setUnseen(0);
   };
   return { unseen, jump, onScroll };
