@@ -164,6 +164,7 @@ export type {
   Consents,
   Contact,
   ContactCreatedData,
+  ContactErasedData,
   ContactReference,
   ContactSentiment,
   ContactUpdatedData,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineEvent } from "../events/index.ts";
-import { ids, type Medium, mediumSchema, type MessageId } from "../kernel/index.ts";
+import { type ContactId, ids, type Medium, mediumSchema, type MessageId } from "../kernel/index.ts";
 import { consentChangeFields, type ConsentSource } from "./consent-types.ts";
 import {
   type Contact,
@@ -38,6 +38,18 @@ export const contactUpdatedDataSchema = z
   .describe("A contact's data or addresses changed.");
 
 export const contactUpdated = defineEvent("contact.updated", contactUpdatedDataSchema);
+
+/** A contact was erased. Erase it from your copies, too. */
+export interface ContactErasedData {
+  /** The contact. It no longer exists. */
+  readonly contact_id: ContactId;
+}
+
+export const contactErasedDataSchema = z
+  .strictObject({ contact_id: ids.contact.describe("The contact. It no longer exists.") })
+  .describe("A contact was erased. Erase it from your copies, too.");
+
+export const contactErased = defineEvent("contact.erased", contactErasedDataSchema);
 
 /** The consent of an address changed: an opt-out or an opt-in. */
 export interface ConsentChangedData {

@@ -29,6 +29,8 @@ export {
   type ConsentChangedData,
   contactCreated,
   type ContactCreatedData,
+  contactErased,
+  type ContactErasedData,
   contactOptedIn,
   contactOptedOut,
   contactUpdated,

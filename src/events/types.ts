@@ -23,6 +23,7 @@ export const eventTypes = [
   "message.redacted",
   "contact.created",
   "contact.updated",
+  "contact.erased",
   "contact.opted_out",
   "contact.opted_in",
   "conversation.created",

@@ -45,6 +45,7 @@ const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] }
   "message.redacted": (data) => data,
   "contact.created": ({ contact }) => ({ contact: emptyContact(contact) }),
   "contact.updated": ({ contact }) => ({ contact: emptyContact(contact) }),
+  "contact.erased": (data) => data,
   "contact.opted_out": (data) => ({ ...data, contact: withoutName(data.contact), address: "" }),
   "contact.opted_in": (data) => ({ ...data, contact: withoutName(data.contact), address: "" }),
   "conversation.created": ({ conversation }) => ({ conversation: anonymized(conversation) }),

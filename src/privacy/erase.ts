@@ -4,6 +4,7 @@ import type { Command, Procedure, Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import {
+  contactErased,
   contactsMergedInto,
   contactToChange,
   identitiesOfContact,
@@ -16,6 +17,7 @@ import {
   type ContactRow,
 } from "../contacts/index.ts";
 import { currentConversation, statusPatch, writeConversation } from "../conversations/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { arm, type JobOrder } from "../queue/index.ts";
 import { forgetVisitor } from "../webchat/index.ts";
 
@@ -88,6 +90,10 @@ const startErasure: Command<ById, Erased> = {
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
     // Read again: closing a conversation writes its contact.
     const gone = [await contactToChange(tx, id), ...merged];
+    // The event names the contact in its data alone: events of the contact lose their deliveries.
+    for (const { id: contact_id } of gone) {
+      appendEvent(tx, services.drawId, contactErased, { contact_id }, {});
+    }
     await Promise.all([
       ...gone.map((each) => arm(tx, eraseJob(each, tx.now))),
       ...gone.map((each) => removeContact(tx, each)),

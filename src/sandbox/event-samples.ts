@@ -77,6 +77,7 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
   }),
   "contact.created": ({ contact }) => ({ contact }),
   "contact.updated": ({ contact }) => ({ contact }),
+  "contact.erased": ({ contact: { id: contact_id } }) => ({ contact_id }),
   "contact.opted_out": consentChange,
   "contact.opted_in": consentChange,
   "conversation.created": (facts) => ({ conversation: conversation(facts) }),

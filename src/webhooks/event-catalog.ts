@@ -25,6 +25,8 @@ import {
   type ConsentChangedData,
   contactCreated,
   type ContactCreatedData,
+  contactErased,
+  type ContactErasedData,
   contactOptedIn,
   contactOptedOut,
   contactUpdated,
@@ -72,6 +74,11 @@ export interface EventMap {
   readonly "contact.created": ContactCreatedData;
   /** A contact's data or addresses changed: by the API, an import, a merge or a webchat session. */
   readonly "contact.updated": ContactUpdatedData;
+  /**
+   * A contact was erased, or a contact that was merged into it. Erase it from your copies, too. It
+   * keeps no order with the contact's other events.
+   */
+  readonly "contact.erased": ContactErasedData;
   /** An address opted out. */
   readonly "contact.opted_out": ConsentChangedData;
   /** An address opted in. */
@@ -110,6 +117,7 @@ const catalog: { readonly [T in EventType]: EventDefinition<T, EventMap[T]> } = 
   "message.redacted": messageRedacted,
   "contact.created": contactCreated,
   "contact.updated": contactUpdated,
+  "contact.erased": contactErased,
   "contact.opted_out": contactOptedOut,
   "contact.opted_in": contactOptedIn,
   "conversation.created": conversationCreated,

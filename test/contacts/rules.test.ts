@@ -232,6 +232,7 @@ const told: Readonly<Record<EventType, object>> = {
   },
   "contact.created": { contact },
   "contact.updated": { contact },
+  "contact.erased": { contact_id: id("ct") },
   "contact.opted_out": consent,
   "contact.opted_in": consent,
   "conversation.created": { conversation },

@@ -197,6 +197,7 @@ describe("the event types", () => {
     expect(eventTypes.toSorted((a, b) => a.localeCompare(b))).toEqual([
       "agent.run.completed",
       "contact.created",
+      "contact.erased",
       "contact.opted_in",
       "contact.opted_out",
       "contact.updated",

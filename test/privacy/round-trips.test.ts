@@ -85,19 +85,23 @@ async function subscribe(
   );
 }
 
+/** The event that tells the erasure has deliveries of its own, which are inserted. */
+const isErased = ({ collection, kind }: Write): boolean =>
+  collection === deliveries && kind === "update";
+
 describe.each(storages)("an erasure of a contact with many deliveries on $name", (storage) => {
   it("writes each delivery once, and does not read all of them in each transaction", async () => {
     const there = opened(storage);
-    const { one, counts, reset, writesOf } = there;
+    const { one, counts, reset } = there;
     await subscribe(there, 600);
     const { contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
     const { length } = await rowsOf(there.storage, deliveries);
     reset();
     await one.contacts.erase(contact_id);
-    expect(writesOf(deliveries)).toBe(length);
+    expect(counts.writes.flat().filter(isErased)).toHaveLength(length);
     // Each is read in at most two transactions, together with its webhook.
     expect(counts.rows).toBeLessThan(4 * length);
-    const sizes = counts.writes.map((writes) => writes.filter(isOf(deliveries)).length);
+    const sizes = counts.writes.map((writes) => writes.filter(isErased).length);
     expect(Math.max(...sizes)).toBe(standardHistoryChunks.deliveries);
   });
 });
@@ -155,7 +159,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     await there.one.contacts.erase(contact_id);
     expect(there.counts.mostReads).toBeLessThan(few);
     // All events of the contact fit into one transaction.
-    expect(there.counts.writes.filter((writes) => writes.some(isOf(deliveries)))).toHaveLength(1);
+    expect(there.counts.writes.filter((writes) => writes.some(isErased))).toHaveLength(1);
   });
 
   it("attempt to deliver the events of an erased contact", async () => {

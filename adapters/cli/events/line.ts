@@ -32,6 +32,8 @@ function factsOf({ type, data }: Event): string {
       return messageFacts(data);
     case "message.redacted":
       return data.message_id;
+    case "contact.erased":
+      return data.contact_id;
     case "contact.created":
     case "contact.updated":
     case "contact.opted_out":

@@ -59,6 +59,8 @@ function summaryOf({ type, data }: Event): readonly string[] {
       return [data.status, shownAddress(data.to)];
     case "message.redacted":
       return [data.message_id];
+    case "contact.erased":
+      return [data.contact_id];
     case "contact.created":
     case "contact.updated":
       return [data.contact.name ?? shownAddress(data.contact.phone ?? data.contact.id)];

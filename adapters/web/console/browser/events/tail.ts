@@ -81,6 +81,7 @@ export class Tail {
   /** Takes an event of the stream. */
   take(event: Event): void {
     if (event.type === "message.redacted") this.redact(event.data.message_id);
+    if (event.type === "contact.erased") this.forget(event.data.contact_id);
     if (this.type !== undefined && event.type !== this.type) return;
     this.arrived.unshift(event);
     this.arrived.length = Math.min(this.arrived.length, maxEvents);
@@ -95,6 +96,13 @@ export class Tail {
         : event;
     this.arrived = this.arrived.map(redacted);
     this.events.value = this.events.peek()?.map(redacted);
+  }
+
+  /** Removes the events that name a contact. The server blanks them a little later. */
+  private forget(contact: string): void {
+    const isKept = ({ data }: Event): boolean => !JSON.stringify(data).includes(contact);
+    this.arrived = this.arrived.filter(isKept);
+    this.events.value = this.events.peek()?.filter(isKept);
   }
 
   pause(isPaused: boolean): void {

@@ -72,9 +72,15 @@ function MessageList(): JSX.Element {
     void list.reload();
   };
   useEffect(reload, [list]);
+  const removeOf = (contact: string): void => {
+    for (const { id, contact_id } of list.state.peek().rows ?? []) {
+      if (contact_id === contact) list.remove(id);
+    }
+  };
   useLive({
     onEvent: (event) => {
       const { type } = event;
+      if (type === "contact.erased") removeOf(event.data.contact_id);
       const isOfMessage =
         type === "message.received" || type === "message.updated" || type === "message.redacted";
       if (!isOfMessage) return;

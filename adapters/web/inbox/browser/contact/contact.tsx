@@ -94,11 +94,7 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
             />
           )}
           {dialog === "erase" && (
-            <EraseDialog
-              contact={data}
-              conversationId={conversationId}
-              onClose={() => setDialog(undefined)}
-            />
+            <EraseDialog contact={data} onClose={() => setDialog(undefined)} />
           )}
         </div>
       )}

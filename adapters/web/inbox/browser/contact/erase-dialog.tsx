@@ -1,30 +1,18 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
-import {
-  api,
-  Button,
-  Dialog,
-  explain,
-  go,
-  linkTo,
-  newKey,
-  TextField,
-  toast,
-} from "../../../shared/browser/index.ts";
-import { drop } from "../state/conversations.ts";
-import { forgetContact, forgetConversation } from "../state/drafts.ts";
+import { api, Button, Dialog, explain, newKey, TextField } from "../../../shared/browser/index.ts";
+import { removeErased } from "../state/erasure.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
 
 interface EraseProps {
   readonly contact: Contact;
-  readonly conversationId: string;
   readonly onClose: () => void;
 }
 
 /** Erases the contact after a typed confirmation. */
-export function EraseDialog({ contact, conversationId, onClose }: EraseProps): JSX.Element {
+export function EraseDialog({ contact, onClose }: EraseProps): JSX.Element {
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -34,12 +22,8 @@ export function EraseDialog({ contact, conversationId, onClose }: EraseProps): J
     setBusy(true);
     try {
       await api.delete(`v1/contacts/${contact.id}`, { key });
-      forgetContact(contact.id);
-      forgetConversation(conversationId);
       onClose();
-      go(linkTo(["all"]), true);
-      drop(conversationId);
-      toast({ message: t("erased") });
+      removeErased(contact.id);
     } catch (error) {
       setProblem(explain(error));
       setBusy(false);

@@ -19,7 +19,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
 import { conversation, fetchConversation } from "../state/conversations.ts";
-import { handoffs } from "../state/live.ts";
+import { handoffs } from "../state/handoffs.ts";
 import { now } from "../state/now.ts";
 import { isMe, nameOfAssignee } from "../state/people.ts";
 import { t } from "../texts.ts";

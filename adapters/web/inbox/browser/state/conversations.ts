@@ -26,8 +26,16 @@ export const conversationNow = (id: string): Conversation | undefined => known.g
 
 const changed = new Set<string>();
 
+/**
+ * The contacts that were erased while the page was open. Answers that the server read before still
+ * have their conversations.
+ */
+const erased = new Set<string>();
+const maxErased = 1_000;
+
 /** Adds or replaces a conversation. The list places it again when it may. */
 export function put(next: Conversation, sequence = nextSequence()): void {
+  if (erased.has(next.contact.id)) return;
   sequences.set(next.id, sequence);
   const held = known.get(next.id);
   if (held !== undefined) held.value = next;
@@ -61,11 +69,18 @@ export function putResponse(response: Conversation, sequence: number): void {
   else fetchSoon(response.id);
 }
 
-/** Removes a conversation, because its contact was erased. */
-export function drop(id: string): void {
-  known.delete(id);
-  sequences.delete(id);
-  list.remove(id);
+/** Removes the conversations of a contact that was erased. Returns their ids. */
+export function dropErased(contactId: string): readonly string[] {
+  erased.add(contactId);
+  const [first = ""] = erased;
+  if (erased.size > maxErased) erased.delete(first);
+  const dropped = [...known.keys()].filter((id) => conversationNow(id)?.contact.id === contactId);
+  for (const id of dropped) {
+    known.delete(id);
+    sequences.delete(id);
+    list.remove(id);
+  }
+  return dropped;
 }
 
 /** Changes some fields of a known conversation. */
@@ -202,7 +217,7 @@ class ConversationList {
   /** Appends a page. Returns how many rows it added. */
   private take(page: Page<Conversation>, sequence: number): number {
     for (const each of page.data) putResponse(each, sequence);
-    const fresh = page.data.filter(({ id }) => !this.rows.has(id));
+    const fresh = page.data.filter(({ id }) => known.has(id) && !this.rows.has(id));
     // Rows that the server put in order need no placing.
     for (const { id } of fresh) changed.delete(id);
     this.rows.append(fresh);

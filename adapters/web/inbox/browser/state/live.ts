@@ -1,14 +1,7 @@
 /** Applies live events to what the page shows. */
 import { signal } from "@preact/signals";
-import type {
-  Conversation,
-  Event,
-  EventType,
-  LastMessage,
-  Page,
-} from "../../../../../src/index.ts";
+import type { Conversation, Event, EventType, LastMessage } from "../../../../../src/index.ts";
 import {
-  api,
   current,
   listen,
   may,
@@ -25,7 +18,9 @@ import {
   put,
 } from "./conversations.ts";
 import { t } from "../texts.ts";
+import { removeErased } from "./erasure.ts";
 import { tellStatus } from "./failures.ts";
+import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
 import { forgetMatch } from "./matches.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
@@ -42,25 +37,17 @@ const types: readonly EventType[] = [
   "conversation.closed",
   "conversation.handoff",
   "contact.updated",
+  "contact.erased",
   "contact.opted_out",
   "contact.opted_in",
   "sentiment.changed",
 ];
 
-/** Why a conversation waits for a person. */
-export interface Handoff {
-  readonly reason: string;
-  readonly summary: string;
-  readonly at: string;
-}
-
-/** The hand-offs that the page knows, by conversation. */
-export const handoffs = signal<ReadonlyMap<string, Handoff>>(new Map());
-/** The maximum number of hand-offs, and of contacts with changes, that the page keeps. */
-const maxKept = 500;
-
 /** How many unread conversations a view has. */
 export const counts = signal<Partial<Record<View, number>>>({});
+
+/** The maximum number of contacts with changes that the page keeps. */
+const maxKept = 500;
 
 /** Increases when something about a contact changed. */
 export const contactVersion = signal<ReadonlyMap<string, number>>(new Map());
@@ -134,6 +121,9 @@ function onEvent(event: Event): void {
       break;
     case "contact.updated":
       touchContact(event.data.contact.id);
+      break;
+    case "contact.erased":
+      removeErased(event.data.contact_id);
       break;
     case "contact.opted_out":
     case "contact.opted_in":
@@ -231,40 +221,10 @@ function changed(next: Conversation): void {
   if (open?.id === next.id) void open.loadNotes();
 }
 
-function noteHandoff({ data, created_at }: Event<"conversation.handoff">): void {
-  // A later one may have arrived while the latest hand-offs were read.
-  if ((handoffs.peek().get(data.conversation_id)?.at ?? "") > created_at) return;
-  const next = new Map(handoffs.peek());
-  // Moves it behind those that were handed off before.
-  next.delete(data.conversation_id);
-  next.set(data.conversation_id, { reason: data.reason, summary: data.summary, at: created_at });
-  for (const oldest of next.keys()) {
-    if (next.size <= maxKept) break;
-    next.delete(oldest);
-  }
-  handoffs.value = next;
-}
-
 function touchContact(id: string): void {
   const next = new Map(contactVersion.peek());
   next.set(id, (next.get(id) ?? 0) + 1);
   contactVersion.value = next.size > maxKept ? new Map([[id, 1]]) : next;
-}
-
-/** Reads the reasons of the latest hand-offs. */
-async function loadHandoffs(): Promise<void> {
-  if (!may("events:read")) return;
-  try {
-    const { data } = await api.get<Page<Event>>("v1/events", {
-      type: "conversation.handoff",
-      limit: 100,
-    });
-    for (const event of data.toReversed()) {
-      if (event.type === "conversation.handoff") noteHandoff(event);
-    }
-  } catch {
-    // The reason is missing until the next hand-off.
-  }
 }
 
 let counting: ReturnType<typeof setTimeout> | undefined;

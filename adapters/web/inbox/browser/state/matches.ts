@@ -7,7 +7,11 @@ export const matches = signal<ReadonlyMap<string, Message>>(new Map());
 
 /** Forgets a message that has lost its text. */
 export function forgetMatch(conversationId: string, messageId: string): void {
-  if (matches.peek().get(conversationId)?.id !== messageId) return;
+  if (matches.peek().get(conversationId)?.id === messageId) forgetMatchIn(conversationId);
+}
+
+/** Forgets the message that was found in a conversation. */
+export function forgetMatchIn(conversationId: string): void {
   const left = new Map(matches.peek());
   left.delete(conversationId);
   matches.value = left;

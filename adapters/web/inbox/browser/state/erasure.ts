@@ -1,0 +1,25 @@
+/** Removes what the page has of a contact that was erased, here or by somebody else. */
+import { go, linkTo, placeNow, toast } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { dropErased } from "./conversations.ts";
+import { forgetContact, forgetConversation } from "./drafts.ts";
+import { forgetHandoff } from "./handoffs.ts";
+import { forgetMatchIn } from "./matches.ts";
+
+/** Leaves the contact's conversation if it is open. */
+export function removeErased(contactId: string): void {
+  forgetContact(contactId);
+  const conversations = dropErased(contactId);
+  for (const id of conversations) {
+    forgetConversation(id);
+    forgetHandoff(id);
+    forgetMatchIn(id);
+  }
+  const {
+    path: [view = "all", open = ""],
+    query,
+  } = placeNow();
+  if (!conversations.includes(open)) return;
+  go(linkTo([view], query), true);
+  toast({ message: t("erased") });
+}

@@ -1,0 +1,48 @@
+/** What an erasure tells the host application, so that it can erase its copies. */
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { agency } from "../agents/world.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { receivers } from "../webhooks/receivers.ts";
+
+it.each(storages)(
+  "an erasure is told once for each contact that is gone, with its id alone, on $name",
+  async ({ open }) => {
+    const { engine, say, pass } = await agency(open().connect());
+    const told: object[] = [];
+    engine.consume("copies", ["contact.erased"], ({ data }) => {
+      told.push(data);
+    });
+    const { contact_id } = await say("I am Ann.");
+    const { contact_id: other } = await say("I am Ann, too.", "+15005550102");
+    const { contact_id: stays } = await say("I am Ben.", "+15005550103");
+    await pass();
+    await engine.contacts.merge(contact_id, other);
+    await pass();
+
+    await engine.contacts.erase(contact_id, { idempotencyKey: "erase-ann" });
+    await engine.contacts.erase(contact_id, { idempotencyKey: "erase-ann" });
+    await pass();
+
+    const gone = [{ contact_id }, { contact_id: other }];
+    expect(told.toSorted(byText)).toEqual(gone.toSorted(byText));
+    const stored = (await engine.events.list({ type: "contact.erased" })).data;
+    expect(stored.map(({ data }) => data).toSorted(byText)).toEqual(gone.toSorted(byText));
+    expect((await engine.contacts.get(stays)).id).toBe(stays);
+  },
+);
+
+it("an erasure cancels the deliveries of the contact's events, but not that of its own", async () => {
+  const { engine, clock } = world();
+  const one = engine(memory(), { http: { client: receivers(clock).client } });
+  const { id } = await one.webhooks.create({ url: "https://crm.example/hooks", events: ["*"] });
+  const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "I am Ann." });
+  await one.contacts.erase(contact_id);
+  const { data } = await one.webhooks.deliveries(id, { limit: 100 });
+  const kept = data.filter(({ status }) => status !== "canceled");
+  expect(kept.map(({ event_type }) => event_type)).toEqual(["contact.erased"]);
+  expect(data.length).toBeGreaterThan(1);
+});
+
+const byText = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);

@@ -1,0 +1,72 @@
+/** What open pages keep of a contact that somebody erases elsewhere: nothing. */
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+const textOf = (page: Page): Promise<string> => page.evaluate("document.body.innerText");
+
+test("an erased contact leaves the list, the search and the conversation that a colleague reads", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const { page, faults } = await newTab(context);
+  const { page: searching } = await newTab(context);
+  await shop.contacts.create({ phone: "+15005550001", name: "Ann Keller" });
+  const { conversation_id, contact_id } = await shop.sandbox.inbound({
+    from: "+15005550001",
+    body: "I like kumquats.",
+  });
+  await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
+  await page.goto(`${url}#/mine/${conversation_id}`);
+  await page.locator(".message", { hasText: "kumquats" }).waitFor();
+  await page.locator(".contact", { hasText: "Ann Keller" }).waitFor();
+  await page.goto(`${url}#/all/${conversation_id}`);
+  await page.locator(".composer-area").fill("Dear Ann Keller");
+  await searching.goto(`${url}#/all?q=kumquats`);
+  await searching.locator(".row", { hasText: "kumquats" }).waitFor();
+
+  await shop.contacts.erase(contact_id);
+
+  await page.getByText("The contact was erased.").waitFor();
+  await page.locator(".row", { hasText: "Hello" }).waitFor();
+  await expect.poll(() => page.url()).toBe(`${url}#/all`);
+  for (const each of [page, searching]) {
+    await expect.poll(() => textOf(each)).not.toMatch(/kumquats|Keller/);
+  }
+  // What was typed is gone as well.
+  expect(await page.evaluate<string>("JSON.stringify({ ...localStorage })")).not.toContain(
+    "Keller",
+  );
+  expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
+});
+
+test("an erased contact leaves the console's tail and messages, also while the tail is paused", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const { page: tail } = await newTab(context);
+  const { page: messages } = await newTab(context);
+  await tail.goto(`${url}#/events`);
+  await tail.getByRole("status").getByText("Live").waitFor();
+  const { contact_id } = await shop.sandbox.inbound({ from: "+15005550001", body: "Kumquats" });
+  await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
+  await messages.goto(`${url}#/messages`);
+  for (const each of [tail, messages]) await each.getByText("Kumquats").first().waitFor();
+  await tail.getByRole("button", { name: "Pause" }).click();
+
+  await shop.contacts.erase(contact_id);
+
+  for (const each of [tail, messages]) {
+    await expect.poll(() => textOf(each)).not.toMatch(/Kumquats|5005550001/);
+    await each.getByText("Hello").first().waitFor();
+  }
+});
