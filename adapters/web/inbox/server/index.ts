@@ -16,7 +16,8 @@ export type {
  * Returns the inbox, a page for people who answer messages. Mount it like an engine:
  * `app.use("/desk", expressHandler(inboxHandler(engine, { authorize })))`. Without `authorize` it
  * works only on this machine, with the sandbox, after a sign-in with its `token`.
- * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
+ * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown;
+ *   `not_configured` when the page has not been built
  */
 export function inboxHandler(engine: Mountable, options: PageOptions = {}): PageMount {
   return mountPage(engine, options, { subject: "inboxHandler", name: "inbox", title: "Inbox" });

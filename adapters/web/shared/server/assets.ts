@@ -5,10 +5,10 @@ import type { ApiRequest, ApiResponse } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { Compressible, preferredEncoding } from "./compressible.ts";
 
-/** The package's folder, from the built file or from this source. */
+/** The package's folder, seen from the built file or from this source. */
 const root = new URL(import.meta.url.endsWith(".ts") ? "../../../../" : "../", import.meta.url);
 
-/** The folder into which the package's build writes a page. */
+/** The folder into which the package's build writes a page: `inbox`, `console` or `widget`. */
 export const builtPage = (page: string): URL => new URL(`dist/web/${page}/`, root);
 
 /** The version of the package. */
@@ -79,19 +79,19 @@ export class Assets {
   }
 
   /**
-   * Returns the response for a file, with the page's headers besides its own. Returns undefined if
-   * there is no such file.
+   * Returns the response with the file at `path`. It has the file's own headers and
+   * `commonHeaders`. Returns undefined if there is no such file.
    */
   async respond(
     request: ApiRequest,
     path: string,
-    pageHeaders: Readonly<Record<string, string>>,
+    commonHeaders: Readonly<Record<string, string>>,
   ): Promise<ApiResponse | undefined> {
     const asset = this.#files.get(path);
     if (asset === undefined) return undefined;
     const { type, bytes, compressible } = asset;
     const headers = {
-      ...pageHeaders,
+      ...commonHeaders,
       "Content-Type": type,
       // The name contains a hash of the content.
       "Cache-Control": "public, max-age=31536000, immutable",
@@ -136,7 +136,7 @@ function readAsset(subject: string, folder: URL, path: string, type: string): As
   return { type, bytes, compressible: new Compressible(bytes, brotliQuality) };
 }
 
-/** The error that a page or one of its files has not been built. */
+/** The error for a page that has not been built, or for one of its files. */
 export function notBuilt(subject: string, folder: URL, why: string, cause?: unknown): TidingsError {
   return new TidingsError(
     "not_configured",

@@ -6,7 +6,7 @@ import { type ApiRequest, headerOf, type RequestHandler } from "../../../../src/
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { keyScopes, type RateLimiter, rateLimiter } from "../../../../src/operations/index.ts";
 import type { CheckedAccess } from "./options.ts";
-import { cookiesOf, portOf } from "./requests.ts";
+import { cookiesOf, portOf } from "./cookies.ts";
 
 /** The person who works on this machine. */
 const localOperator: CheckedAccess = {
@@ -16,7 +16,7 @@ const localOperator: CheckedAccess = {
   may: [...keyScopes],
 };
 
-/** Bytes of a token: too many to guess. */
+/** Bytes of a token. So many cannot be guessed. */
 const tokenBytes = 24;
 /** Sign-ins per second, over all clients. */
 const attemptsPerSecond = 5;
@@ -47,7 +47,7 @@ export class LocalAccess {
     this.#attempts = rateLimiter(clock, {});
   }
 
-  /** Returns the access of a request with the cookie, or null. */
+  /** Returns the access of a request that has the cookie. Returns null for any other. */
   accessOf({ headers }: ApiRequest): CheckedAccess | null {
     // A server on another port can set a cookie of this name with a longer path, which comes first.
     const given = cookiesOf(headers, cookieName(headers));
@@ -81,7 +81,7 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** The name keeps servers on other ports of the host apart. */
+/** The port keeps the cookies of servers on other ports of the host apart. */
 const cookieName = (headers: readonly string[]): string =>
   `tidings_session_${portOf(headers) ?? "80"}`;
 

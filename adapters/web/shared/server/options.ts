@@ -1,4 +1,4 @@
-/** The options of pages, and the answer of a host application about a person. */
+/** The options of pages, and what `authorize` returns. */
 import type { KeyScope, OperatorProfile } from "../../../../src/operations/index.ts";
 import { keyScopes } from "../../../../src/operations/index.ts";
 import {
@@ -69,12 +69,14 @@ export interface PageOptions {
    */
   readonly authorize?: Authorize | undefined;
   /**
-   * Who may show the page in a frame: origins such as `https://shop.example`, or `self`.
+   * Who may show the page in a frame: origins such as `https://shop.example`, or `self`. At most
+   * 20.
    * @default []
    */
   readonly frameAncestors?: readonly string[] | undefined;
   /**
-   * Other origins from which pictures of operators may be loaded, besides the page's own.
+   * Other origins from which pictures of operators may be loaded, besides the page's own. At most
+   * 20.
    * @default []
    */
   readonly avatarOrigins?: readonly string[] | undefined;
@@ -161,14 +163,14 @@ const accessSchema = optionsObject(
 
 const resultSchema = optionsObject({ result: accessSchema });
 
-/** A checked answer of `authorize`. */
+/** What `authorize` returned, after the check. */
 export interface CheckedAccess extends PageAccess {
   readonly account_id: AccountId;
 }
 
 /**
  * Checks what `authorize` returned.
- * @throws TypeError that says what is wrong. It is logged, and the browser gets a general error.
+ * @throws TypeError that says what is wrong. The log has it, and the browser gets a general error.
  */
 export function parseAccess(subject: string, access: PageAccess): CheckedAccess {
   try {

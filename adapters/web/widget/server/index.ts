@@ -1,14 +1,14 @@
 /** The chat widget: its script, sessions for visitors, and the requests of their browsers. */
-import {
-  type ApiHandler,
-  type ApiRequest,
-  type ApiResponse,
-  type Exchange,
-  type Mountable,
-  type RequestHandler,
+import type {
+  ApiHandler,
+  ApiRequest,
+  ApiResponse,
+  Exchange,
+  Mountable,
+  RequestHandler,
 } from "../../../../src/api/index.ts";
-import { TidingsError } from "../../../../src/kernel/index.ts";
-import { allowOnly, apiOf } from "../../shared/server/requests.ts";
+import { apiOf } from "../../shared/server/engine.ts";
+import { allowOnly, noSuchPath } from "../../shared/server/refusals.ts";
 import {
   parseWidgetOptions,
   type WidgetEngine,
@@ -44,6 +44,8 @@ export function widgetHandler(engine: WidgetEngine, options: WidgetOptions = {})
 /** What a visitor's browser may call, with the token of its session. */
 const visitorPath = /^\/v1\/webchat\/sessions\/[^/]+\/[a-z]+$/;
 
+const paths = "It has /widget.js, /session and the visitor's endpoints below /v1/webchat/sessions.";
+
 class WidgetHandler implements ApiHandler {
   readonly #api: RequestHandler;
   readonly #settings: WidgetSettings;
@@ -69,8 +71,8 @@ class WidgetHandler implements ApiHandler {
       case "/session":
         return this.#respondWithSession(exchange);
       default:
-        if (!visitorPath.test(request.path)) throw noSuchPath(request);
-        return this.#pass(request);
+        if (!visitorPath.test(request.path)) throw noSuchPath(request, "The chat widget", paths);
+        return this.#respondWithApi(request);
     }
   }
 
@@ -87,23 +89,12 @@ class WidgetHandler implements ApiHandler {
     return { status: 201, headers, body: JSON.stringify(session) };
   }
 
-  /** The engine checks the token. Pages of the allowed origins may read its response. */
-  async #pass(request: ApiRequest): Promise<ApiResponse> {
-    const answer = await this.#api.handle(request);
+  /** The API checks the token. Pages of the allowed origins may read its response. */
+  async #respondWithApi(request: ApiRequest): Promise<ApiResponse> {
+    const response = await this.#api.handle(request);
     const cors = allowOrigin(request, this.#settings.origins, { credentials: false });
     const allowed = isPreflight(request) && "Access-Control-Allow-Origin" in cors;
     const preflight = allowed ? preflightHeaders : {};
-    return { ...answer, headers: { ...answer.headers, ...cors, ...preflight } };
+    return { ...response, headers: { ...response.headers, ...cors, ...preflight } };
   }
-}
-
-const maxQuotedPath = 200;
-
-function noSuchPath({ url }: ApiRequest): TidingsError {
-  const [asked = ""] = url.split("?");
-  return new TidingsError(
-    "not_found",
-    `The chat widget has no path ${asked.slice(0, maxQuotedPath)}. It has /widget.js, /session ` +
-      "and the visitor's endpoints below /v1/webchat/sessions.",
-  );
 }

@@ -1,3 +1,4 @@
+/** The options of the chat widget. */
 import type { Mountable } from "../../../../src/api/index.ts";
 import type { OpenWebchatSession, WebchatSession } from "../../../../src/index.ts";
 import {
@@ -57,8 +58,9 @@ export interface WidgetOptions {
    */
   readonly origins?: readonly string[] | undefined;
   /**
-   * The sessions that one IP address may open in any one hour, 1 to 100,000. A browser opens one a
-   * day, and an office may have one address. An IPv6 address counts with all of its network (/64).
+   * The sessions that one IP address may open in any one hour in each process, 1 to 100,000. A
+   * browser opens one a day, and an office may have one address. An IPv6 address counts with all of
+   * its network (/64).
    * @default 60
    */
   readonly sessionsPerAddress?: number | undefined;

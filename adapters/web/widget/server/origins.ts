@@ -1,20 +1,24 @@
-/** Which pages may use the widget. */
+/** Which websites may use the widget. The headers of CORS tell browsers. */
 import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
+import { isSameOrigin } from "../../shared/server/same-origin.ts";
 
-/** How long a browser may cache a preflight response, in seconds. */
-const maxAge = 600;
+/** How long a browser may cache the response to a preflight. */
+const maxAgeSeconds = 600;
 
 export const preflightHeaders = {
   "Access-Control-Allow-Methods": "GET, POST",
   "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID",
-  "Access-Control-Max-Age": String(maxAge),
+  "Access-Control-Max-Age": String(maxAgeSeconds),
 } as const;
 
 export const isPreflight = ({ method, headers }: ApiRequest): boolean =>
   method === "OPTIONS" && headerOf(headers, "access-control-request-method") !== undefined;
 
-/** Returns the headers that let a page of an allowed origin read the response. */
+/**
+ * Returns the headers that let a page of an allowed origin read the response. `credentials` tells
+ * whether the page may send its cookies.
+ */
 export function allowOrigin(
   { headers }: ApiRequest,
   origins: readonly string[],
@@ -32,27 +36,24 @@ export function allowOrigin(
   };
 }
 
-/** Where a page is that asks for a session. */
+/** The origin of a page that asks for a session. */
 export interface PageOrigin {
+  /** Whether it is the widget's own origin. */
   readonly isOwn: boolean;
+  /** Whether the page was loaded over HTTPS. */
   readonly isSecure: boolean;
 }
 
 /**
- * Refuses pages of other origins, and clients that are not browsers.
+ * Returns the origin of the page that sent a request. Refuses pages of origins that are not
+ * allowed, and clients that are not browsers.
  * @throws TidingsError `foreign_origin`
  */
 export function pageOrigin({ headers }: ApiRequest, origins: readonly string[]): PageOrigin {
   const origin = headerOf(headers, "origin");
   const isSecure = origin?.startsWith("https:") ?? false;
   if (origin !== undefined && origins.includes(origin)) return { isOwn: false, isSecure };
-  const site = headerOf(headers, "sec-fetch-site");
-  // A proxy may have changed the host, but not what the browser says about the page.
-  const isOwn =
-    site === undefined
-      ? origin !== undefined && URL.parse(origin)?.host === headerOf(headers, "host")?.toLowerCase()
-      : site === "same-origin";
-  if (isOwn) return { isOwn, isSecure };
+  if (isSameOrigin(headers)) return { isOwn: true, isSecure };
   throw new TidingsError(
     "foreign_origin",
     `Pages of ${origin === undefined ? "an unknown origin" : `the origin ${quoted(origin)}`} may ` +

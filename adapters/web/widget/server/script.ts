@@ -1,4 +1,4 @@
-/** The built script, in the encodings that browsers take. */
+/** The built script, in the encodings that browsers accept. */
 import { readFileSync } from "node:fs";
 import {
   type ApiResponse,
@@ -9,7 +9,7 @@ import {
 import { builtPage, notBuilt } from "../../shared/server/assets.ts";
 import { Compressible, preferredEncoding } from "../../shared/server/compressible.ts";
 
-/** The script is small, and visitors of other websites wait for it. */
+/** The highest quality. The script is small, and visitors of other websites wait for it. */
 const brotliQuality = 11;
 
 export class WidgetScript {

@@ -6,18 +6,18 @@ import { TidingsError } from "../../../../src/kernel/index.ts";
 import { admit, slidingLog } from "../../../../src/operations/index.ts";
 import type { Clock } from "../../../../src/ports/index.ts";
 import type { WebchatSession } from "../../../../src/index.ts";
-import { cookiesOf, portOf } from "../../shared/server/requests.ts";
+import { cookiesOf, portOf } from "../../shared/server/cookies.ts";
 import type { WidgetEngine, WidgetSettings } from "./options.ts";
 import { type PageOrigin, pageOrigin } from "./origins.ts";
 
 const hourMs = 3_600_000;
-/** How many addresses have a count of their own: the latest. All others count only in total. */
-const maxAddresses = 10_000;
+/** The latest networks have counts of their own. All others count only in total. */
+const maxNetworks = 10_000;
 /** Browsers keep no cookie longer than 400 days. Each new session restarts this time. */
 const cookieSeconds = 400 * 24 * 3_600;
 
-/** What the script gets: all of the session but the key with which the visitor comes back. */
-export interface GivenSession extends Omit<WebchatSession, "return_key"> {
+/** The session as the script gets it. Only the cookie has the key with which a visitor returns. */
+export interface ScriptSession extends Omit<WebchatSession, "return_key"> {
   /** The address of the API without `/v1`, relative to the address of the session. */
   readonly api: string;
 }
@@ -27,7 +27,7 @@ export class VisitorSessions {
   readonly #clock: Clock;
   readonly #settings: WidgetSettings;
   readonly #all = slidingLog(hourMs);
-  readonly #byAddress = new LRUCache<string, ReturnType<typeof slidingLog>>({ max: maxAddresses });
+  readonly #byNetwork = new LRUCache<string, ReturnType<typeof slidingLog>>({ max: maxNetworks });
 
   constructor(engine: WidgetEngine, clock: Clock, settings: WidgetSettings) {
     this.#engine = engine;
@@ -41,10 +41,10 @@ export class VisitorSessions {
    */
   async open(
     request: ApiRequest,
-  ): Promise<{ readonly session: GivenSession; readonly cookie: string }> {
+  ): Promise<{ readonly session: ScriptSession; readonly cookie: string }> {
     const { account_id, mode, origins } = this.#settings;
     const page = pageOrigin(request, origins);
-    this.#count(request);
+    this.#admit(request);
     const { webchat } = this.#engine.account(account_id, mode === undefined ? {} : { mode });
     const name = cookieName(request);
     const [known] = cookiesOf(request.headers, name);
@@ -60,15 +60,18 @@ export class VisitorSessions {
     return { session: { ...session, api: "./" }, cookie: cookieWith(name, return_key ?? "", page) };
   }
 
-  /** @throws TidingsError `rate_limited` */
-  #count({ headers, remoteAddress, original }: ApiRequest): void {
+  /**
+   * Counts a session for the visitor's address and for all.
+   * @throws TidingsError `rate_limited`
+   */
+  #admit({ headers, remoteAddress, original }: ApiRequest): void {
     const { clientAddress, sessionsPerAddress, sessionsInAll } = this.#settings;
     const now = this.#clock.monotonic();
-    const given = clientAddress({ headers: headersByName(headers), remoteAddress, original });
-    const address = networkOf(given);
-    if (address !== undefined) {
-      const log = this.#byAddress.get(address) ?? slidingLog(hourMs);
-      this.#byAddress.set(address, log);
+    const address = clientAddress({ headers: headersByName(headers), remoteAddress, original });
+    const network = networkOf(address);
+    if (network !== undefined) {
+      const log = this.#byNetwork.get(network) ?? slidingLog(hourMs);
+      this.#byNetwork.set(network, log);
       const { admitted, retry_after_ms } = admit(log, sessionsPerAddress, now);
       if (!admitted) throw tooMany("Your network", sessionsPerAddress, retry_after_ms);
     }
@@ -86,15 +89,18 @@ const isKeyError = (error: unknown): boolean =>
   error instanceof TidingsError &&
   (error.errors ?? []).some(({ pointer }) => pointer === "/return_key");
 
-/** Returns the address that is counted. One computer can use all addresses of an IPv6 network. */
-function networkOf(given: string | undefined): string | undefined {
-  if (given === undefined || !ipaddr.isValid(given)) return undefined;
-  const address = ipaddr.process(given);
-  if (!(address instanceof ipaddr.IPv6)) return address.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString();
+/**
+ * Returns what an address counts for: an IPv4 address for itself, an IPv6 address for its network
+ * (/64), since one computer can use all addresses of that. Undefined if it is no IP address.
+ */
+function networkOf(address: string | undefined): string | undefined {
+  if (address === undefined || !ipaddr.isValid(address)) return undefined;
+  const parsed = ipaddr.process(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString();
 }
 
-/** The name keeps servers on other ports of the host apart. */
+/** The port keeps the cookies of servers on other ports of the host apart. */
 function cookieName({ headers }: ApiRequest): string {
   const port = portOf(headers);
   return port === undefined ? "tidings_visitor" : `tidings_visitor_${port}`;

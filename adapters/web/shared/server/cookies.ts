@@ -1,0 +1,18 @@
+/** The cookies of pages and of the chat widget. */
+import { headerOf } from "../../../../src/api/index.ts";
+
+/**
+ * Returns the port in the address of a request. Browsers share cookies between the ports of a host,
+ * so the name of a cookie contains the port.
+ */
+export function portOf(headers: readonly string[]): string | undefined {
+  return /:(\d{1,5})$/.exec(headerOf(headers, "host") ?? "")?.[1];
+}
+
+/** Returns the values of all cookies with a name, in the order of the header. */
+export function cookiesOf(headers: readonly string[], name: string): readonly string[] {
+  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/).map((pair) => pair.trim());
+  return pairs
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+}
