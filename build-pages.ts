@@ -47,9 +47,9 @@ const folderOfWeb = fileURLToPath(new URL("adapters/web", import.meta.url));
 
 /** The files that declare the texts of a page. */
 const textFiles = {
-  inbox: ["shared/browser/shared-texts.ts", "inbox/browser/texts.ts"],
+  inbox: ["shared/browser/texts/shared-texts.ts", "inbox/browser/texts.ts"],
   console: [
-    "shared/browser/shared-texts.ts",
+    "shared/browser/texts/shared-texts.ts",
     "console/browser/texts.ts",
     "console/browser/agents/edit/texts.ts",
   ],
@@ -59,11 +59,11 @@ const textFiles = {
 const declarations: Plugin = {
   name: "declarations",
   load(id) {
-    if (id.endsWith("/shared/browser/texts.ts")) {
+    if (id.endsWith("/shared/browser/texts/define-texts.ts")) {
       return "export const defineTexts = (texts) => texts;";
     }
     if (id.endsWith("/shared/browser/index.ts")) {
-      return 'export * from "./texts.ts"; export { messageTexts } from "./message-words.ts";';
+      return 'export * from "./texts/define-texts.ts"; export { messageTexts } from "./texts/message-words.ts";';
     }
     return undefined;
   },

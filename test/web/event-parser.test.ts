@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { expect, inject, test } from "vitest";
-import { eventParser, type StreamedEvent } from "../../adapters/web/shared/browser/sse.ts";
+import {
+  eventParser,
+  type StreamedEvent,
+} from "../../adapters/web/shared/browser/connection/event-parser.ts";
 
 function parsed(...chunks: string[]): StreamedEvent[] {
   const events: StreamedEvent[] = [];

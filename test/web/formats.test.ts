@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exactDuration, timeOfDay } from "../../adapters/web/shared/browser/formats.ts";
+import { exactDuration, timeOfDay } from "../../adapters/web/shared/browser/texts/formats.ts";
 
 const [s, m, h, d] = [1000, 60_000, 3_600_000, 86_400_000];
 

@@ -4,7 +4,7 @@ import type { KeyScope } from "../../../../src/index.ts";
 import {
   Badge,
   Brand,
-  current,
+  currentSession,
   go,
   Icon,
   type IconName,
@@ -85,7 +85,7 @@ const parts: readonly Part[] = [
 /** A new user of the sandbox first sees its phones. */
 function firstPart(): string {
   const phones = parts.find(({ id }) => id === "phones");
-  const isUsable = current.value?.mode === "sandbox" && phones?.scopes.every(may) === true;
+  const isUsable = currentSession.value?.mode === "sandbox" && phones?.scopes.every(may) === true;
   return isUsable ? "phones" : "overview";
 }
 
@@ -156,7 +156,7 @@ interface SidebarProps {
 }
 
 function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
-  const { mode, operator } = current.value ?? {};
+  const { mode, operator } = currentSession.value ?? {};
   return (
     <header class="rail">
       <div class="rail-brand">

@@ -1,7 +1,7 @@
 /** The live events, which the open parts of the console observe. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Event } from "../../../../src/index.ts";
-import { current, listen, may, onReconnect } from "../../shared/browser/index.ts";
+import { currentSession, listen, may, onReconnect } from "../../shared/browser/index.ts";
 
 /** A part of the console that shows what events change. */
 export interface Observer {
@@ -15,7 +15,7 @@ const observers = new Set<Observer>();
 
 /** Begins to follow the events. */
 export function follow(): () => void {
-  const { account_id, mode } = current.peek() ?? {};
+  const { account_id, mode } = currentSession.peek() ?? {};
   const onGap = (): void => observers.forEach((each) => each.onGap());
   const endReconnecting = onReconnect(onGap);
   const endListening = may("events:read")

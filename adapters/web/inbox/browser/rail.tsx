@@ -3,7 +3,7 @@ import {
   Avatar,
   Badge,
   Brand,
-  current,
+  currentSession,
   Icon,
   type IconName,
   linkTo,
@@ -53,7 +53,7 @@ export function ViewRail({ view }: RailProps): JSX.Element {
     <header class="rail">
       <div class="rail-brand">
         <Brand>{t("title")}</Brand>
-        {current.value?.mode === "sandbox" && <Badge tone="warn">{t("sandbox")}</Badge>}
+        {currentSession.value?.mode === "sandbox" && <Badge tone="warn">{t("sandbox")}</Badge>}
       </div>
       <nav class="rail-places" aria-label={t("views")}>
         {views.map((each) => {
@@ -86,7 +86,7 @@ export function ViewRail({ view }: RailProps): JSX.Element {
 }
 
 function Operator(): JSX.Element | null {
-  const me = current.value?.operator;
+  const me = currentSession.value?.operator;
   if (me === undefined) return null;
   return (
     <span class="rail-operator">

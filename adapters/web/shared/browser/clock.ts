@@ -1,7 +1,7 @@
-/** The time by the server's clock, since that of a browser may be wrong, and the time zone. */
+/** The time by the server's clock, as a browser's clock may be wrong. Also the time zone. */
 import { signal } from "@preact/signals";
 
-/** A smaller difference comes from a slow response, and from the header, which has full seconds. */
+/** A slow response, or a header in full seconds, can cause a smaller difference. */
 const toleranceMs = 5_000;
 
 /** How far the server's clock is ahead of the browser's, in ms. */
@@ -10,7 +10,7 @@ export const clockOffset = signal(0);
 /** The time in ms since 1970. */
 export const timeNow = (): number => Date.now() + clockOffset.peek();
 
-/** Takes the time from the header `Date` of a response that no cache has kept. */
+/** Takes the time from the header `Date` of a response that came from the server, not a cache. */
 export function noteServerTime(header: string | null): void {
   const ahead = Date.parse(header ?? "") - Date.now();
   if (Number.isNaN(ahead) || Math.abs(ahead - clockOffset.peek()) <= toleranceMs) return;

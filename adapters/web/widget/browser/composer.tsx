@@ -1,6 +1,6 @@
 /** Where the visitor writes. */
 import { Component, createRef, type JSX } from "preact";
-import { isComposing } from "../../shared/browser/composing.ts";
+import { isComposing } from "../../shared/browser/keyboard/composing.ts";
 import type { Chat } from "./chat.ts";
 import { SendIcon } from "./icons.tsx";
 import type { Memory } from "./memory.ts";

@@ -5,7 +5,7 @@ import type {
   WebchatState,
   WebchatTyping,
 } from "../../../../src/index.ts";
-import { eventParser } from "../../shared/browser/sse.ts";
+import { eventParser } from "../../shared/browser/connection/event-parser.ts";
 import type { Session, VisitorApi } from "./visitor-api.ts";
 
 /** A message or its redaction, and the number of that in the visitor's mailbox. */

@@ -1,6 +1,6 @@
 /** The button and the panel. */
 import type { JSX } from "preact";
-import { isComposing } from "../../shared/browser/composing.ts";
+import { isComposing } from "../../shared/browser/keyboard/composing.ts";
 import type { Chat, ChatState } from "./chat.ts";
 import { Composer } from "./composer.tsx";
 import { ChatIcon, CloseIcon, DownIcon } from "./icons.tsx";

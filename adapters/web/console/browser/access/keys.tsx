@@ -6,7 +6,7 @@ import {
   Badge,
   Button,
   Checkbox,
-  current,
+  currentSession,
   dateTime,
   EmptyState,
   Menu,
@@ -215,7 +215,7 @@ interface CreateDialogProps {
 const dayMs = 86_400_000;
 
 function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
-  const grantable = current.value?.may ?? [];
+  const grantable = currentSession.value?.may ?? [];
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<KeyScope>>(new Set(grantable));
   const [days, setDays] = useState("");

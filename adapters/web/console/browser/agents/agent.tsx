@@ -5,7 +5,7 @@ import {
   api,
   Button,
   channelName,
-  current,
+  currentSession,
   EmptyState,
   linkTo,
   may,
@@ -167,7 +167,7 @@ function freshNumber(): string {
 function TryOut({ agent }: { readonly agent: Agent }): JSX.Element | null {
   const [handset, setHandset] = useState(() => new Handset(freshNumber()));
   const canText = may("sandbox:write") && may("contacts:read") && may("messages:read");
-  const isPossible = current.value?.mode === "sandbox" && canText;
+  const isPossible = currentSession.value?.mode === "sandbox" && canText;
   useEffect(() => {
     if (isPossible) handset.refresh();
   }, [handset]);

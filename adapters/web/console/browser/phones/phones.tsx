@@ -5,7 +5,7 @@ import type { SandboxNumber, SandboxNumbers } from "../../../../../src/index.ts"
 import {
   api,
   Button,
-  current,
+  currentSession,
   EmptyState,
   ErrorState,
   Icon,
@@ -31,7 +31,7 @@ const numbers = new Resource<SandboxNumbers>((stop) =>
   api.get("v1/sandbox/numbers", {}, { signal: stop }),
 );
 
-const setting = (): string => `console-phones:${current.peek()?.account_id}`;
+const setting = (): string => `console-phones:${currentSession.peek()?.account_id}`;
 
 function setHandsets(next: readonly Handset[]): void {
   handsets.value = next;
@@ -52,7 +52,7 @@ const close = (number: string): void =>
 /** Phones on screen, which text with the account in its sandbox. */
 export function PhonesPage(): JSX.Element {
   useEffect(() => {
-    if (current.peek()?.mode !== "sandbox") return;
+    if (currentSession.peek()?.mode !== "sandbox") return;
     void numbers.reload();
     const known = recall(setting())
       ?.split(" ")
@@ -64,7 +64,7 @@ export function PhonesPage(): JSX.Element {
     onEvent: (event) => handsets.peek()?.forEach((each) => each.observe(event)),
     onGap: () => handsets.peek()?.forEach((each) => each.refresh()),
   });
-  if (current.value?.mode !== "sandbox") {
+  if (currentSession.value?.mode !== "sandbox") {
     return (
       <PageView title={t("phones")}>
         <EmptyState icon="phone" title={t("phonesLive")}>

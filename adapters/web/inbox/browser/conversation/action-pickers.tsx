@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { Conversation } from "../../../../../src/index.ts";
 import {
   Avatar,
-  current,
+  currentSession,
   dayAndTime,
   Picker,
   type PickerOption,
@@ -24,7 +24,7 @@ interface PickerProps {
 
 /** Chooses the person or agent of a conversation. */
 export function AssignPicker({ row, anchor, onClose }: PickerProps): JSX.Element {
-  const me = current.value?.operator;
+  const me = currentSession.value?.operator;
   const { assignee } = row;
   const people = operators.value.filter(({ id }) => id !== me?.id);
   const options: PickerOption[] = [

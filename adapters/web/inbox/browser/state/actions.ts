@@ -2,7 +2,7 @@
 import type { Assignee, Conversation, Priority } from "../../../../../src/index.ts";
 import {
   api,
-  current,
+  currentSession,
   dayAndTime,
   newKey,
   timeNow,
@@ -109,7 +109,7 @@ function assignedText(assignee: Assignee | null): string {
 
 /** Assigns the conversation to the person who uses the page. */
 export const take = (id: string): Promise<boolean> =>
-  assign(id, { type: "human", id: current.peek()?.operator.id ?? "" });
+  assign(id, { type: "human", id: currentSession.peek()?.operator.id ?? "" });
 
 export const setLabels = (id: string, labels: string[]): Promise<boolean> =>
   change(id, { labels }, (key) =>

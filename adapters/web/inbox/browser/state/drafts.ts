@@ -2,7 +2,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
-  current,
+  currentSession,
   currentKey,
   onRemembered,
   onTabGone,
@@ -77,7 +77,7 @@ type ContactField = (typeof contactFields)[number];
 const maxKept = 200;
 
 const keyOf = (id: string): string => {
-  const { account_id = "", mode = "", operator } = current.peek() ?? {};
+  const { account_id = "", mode = "", operator } = currentSession.peek() ?? {};
   return `draft:${account_id}:${mode}:${operator?.id ?? ""}:${id}`;
 };
 

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Conversation, Event, EventType, LastMessage } from "../../../../../src/index.ts";
 import {
-  current,
+  currentSession,
   listen,
   may,
   onReconnect,
@@ -57,7 +57,7 @@ const countDelayMs = 4000;
 
 /** Begins to follow the events. */
 export function follow(): () => void {
-  const { account_id, mode } = current.peek() ?? {};
+  const { account_id, mode } = currentSession.peek() ?? {};
   const readAgain = (): void => {
     void list.reload();
     void loadHandoffs();

@@ -1,7 +1,13 @@
 /** The names of the people and agents that the page shows by their ids. */
 import { type Signal, signal } from "@preact/signals";
 import type { Agent, Assignee, Message, Operator, Page } from "../../../../../src/index.ts";
-import { api, ApiError, current, currentLocale, may } from "../../../shared/browser/index.ts";
+import {
+  api,
+  ApiError,
+  currentSession,
+  currentLocale,
+  may,
+} from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
 /** The people who may be assigned, as far as the page knows them, by name. */
@@ -74,7 +80,7 @@ async function readPage<Item>(
 
 /** Whether it is the person who uses the page. */
 export const isMe = ({ type, id }: Assignee | Message["author"]): boolean =>
-  type === "human" && id === current.value?.operator.id;
+  type === "human" && id === currentSession.value?.operator.id;
 
 /** The name of an assigned person or agent. */
 export function nameOfAssignee({ type, id }: Assignee): string {
@@ -87,7 +93,7 @@ export function nameOfAssignee({ type, id }: Assignee): string {
 export function personOf(
   id: string | undefined,
 ): { readonly name: string; readonly avatar_url?: string | null } | undefined {
-  const me = current.value?.operator;
+  const me = currentSession.value?.operator;
   return me?.id === id ? me : operators.value.find((each) => each.id === id);
 }
 

@@ -1,6 +1,6 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
 import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
-import { api, ApiError, current, type Query } from "../../../shared/browser/index.ts";
+import { api, ApiError, currentSession, type Query } from "../../../shared/browser/index.ts";
 import { matches } from "./matches.ts";
 import { isMe } from "./people.ts";
 
@@ -122,7 +122,7 @@ const parametersOf = (query: ListQuery, { cursor, limit }: PageRequest): Query =
 
 function statusOf(view: View): Query {
   if (view === "snoozed" || view === "closed") return { status: view };
-  if (view === "mine") return { status: "open", assignee: current.peek()?.operator.id };
+  if (view === "mine") return { status: "open", assignee: currentSession.peek()?.operator.id };
   if (view === "waiting") return { status: "open", waiting: true };
   if (view === "unassigned") return { status: "open", unassigned: true };
   return { status: "open" };

@@ -1,6 +1,6 @@
 import type { ButtonHTMLAttributes, JSX, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { text } from "../shared-texts.ts";
+import { text } from "../texts/shared-texts.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
 /** The weight of a button: one `primary` at most in each part of a page. */

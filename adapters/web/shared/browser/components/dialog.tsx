@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { text } from "../shared-texts.ts";
+import { text } from "../texts/shared-texts.ts";
 import { Button, IconButton } from "./button.tsx";
 
 interface DialogProps {

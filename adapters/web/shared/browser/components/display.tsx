@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { current } from "../connection.ts";
-import { useFocusPassedOn } from "../focus.ts";
-import { explain, ApiError } from "../problem.ts";
-import { text } from "../shared-texts.ts";
+import { currentSession } from "../connection/session.ts";
+import { useFocusPassedOn } from "../keyboard/focus.ts";
+import { explain, ApiError } from "../connection/problem.ts";
+import { text } from "../texts/shared-texts.ts";
 import { Button, type ButtonProps } from "./button.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { webAddress } from "./safe-link.tsx";
@@ -72,7 +72,7 @@ function pictureAddress(given: string | null | undefined): string | undefined {
   if (address === undefined) return undefined;
   const { origin } = new URL(address);
   const isAllowed =
-    origin === location.origin || current.value?.avatar_origins?.includes(origin) === true;
+    origin === location.origin || currentSession.value?.avatar_origins?.includes(origin) === true;
   return isAllowed ? address : undefined;
 }
 

@@ -7,7 +7,7 @@ import type {
   TextareaHTMLAttributes,
 } from "preact";
 import { useId } from "preact/hooks";
-import { text } from "../shared-texts.ts";
+import { text } from "../texts/shared-texts.ts";
 
 interface FieldProps {
   readonly label: string;

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { isComposing } from "../composing.ts";
-import { text } from "../shared-texts.ts";
+import { isComposing } from "../keyboard/composing.ts";
+import { text } from "../texts/shared-texts.ts";
 import { Icon } from "./icons.tsx";
 import { Popover } from "./popover.tsx";
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isComposing } from "../composing.ts";
+import { isComposing } from "../keyboard/composing.ts";
 
 interface PopoverProps {
   /** The element that it belongs to. It opens next to it. */

@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { explain } from "../problem.ts";
-import { text } from "../shared-texts.ts";
+import { explain } from "../connection/problem.ts";
+import { text } from "../texts/shared-texts.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Icon } from "./icons.tsx";
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isFocusLost } from "../focus.ts";
+import { isFocusLost } from "../keyboard/focus.ts";
 import { Button } from "./button.tsx";
 
 interface VirtualListProps {

@@ -1,6 +1,6 @@
 /** A form whose content survives a reload of the page until it is saved. */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { current, newKey, recall, remember } from "../../../../shared/browser/index.ts";
+import { currentSession, newKey, recall, remember } from "../../../../shared/browser/index.ts";
 import { Problems } from "./problems.ts";
 
 /** A form and what a person typed in it. */
@@ -80,7 +80,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
 }
 
 function placeOf(id: string): string {
-  const { account_id = "", mode = "", operator } = current.peek() ?? {};
+  const { account_id = "", mode = "", operator } = currentSession.peek() ?? {};
   return `form:${account_id}:${mode}:${operator?.id ?? ""}:${id}`;
 }
 

@@ -1,8 +1,8 @@
 import { useRef } from "preact/hooks";
-import { newKey } from "./http.ts";
+import { newKey } from "./idempotency-keys.ts";
 
 /**
- * Sends texts that a person may send again after a failure. The same text then has the same
+ * Returns a function that sends texts that a person may send again after a failure. The same text then has the same
  * idempotency key, so it arrives once, even if only the first answer was lost.
  */
 export function useSendOnce(): (
@@ -18,6 +18,6 @@ export function useSendOnce(): (
   };
 }
 
-/** A text that was not sent, before what a person has typed since. */
+/** Puts a text that was not sent before what the person has typed since. */
 export const unsentBefore = (unsent: string, typed: string): string =>
   typed === "" ? unsent : `${unsent} ${typed}`;

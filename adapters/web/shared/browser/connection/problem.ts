@@ -1,5 +1,5 @@
-import type { FieldError, Problem } from "../../../../src/index.ts";
-import { text } from "./shared-texts.ts";
+import type { FieldError, Problem } from "../../../../../src/index.ts";
+import { text } from "../texts/shared-texts.ts";
 
 /** A problem document. A proxy's answer has the status alone. */
 export type ReceivedProblem = Partial<Problem> & { readonly status: number };
@@ -31,7 +31,7 @@ export class ApiError extends Error {
     return this.problem.retryable ?? (this.status >= 500 || this.status === 429);
   }
 
-  /** Whether it says what is wrong with what a person has entered. */
+  /** Whether it names the fields that are wrong. */
   get isAboutFields(): boolean {
     return fieldsOf(this.problem).length > 0;
   }
@@ -41,7 +41,7 @@ export class ApiError extends Error {
     return fieldsOf(this.problem).find((each) => each.pointer === pointer)?.message;
   }
 
-  /** Whether it consists of problems of these fields. */
+  /** Whether all its problems are about these fields, given by their JSON pointers. */
   isOnlyAbout(pointers: ReadonlySet<string>): boolean {
     const fields = fieldsOf(this.problem);
     return fields.length > 0 && fields.every(({ pointer = "" }) => pointers.has(pointer));

@@ -1,7 +1,8 @@
-/** Whether the server answers, and who is signed in. */
+/** Who is signed in. */
 import { computed, signal } from "@preact/signals";
-import type { KeyScope, Mode } from "../../../../src/index.ts";
-import type { Texts } from "./texts.ts";
+import type { KeyScope, Mode, Problem } from "../../../../../src/index.ts";
+import { text } from "../texts/shared-texts.ts";
+import type { Texts } from "../texts/define-texts.ts";
 
 /** The answer of `GET session`. */
 export interface Session {
@@ -44,34 +45,28 @@ export type SessionState =
     }
   | { readonly status: "failed"; readonly error: unknown };
 
-export const session = signal<SessionState>({ status: "loading" });
+export const sessionState = signal<SessionState>({ status: "loading" });
 
-/** The session, also while the person signs in again. */
-export const current = computed<Session | undefined>(() => {
-  const state = session.value;
+/** The session. While the person signs in again, it is the one that ended. */
+export const currentSession = computed<Session | undefined>(() => {
+  const state = sessionState.value;
   if (state.status === "ready") return state.session;
   return state.status === "signed_out" ? state.last : undefined;
 });
 
 /** Whether the person may do what needs the scope. */
-export const may = (scope: KeyScope): boolean => current.value?.may.includes(scope) === true;
+export const may = (scope: KeyScope): boolean => currentSession.value?.may.includes(scope) === true;
 
-/** When the page tries to reach the server again, in ms since 1970; null while it answers. */
-export const offlineUntil = signal<number | null>(null);
+/** Names a person with the account and mode, for the header `Tidings-Person`. */
+export const personOf = ({ account_id, mode, operator }: Session): string =>
+  encodeURIComponent(JSON.stringify([account_id, mode, operator.id]));
 
-/** Why requests succeed again: the server answers again, or the person has signed in again. */
-export type ReconnectReason = "server" | "session";
-
-type ReconnectListener = (reason: ReconnectReason) => void;
-
-const whenBack = new Set<ReconnectListener>();
-
-/** Calls `listener` each time requests succeed again. Returns a function that ends it. */
-export function onReconnect(listener: ReconnectListener): () => void {
-  whenBack.add(listener);
-  return () => whenBack.delete(listener);
-}
-
-export function announceReconnect(reason: ReconnectReason): void {
-  for (const listener of whenBack) listener(reason);
+/** Shows the sign-in, after a 401 with this problem. */
+export function endSession({ code, detail }: Partial<Problem>): void {
+  sessionState.value = {
+    status: "signed_out",
+    last: currentSession.value,
+    detail: detail ?? text("signedOutBody"),
+    takesToken: String(code) === "missing_session",
+  };
 }

@@ -11,7 +11,7 @@ export function recall(key: string): string | undefined {
   }
 }
 
-/** Returns all stored values whose key begins so, by the rest of the key. */
+/** Returns all stored values whose key begins with `start`, and the rest of each key. */
 export function recallAll(start: string): [rest: string, value: string][] {
   try {
     return Object.entries(localStorage)

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { onRemembered, recall, remember } from "./local.ts";
+import { onRemembered, recall, remember } from "../local-storage.ts";
 
 /** The appearance: the system's, or the one that the person chose. */
 export type Theme = "system" | "light" | "dark";

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { onReconnect } from "./connection.ts";
+import { onReconnect } from "./reachability.ts";
 
 /** The state of something that is loaded. A failed reload keeps what was loaded before. */
 export interface Loaded<Data> {

@@ -3,14 +3,15 @@
  * it and passes the events on. When that tab closes, the next one gets the lock and resumes.
  */
 import { signal } from "@preact/signals";
-import type { Event, EventType, Typing } from "../../../../src/index.ts";
-import { current, onReconnect, session } from "./connection.ts";
-import { addressOf, errorOf, noteUnreached, personHeaders } from "./http.ts";
+import type { Event, EventType, Typing } from "../../../../../src/index.ts";
+import { eventParser } from "./event-parser.ts";
+import { addressOf, errorOf, personHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
-import { eventParser } from "./sse.ts";
+import { noteUnreached, onReconnect } from "./reachability.ts";
+import { currentSession, sessionState } from "./session.ts";
 
-/** What a page wants to know of the live events. */
-export interface EventListener {
+/** What a page does with the live events. */
+export interface StreamListener {
   /** The types of events. All tabs of a page name the same. Default: all types. */
   readonly types?: readonly EventType[];
   /** Distinguishes the pages and sessions whose tabs must not share a stream. */
@@ -28,7 +29,8 @@ export type StreamState = "connecting" | "live" | "interrupted";
 
 export const streamState = signal<StreamState>("connecting");
 
-type Passed =
+/** What the tabs of a page tell each other. `hello` asks for the state. */
+type TabMessage =
   | { readonly kind: "event"; readonly event: Event }
   | { readonly kind: "typing"; readonly typing: Typing }
   | { readonly kind: "state"; readonly state: StreamState }
@@ -37,12 +39,13 @@ type Passed =
 
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
-/** The server writes a comment every 15 s. */
+/** How long a stream may bring nothing. The server writes a comment every 15 s. */
 const silenceMs = 45_000;
-const maxRemembered = 1000;
+/** How many ids of events are kept to recognize repetitions. */
+const maxSeen = 1000;
 
 /** Begins to listen. Returns a function that ends it. */
-export function listen(listener: EventListener): () => void {
+export function listen(listener: StreamListener): () => void {
   const stop = new AbortController();
   const shared = new SharedStream(listener, stop.signal);
   shared.start();
@@ -52,15 +55,20 @@ export function listen(listener: EventListener): () => void {
 class SharedStream {
   private readonly channel: BroadcastChannel | undefined;
   private readonly seen = new Set<string>();
-  /** All that the page shows was read after its session, so nothing is missed after this event. */
-  private lastId = current.peek()?.last_event_id ?? undefined;
+  /**
+   * The event that the stream resumes after. The first one came with the session. The page reads
+   * all that it shows after the session, so it misses nothing.
+   */
+  private lastId = currentSession.peek()?.last_event_id ?? undefined;
+  /** Whether this tab reads the stream for the others. */
   private leads = false;
+  /** Ends the present pause. */
   private wake: () => void = () => {};
 
-  private readonly listener: EventListener;
+  private readonly listener: StreamListener;
   private readonly stopped: AbortSignal;
 
-  constructor(listener: EventListener, stopped: AbortSignal) {
+  constructor(listener: StreamListener, stopped: AbortSignal) {
     this.listener = listener;
     this.stopped = stopped;
     if (typeof BroadcastChannel !== "undefined") {
@@ -70,7 +78,7 @@ class SharedStream {
 
   start(): void {
     const { channel, stopped } = this;
-    channel?.addEventListener("message", ({ data }) => this.receive(data as Passed));
+    channel?.addEventListener("message", ({ data }) => this.receive(data as TabMessage));
     stopped.addEventListener("abort", () => channel?.close());
     const wake = (): void => {
       if (document.visibilityState === "visible") this.wake();
@@ -90,7 +98,7 @@ class SharedStream {
       void this.lead();
       return;
     }
-    channel.postMessage({ kind: "hello" } satisfies Passed);
+    channel.postMessage({ kind: "hello" } satisfies TabMessage);
     navigator.locks
       .request(`tidings:${this.listener.channel}`, { signal: stopped }, () => this.lead())
       .catch(() => {
@@ -98,26 +106,25 @@ class SharedStream {
       });
   }
 
-  /** Handles what another tab passes on. */
-  private receive(passed: Passed): void {
-    if (passed.kind === "event") this.take(passed.event);
-    else if (passed.kind === "typing") this.listener.onTyping?.(passed.typing);
-    else if (passed.kind === "state") streamState.value = passed.state;
-    else if (passed.kind === "gap") this.listener.onGap();
-    else if (this.leads) this.pass({ kind: "state", state: streamState.value });
+  /** Handles what another tab tells. */
+  private receive(message: TabMessage): void {
+    if (message.kind === "event") this.notifyOnce(message.event);
+    else if (message.kind === "typing") this.listener.onTyping?.(message.typing);
+    else if (message.kind === "state") streamState.value = message.state;
+    else if (message.kind === "gap") this.listener.onGap();
+    else if (this.leads) this.tellTabs({ kind: "state", state: streamState.value });
   }
 
-  /** Tells the other tabs. */
-  private pass(passed: Passed): void {
-    if (!this.stopped.aborted) this.channel?.postMessage(passed);
+  private tellTabs(message: TabMessage): void {
+    if (!this.stopped.aborted) this.channel?.postMessage(message);
   }
 
   private setState(state: StreamState): void {
     streamState.value = state;
-    this.pass({ kind: "state", state });
+    this.tellTabs({ kind: "state", state });
   }
 
-  /** Reads the stream for all tabs, again and again. */
+  /** Reads the stream for all tabs. Opens it again when it ends. */
   private async lead(): Promise<void> {
     this.leads = true;
     for (let failures = 0; !this.stopped.aborted; failures += 1) {
@@ -157,13 +164,13 @@ class SharedStream {
     if (this.lastId !== undefined) headers.set("Last-Event-ID", this.lastId);
     const silence = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const notSilent = (): void => {
+    const noteData = (): void => {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), silenceMs);
     };
     try {
-      notSilent();
-      const before = session.peek();
+      noteData();
+      const before = sessionState.peek();
       const response = await fetch(
         addressOf("v1/events/stream", {
           types: this.listener.types?.join(","),
@@ -178,10 +185,10 @@ class SharedStream {
       if (!response.ok || response.body === null) throw await errorOf(response, before);
       onOpen();
       this.setState("live");
-      // Events before the first one that this tab has seen are unknown to it.
+      // Without an event to resume after, nobody knows which events were missed.
       if (!resumes) {
         this.listener.onGap();
-        this.pass({ kind: "gap" });
+        this.tellTabs({ kind: "gap" });
       }
       const parse = eventParser(({ type, data }) => {
         if (type === "typing") this.readTyping(data);
@@ -191,7 +198,7 @@ class SharedStream {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        notSilent();
+        noteData();
         parse(value);
       }
     } finally {
@@ -201,27 +208,23 @@ class SharedStream {
 
   private readEvent(data: string): void {
     const event = JSON.parse(data) as Event;
-    this.take(event);
-    this.pass({ kind: "event", event });
+    this.notifyOnce(event);
+    this.tellTabs({ kind: "event", event });
   }
 
   private readTyping(data: string): void {
     const typing = JSON.parse(data) as Typing;
     this.listener.onTyping?.(typing);
-    this.pass({ kind: "typing", typing });
+    this.tellTabs({ kind: "typing", typing });
   }
 
   /** Hands an event to the page, once, although several tabs may pass it on. */
-  private take(event: Event): void {
+  private notifyOnce(event: Event): void {
     this.lastId = event.id;
     if (this.seen.has(event.id)) return;
     this.seen.add(event.id);
-    if (this.seen.size > maxRemembered) {
-      for (const oldest of this.seen) {
-        this.seen.delete(oldest);
-        break;
-      }
-    }
+    const [oldest] = this.seen;
+    if (this.seen.size > maxSeen && oldest !== undefined) this.seen.delete(oldest);
     this.listener.onEvent(event);
   }
 }

@@ -31,8 +31,8 @@ export const currentDirection = (): "ltr" | "rtl" => direction;
 export function configureTexts(options: { locale?: string | undefined; texts?: Texts }): void {
   overrides = options.texts ?? {};
   // Some systems report a language with a suffix that `Intl` refuses: `de-CH@posix`.
-  const browsers = navigator.language.replace(/[.@].*$/, "");
-  locale = supported(options.locale) ?? supported(browsers) ?? "en";
+  const browserLocale = navigator.language.replace(/[.@].*$/, "");
+  locale = canonical(options.locale) ?? canonical(browserLocale) ?? "en";
   plurals = new Intl.PluralRules(locale);
   numbers = new Intl.NumberFormat(locale);
   direction = isRightToLeft(locale) ? "rtl" : "ltr";
@@ -67,7 +67,8 @@ function pluralForm(text: Exclude<Text, string>, count: number): string {
   return text[plurals.select(count)] ?? text.other ?? "";
 }
 
-function supported(tag: string | undefined): string | undefined {
+/** Returns the tag in its canonical form. Undefined if it is none. */
+function canonical(tag: string | undefined): string | undefined {
   if (tag === undefined || tag === "") return undefined;
   try {
     return Intl.getCanonicalLocales(tag)[0];
@@ -76,7 +77,7 @@ function supported(tag: string | undefined): string | undefined {
   }
 }
 
-const rightToLeft = new Set([
+const rightToLeftLanguages = new Set([
   "ar",
   "arc",
   "ckb",
@@ -96,5 +97,5 @@ const rightToLeftScripts = new Set(["Adlm", "Arab", "Hebr", "Nkoo", "Syrc", "Tha
 function isRightToLeft(tag: string): boolean {
   const { language, script } = new Intl.Locale(tag);
   if (script !== undefined) return rightToLeftScripts.has(script);
-  return rightToLeft.has(language);
+  return rightToLeftLanguages.has(language);
 }

@@ -1,12 +1,13 @@
 /** Dates, times, durations and numbers in the page's language. */
-import { timeNow, timeZone } from "./clock.ts";
+import { timeNow, timeZone } from "../clock.ts";
 import { text } from "./shared-texts.ts";
-import { currentLocale } from "./texts.ts";
+import { currentLocale } from "./define-texts.ts";
 
 const cache = new Map<string, Intl.DateTimeFormat>();
 
 function dateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  // A format keeps the time zone in which it was made. What shows its text is drawn in the new one.
+  // A format keeps the time zone in which it was made. This also reads the signal of the time zone,
+  // so that a change redraws what shows a date.
   const key = `${currentLocale()} ${timeZone.value} ${name}`;
   const known = cache.get(key);
   if (known !== undefined) return known;
@@ -111,6 +112,7 @@ function inTwoUnits(size: number, large: Unit, small: Unit): string {
   return rest === 0 ? whole : `${whole} ${inUnit(rest, small.unit)}`;
 }
 
+/** A number, such as `1,234.5`, or one with a unit. */
 export const number = (value: number, options?: Intl.NumberFormatOptions): string =>
   new Intl.NumberFormat(currentLocale(), options).format(value);
 
@@ -123,6 +125,7 @@ export const shownAddress = (address: string): string =>
     .replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3")
     .replace(/^visitor:\w{22}(\w{4})$/, (_, code: string) => text("visitor", { code }));
 
+/** A list of words: `a, b, and c`. */
 export const list = (items: readonly string[]): string =>
   new Intl.ListFormat(currentLocale(), { type: "conjunction" }).format(items);
 

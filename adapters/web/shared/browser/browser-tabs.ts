@@ -1,12 +1,12 @@
 /** The tabs of this browser. Each holds a lock for as long as it is open. */
-import { newKey } from "./http.ts";
+import { newKey } from "./connection/idempotency-keys.ts";
 
 /** Distinguishes this tab from the others. A reload makes another one. */
 export const tabId = newKey();
 
 const lockOf = (tab: string): string => `tidings:tab:${tab}`;
 
-/** Whether this tab learns of the end of another. There are no locks on a plain http address. */
+/** Whether this tab learns that another is closed. A plain http address has no locks. */
 export const seesTabsEnd = "locks" in navigator;
 
 if (seesTabsEnd) void navigator.locks.request(lockOf(tabId), () => new Promise(() => {}));

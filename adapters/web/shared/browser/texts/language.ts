@@ -1,5 +1,5 @@
 /** The language of a page. */
-import { configureTexts, currentDirection, currentLocale } from "./texts.ts";
+import { configureTexts, currentDirection, currentLocale } from "./define-texts.ts";
 
 /** Sets the texts, and how browsers and screen readers treat them. */
 export function setLanguage(options: Parameters<typeof configureTexts>[0]): void {

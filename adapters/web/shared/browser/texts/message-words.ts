@@ -1,6 +1,6 @@
 /** The words for messages that all pages use. */
-import type { Message } from "../../../../src/index.ts";
-import { defineTexts } from "./texts.ts";
+import type { Message } from "../../../../../src/index.ts";
+import { defineTexts } from "./define-texts.ts";
 
 /** A page adds its own words for the states that its readers know by other names. */
 export const messageTexts = {

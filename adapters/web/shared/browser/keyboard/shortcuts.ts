@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isComposing } from "./composing.ts";
-import { recall, remember } from "./local.ts";
+import { recall, remember } from "../local-storage.ts";
 
 /** One shortcut. */
 export interface Shortcut {
@@ -49,7 +49,7 @@ export function useShortcuts(own: readonly Shortcut[]): void {
   }, [keys]);
 }
 
-const typing = "input, textarea, select, [contenteditable]";
+const typingFields = "input, textarea, select, [contenteditable]";
 
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || isComposing(event) || event.altKey) return;
@@ -61,10 +61,11 @@ function onKeyDown(event: KeyboardEvent): void {
   const key = isHeld ? `Ctrl+${keyOf(event)}` : keyOf(event);
   const shortcut = shortcuts.value.findLast((each) => each.key === key);
   if (shortcut === undefined) return;
-  const field = target instanceof Element ? target.closest(typing) : null;
+  const field = target instanceof Element ? target.closest(typingFields) : null;
   if (field !== null && field !== shortcut.field?.current) return;
   if (event.repeat && shortcut.repeats !== true) return;
-  // An open dialog or menu has the keyboard for itself. In a long thread, the search takes a while.
+  // An open dialog or menu has the keyboard for itself. This check comes last, since it searches the
+  // document, which takes a while in a long thread.
   if (document.querySelector("dialog[open], [role=menu], [role=listbox].picker-options") !== null) {
     return;
   }
@@ -73,8 +74,8 @@ function onKeyDown(event: KeyboardEvent): void {
 }
 
 /**
- * The key as shortcuts name it. A keyboard of another script has their letters on the same keys,
- * and Caps Lock changes nothing.
+ * The key as shortcuts name it. On a keyboard of another script, the shortcuts are on the same keys
+ * as on a Latin one. Caps Lock changes nothing.
  */
 function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (shiftKey || key.length > 1) return key;

@@ -1,4 +1,4 @@
-import { defineTexts } from "./texts.ts";
+import { defineTexts } from "./define-texts.ts";
 
 /** The texts of what all pages share. */
 export const text = defineTexts({

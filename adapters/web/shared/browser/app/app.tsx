@@ -1,0 +1,62 @@
+/** What surrounds every page: the session, the sign-in, the banner, toasts, the list of shortcuts. */
+import { type ComponentType, type JSX, render } from "preact";
+import { noteTimeZone } from "../clock.ts";
+import { ErrorState, Skeleton } from "../components/display.tsx";
+import { Toasts, toast } from "../components/toasts.tsx";
+import { installTooltips } from "../components/tooltip.ts";
+import { onReconnect } from "../connection/reachability.ts";
+import { currentSession, sessionState } from "../connection/session.ts";
+import { loadSession } from "../connection/sign-in.ts";
+import { setLanguage } from "../texts/language.ts";
+import { text } from "../texts/shared-texts.ts";
+import { Banner } from "./banner.tsx";
+import { ShortcutHelp } from "./shortcut-help.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { applyTheme } from "./theme.ts";
+
+interface ShellProps {
+  readonly page: ComponentType;
+  /** Returns what people call the page. A function, since the session brings the texts. */
+  readonly nameOf: () => string;
+}
+
+/** How often a page looks whether the browser's time zone has changed. No event tells. */
+const timeZoneMs = 30_000;
+
+/** Starts a page: reads the session, then shows `page` in the element `#app`. */
+export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
+  const root = document.getElementById("app");
+  if (root === null) throw new Error('The page has no element with the id "app".');
+  applyTheme();
+  setLanguage({});
+  installTooltips();
+  setInterval(noteTimeZone, timeZoneMs);
+  document.addEventListener("visibilitychange", noteTimeZone);
+  await loadSession();
+  onReconnect((reason) => {
+    if (reason === "server") toast({ message: text("backOnline") });
+  });
+  render(<Shell page={page} nameOf={nameOf} />, root);
+}
+
+function Shell({ page: Page, nameOf }: ShellProps): JSX.Element {
+  const state = sessionState.value;
+  const hasSession = currentSession.value !== undefined;
+  return (
+    <div class="shell">
+      <Banner />
+      {hasSession && (
+        <div class="shell-page">
+          <Page />
+        </div>
+      )}
+      {state.status === "signed_out" && <SignIn nameOf={nameOf} />}
+      {state.status === "loading" && <Skeleton />}
+      {state.status === "failed" && (
+        <ErrorState error={state.error} onRetry={() => void loadSession()} />
+      )}
+      <ShortcutHelp />
+      <Toasts />
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+/** The keys under which writes are sent, so that the server does each once. */
+
+/** A new idempotency key. */
+export const newKey = (): string => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+};
+
+const maxReplaced = 100;
+/** By the key that a caller gives, the one under which its write is sent now. */
+const replacements = new Map<string, string>();
+
+/** Returns the key under which the next write of a caller's key is sent. */
+export const currentKey = (key: string): string => replacements.get(key) ?? key;
+
+/**
+ * Sends the next write of this key under a new one, after the server has refused a write. The server
+ * would answer under the old one with the stored refusal, even if its reason is gone.
+ */
+export function replaceKey(key: string): void {
+  replacements.set(key, newKey());
+  const [oldest] = replacements.keys();
+  if (replacements.size > maxReplaced && oldest !== undefined) replacements.delete(oldest);
+}

@@ -1,0 +1,35 @@
+/** Reads the session, and opens one. */
+import { setLanguage } from "../texts/language.ts";
+import { api } from "./http.ts";
+import { ApiError } from "./problem.ts";
+import { announceReconnect, probeWith } from "./reachability.ts";
+import { currentSession, personOf, type Session, sessionState } from "./session.ts";
+
+/** Reads who is signed in. */
+export async function loadSession(): Promise<void> {
+  try {
+    const found = await api.get<Session>("session");
+    const known = currentSession.peek();
+    if (known !== undefined && personOf(known) !== personOf(found)) {
+      // The page has data and drafts of the other person.
+      location.reload();
+      return;
+    }
+    const isSignedInAgain = known !== undefined && sessionState.peek().status === "signed_out";
+    setLanguage(found);
+    sessionState.value = { status: "ready", session: found };
+    if (isSignedInAgain) announceReconnect("session");
+  } catch (error) {
+    // A 401 has shown the sign-in already.
+    if (error instanceof ApiError && error.status === 401) return;
+    if (currentSession.value === undefined) sessionState.value = { status: "failed", error };
+  }
+}
+
+probeWith(loadSession);
+
+/** Opens a session with the token that the server printed. */
+export async function signIn(token: string): Promise<void> {
+  await api.post<undefined>("session", { token });
+  await loadSession();
+}
