@@ -20,6 +20,7 @@ import { PagedList } from "../paged.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
+import { numberIn } from "../typed-number.ts";
 
 type Channel = Sender["channels"][number];
 const channels: readonly Channel[] = ["sms", "mms", "webchat"];
@@ -193,8 +194,8 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
     channels: channels.filter((channel) => own.includes(channel)),
     ...((sender?.default ?? false) !== isDefault && { default: isDefault }),
     pool: isPooled,
-    messages_per_second: rate === "" ? null : Number(rate),
-    daily_cap: cap === "" ? null : Number(cap),
+    messages_per_second: numberIn(rate) ?? null,
+    daily_cap: numberIn(cap) ?? null,
   };
   const key = useMemo(newKey, [JSON.stringify(body)]);
   const save = async (): Promise<void> => {

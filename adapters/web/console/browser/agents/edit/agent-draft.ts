@@ -1,6 +1,7 @@
 /** An agent as a form has it, and as the API takes it. */
 import type { Agent, HandoffCause, HandoffRule } from "../../../../../../src/index.ts";
-import { type Body, linesIn, numberIn, textIn } from "./values.ts";
+import { numberIn } from "../../typed-number.ts";
+import { type Body, linesIn, textIn } from "./values.ts";
 
 /** A rule that says when the agent hands off. */
 export interface RuleDraft {

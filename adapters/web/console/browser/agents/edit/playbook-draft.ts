@@ -1,6 +1,7 @@
 /** A playbook as a form has it, and as the API takes it. */
 import type { Playbook, PlaybookStep, Slot } from "../../../../../../src/index.ts";
-import { type Body, linesIn, numberIn, objectOf, type Pair, pairsOf, textIn } from "./values.ts";
+import { numberIn } from "../../typed-number.ts";
+import { type Body, linesIn, objectOf, type Pair, pairsOf, textIn } from "./values.ts";
 
 export type StepType = PlaybookStep["type"];
 

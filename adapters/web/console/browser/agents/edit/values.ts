@@ -4,14 +4,6 @@ import type { Json } from "../../../../../../src/index.ts";
 /** What a form sends: its fields may be wrong, and the server says so. */
 export type Body = { readonly [field: string]: unknown };
 
-/** A number. A text that is none stays one, so that the server names the problem of its field. */
-export function numberIn(text: string): number | string | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return undefined;
-  const value = Number(trimmed);
-  return Number.isFinite(value) ? value : text;
-}
-
 /** The items of a list: one in each line, so that they can have commas. */
 export const linesIn = (text: string): string[] =>
   text
