@@ -5,18 +5,18 @@ import {
   agentBody,
   agentDraftOf,
   newAgent,
-} from "../../adapters/web/console/browser/agents/edit/agent-draft.ts";
+} from "../../adapters/web/console/browser/agents/edit/agent/agent-draft.ts";
 import {
   newPlaybook,
   playbookBody,
   playbookDraftOf,
   renamed,
-} from "../../adapters/web/console/browser/agents/edit/playbook-draft.ts";
+} from "../../adapters/web/console/browser/agents/edit/playbook/playbook-draft.ts";
 import {
   changedFields,
   textOfValue,
   valueIn,
-} from "../../adapters/web/console/browser/agents/edit/values.ts";
+} from "../../adapters/web/console/browser/agents/edit/form/values.ts";
 import type { Agent, CreateAgent, CreatePlaybook, Json, Playbook } from "../../src/index.ts";
 import { newShop } from "./shop-pages.ts";
 

@@ -14,20 +14,14 @@ import {
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
-import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { AsJson } from "../parts/json.tsx";
+import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
-import { Handset } from "../phones/handset.ts";
 import { HandsetView } from "../phones/handset-view.tsx";
+import { Handset } from "../phones/handset.ts";
 import { t } from "../texts.ts";
-import {
-  EditButtons,
-  EnableButton,
-  EnabledBadge,
-  runName,
-  runStatuses,
-  RunTable,
-} from "./states.tsx";
+import { EditButtons, EnableButton, EnabledBadge } from "./edit-buttons.tsx";
+import { runName, runStatuses, RunTable } from "./runs/run-table.tsx";
 
 const refreshDelayMs = 300;
 
@@ -63,7 +57,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
       <LoadingPage title={title} back={back} error={error} onRetry={() => void agent.reload()} />
     );
   }
-  const said = { on: t("agentEnabled"), off: t("agentDisabled") };
+  const messages = { enabled: t("agentEnabled"), disabled: t("agentDisabled") };
   return (
     <PageView
       title={data.name}
@@ -71,13 +65,13 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
       badge={<EnabledBadge enabled={data.enabled} />}
       actions={
         <>
-          <EnableButton path={path} resource={agent} enabled={data.enabled} said={said} />
+          <EnableButton path={path} resource={agent} enabled={data.enabled} messages={messages} />
           <EditButtons
             path={path}
             form={["agents", id, "edit"]}
             name={data.name}
-            hint={t("agentDeleteHint")}
-            said={t("agentDeleted")}
+            deleteHint={t("agentDeleteHint")}
+            deletedMessage={t("agentDeleted")}
           />
         </>
       }
@@ -110,7 +104,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-/** The names of playbooks by their ids. What is not loaded has none. */
+/** The names of playbooks by their ids. A playbook that is not loaded has no entry. */
 function usePlaybookNames(): ReadonlyMap<string, string> {
   const playbooks = useMemo(
     () =>
@@ -157,7 +151,7 @@ function Settings({ agent }: { readonly agent: Agent }): JSX.Element {
   );
 }
 
-/** A number that no contact has yet. */
+/** A random number, which hardly any contact has yet. */
 function freshNumber(): string {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return `+1555${String(2_000_000 + (random % 8_000_000))}`;

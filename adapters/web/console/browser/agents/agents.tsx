@@ -19,12 +19,12 @@ import { Card, LoadingPage, Needs, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { AgentPage } from "./agent.tsx";
-import { Approvals } from "./approvals.tsx";
+import { EnabledBadge } from "./edit-buttons.tsx";
 import { PlaybookPage } from "./playbook.tsx";
-import { RunPage } from "./run.tsx";
-import { EnabledBadge } from "./states.tsx";
+import { Approvals } from "./runs/approvals.tsx";
+import { RunPage } from "./runs/run.tsx";
 
-/** The agents and playbooks, or one of them, a form for one, or a run. */
+/** By the address: the agents and playbooks, one of them, a form for one, or a run. */
 export function AgentsPage(): JSX.Element {
   const [, first, second, third] = place.value.path;
   if (first === undefined) return <AgentList />;
@@ -32,31 +32,32 @@ export function AgentsPage(): JSX.Element {
     if (second === undefined) return <AgentList />;
     const isForm = second === "new" || third === "edit";
     return isForm ? (
-      <FormPage key={second} kind="playbooks" id={second === "new" ? undefined : second} />
+      <LazyEditor key={second} kind="playbooks" id={second === "new" ? undefined : second} />
     ) : (
       <PlaybookPage key={second} id={second} />
     );
   }
-  if (first === "new") return <FormPage key={first} kind="agents" id={undefined} />;
-  if (second === "edit") return <FormPage key={first} kind="agents" id={first} />;
+  if (first === "new") return <LazyEditor key={first} kind="agents" id={undefined} />;
+  if (second === "edit") return <LazyEditor key={first} kind="agents" id={first} />;
   if (second === undefined) return <AgentPage key={first} id={first} />;
   return <RunPage key={second} id={second} agentId={first} />;
 }
 
-const editors = new Resource(() => import("./edit/editors.tsx"));
+/** The code of the forms. */
+const editorCode = new Resource(() => import("./edit/editor-page.tsx"));
 
-interface FormPageProps {
+interface LazyEditorProps {
   readonly kind: "agents" | "playbooks";
   readonly id: string | undefined;
 }
 
-/** A form, whose code is loaded when it is opened. */
-function FormPage({ kind, id }: FormPageProps): JSX.Element {
-  const load = (): void => void editors.reload();
+/** A form for an agent or a playbook. Its code is loaded when the first form is opened. */
+function LazyEditor({ kind, id }: LazyEditorProps): JSX.Element {
+  const load = (): void => void editorCode.reload();
   useEffect(() => {
-    if (editors.state.peek().data === undefined) load();
+    if (editorCode.state.peek().data === undefined) load();
   }, []);
-  const { data, error } = editors.state.value;
+  const { data, error } = editorCode.state.value;
   const title = t(kind === "agents" ? "agent" : "playbook");
   const back = { href: linkTo(["agents"]), label: t("agents") };
   if (data === undefined) {

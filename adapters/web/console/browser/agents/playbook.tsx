@@ -6,11 +6,11 @@ import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { PlayedGraph } from "./played-graph.tsx";
-import { useRun } from "./run-resource.ts";
-import { EditButtons, EnableButton, EnabledBadge } from "./states.tsx";
-import { StepGraph } from "./step-graph.tsx";
-import { playedIn } from "./taken-path.ts";
+import { EditButtons, EnableButton, EnabledBadge } from "./edit-buttons.tsx";
+import { PlayedGraph } from "./graph/played-graph.tsx";
+import { StepGraph } from "./graph/step-graph.tsx";
+import { playedIn } from "./graph/taken-path.ts";
+import { useRun } from "./runs/run-resource.ts";
 
 /** One playbook: its steps as a graph, and its questions. */
 export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
@@ -30,7 +30,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
       <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
     );
   }
-  const said = { on: t("playbookEnabled"), off: t("playbookDisabled") };
+  const messages = { enabled: t("playbookEnabled"), disabled: t("playbookDisabled") };
   const played = run && playedIn(run.steps).find((each) => each.id === id);
   return (
     <PageView
@@ -40,13 +40,18 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
       badge={<EnabledBadge enabled={data.enabled} />}
       actions={
         <>
-          <EnableButton path={path} resource={resource} enabled={data.enabled} said={said} />
+          <EnableButton
+            path={path}
+            resource={resource}
+            enabled={data.enabled}
+            messages={messages}
+          />
           <EditButtons
             path={path}
             form={["agents", "playbooks", id, "edit"]}
             name={data.name}
-            hint={t("playbookDeleteHint")}
-            said={t("playbookDeleted")}
+            deleteHint={t("playbookDeleteHint")}
+            deletedMessage={t("playbookDeleted")}
           />
         </>
       }
@@ -57,7 +62,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
             <StepGraph steps={data.steps} />
           </Card>
         ) : (
-          <PlayedGraph run={run} played={played} isLinked={false} />
+          <PlayedGraph run={run} played={played} linksTo="run" />
         )}
         <div class="message-side">
           <Card title={t("messageFields")}>

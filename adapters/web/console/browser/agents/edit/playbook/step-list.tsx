@@ -1,12 +1,18 @@
 /** The steps of a playbook as a list. One of them is open. */
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { PlaybookStep } from "../../../../../../src/index.ts";
-import { Icon, Menu, type MenuItem, Select, TextField } from "../../../../shared/browser/index.ts";
-import { stepIcons, stepName, textOf } from "../step-graph.tsx";
+import type { PlaybookStep } from "../../../../../../../src/index.ts";
+import {
+  Icon,
+  Menu,
+  type MenuItem,
+  Select,
+  TextField,
+} from "../../../../../shared/browser/index.ts";
+import { stepIcons, stepName, summaryOf } from "../../graph/step-graph.tsx";
+import { e } from "../texts.ts";
 import { newStep, renamed, type StepDraft, type StepType } from "./playbook-draft.ts";
 import { type StepContext, StepFields } from "./step-fields.tsx";
-import { e } from "./texts.ts";
 
 const types = Object.keys(stepIcons) as readonly StepType[];
 
@@ -16,7 +22,7 @@ interface StepListProps {
   readonly shown: readonly PlaybookStep[];
   readonly context: StepContext;
   readonly open: number | undefined;
-  readonly onOpen: (place: number | undefined) => void;
+  readonly onOpen: (index: number | undefined) => void;
   readonly onChange: (steps: readonly StepDraft[]) => void;
 }
 
@@ -30,24 +36,24 @@ export function StepList(props: StepListProps): JSX.Element {
     onChange(steps.toSpliced(at, 0, newStep(type, steps)));
     onOpen(at);
   };
-  const move = (place: number, by: number): void => {
-    const step = steps[place];
+  const move = (index: number, by: number): void => {
+    const step = steps[index];
     if (step === undefined) return;
-    onChange(steps.toSpliced(place, 1).toSpliced(place + by, 0, step));
-    onOpen(place + by);
+    onChange(steps.toSpliced(index, 1).toSpliced(index + by, 0, step));
+    onOpen(index + by);
   };
-  const itemsOf = (place: number): readonly MenuItem[] => [
-    ...(place > 0 ? [{ label: e("moveUp"), onPick: () => move(place, -1) }] : []),
-    ...(place < steps.length - 1 ? [{ label: e("moveDown"), onPick: () => move(place, 1) }] : []),
+  const itemsOf = (index: number): readonly MenuItem[] => [
+    ...(index > 0 ? [{ label: e("moveUp"), onPick: () => move(index, -1) }] : []),
+    ...(index < steps.length - 1 ? [{ label: e("moveDown"), onPick: () => move(index, 1) }] : []),
     {
       label: e("duplicate"),
       icon: "copy",
       onPick: () => {
-        const step = steps[place];
+        const step = steps[index];
         if (step === undefined) return;
         const { id } = newStep(step.type, steps);
-        onChange(steps.toSpliced(place + 1, 0, { ...step, id }));
-        onOpen(place + 1);
+        onChange(steps.toSpliced(index + 1, 0, { ...step, id }));
+        onOpen(index + 1);
       },
     },
     {
@@ -55,7 +61,7 @@ export function StepList(props: StepListProps): JSX.Element {
       icon: "trash",
       isDanger: true,
       onPick: () => {
-        onChange(steps.toSpliced(place, 1));
+        onChange(steps.toSpliced(index, 1));
         onOpen(undefined);
       },
     },
@@ -63,19 +69,19 @@ export function StepList(props: StepListProps): JSX.Element {
   return (
     <div class="step-list">
       <ol>
-        {steps.map((step, place) => (
+        {steps.map((step, index) => (
           <StepCard
-            key={place}
+            key={index}
             step={step}
-            summary={shown[place] === undefined ? "" : textOf(shown[place])}
-            place={place}
-            isOpen={open === place}
+            summary={shown[index] === undefined ? "" : summaryOf(shown[index])}
+            index={index}
+            isOpen={open === index}
             follows={follows}
-            items={itemsOf(place)}
+            items={itemsOf(index)}
             context={context}
-            onToggle={() => onOpen(open === place ? undefined : place)}
-            onSet={(change) => onChange(steps.with(place, { ...step, ...change }))}
-            onRename={(id) => onChange(renamed(steps.with(place, { ...step, id }), step.id, id))}
+            onToggle={() => onOpen(open === index ? undefined : index)}
+            onSet={(change) => onChange(steps.with(index, { ...step, ...change }))}
+            onRename={(id) => onChange(renamed(steps.with(index, { ...step, id }), step.id, id))}
           />
         ))}
       </ol>
@@ -98,7 +104,7 @@ export function StepList(props: StepListProps): JSX.Element {
 interface StepCardProps {
   readonly step: StepDraft;
   readonly summary: string;
-  readonly place: number;
+  readonly index: number;
   readonly isOpen: boolean;
   /** Whether the page scrolls to the step when it opens. */
   readonly follows: RefObject<boolean>;
@@ -110,9 +116,9 @@ interface StepCardProps {
 }
 
 function StepCard(props: StepCardProps): JSX.Element {
-  const { step, summary, place, isOpen, follows, items, context } = props;
+  const { step, summary, index, isOpen, follows, items, context } = props;
   const { onToggle, onSet, onRename } = props;
-  const at = `/steps/${place}`;
+  const at = `/steps/${index}`;
   const problem = context.problems.in(at);
   const card = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => {

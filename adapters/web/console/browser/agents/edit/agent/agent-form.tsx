@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Agent, AgentAction, Playbook } from "../../../../../../src/index.ts";
+import type { Agent, AgentAction, Playbook } from "../../../../../../../src/index.ts";
 import {
   api,
   Badge,
@@ -10,21 +10,17 @@ import {
   linkTo,
   toast,
   type Tone,
-} from "../../../../shared/browser/index.ts";
-import { t } from "../../texts.ts";
-import {
-  type AgentSectionProps,
-  Handoff,
-  hint,
-  Limits,
-  Replies,
-  standard,
-} from "./agent-behavior.tsx";
+} from "../../../../../shared/browser/index.ts";
+import { t } from "../../../texts.ts";
+import { riskName } from "../action-risk.ts";
+import { EditorForm, Section } from "../form/editor-form.tsx";
+import { Choices, Input, Lines, List } from "../form/fields.tsx";
+import { useForm } from "../form/form.ts";
+import { changedFields } from "../form/values.ts";
+import { e } from "../texts.ts";
+import { Handoff, Limits, Replies } from "./agent-behavior.tsx";
 import { agentBody, type AgentDraft, agentDraftOf, newAgent } from "./agent-draft.ts";
-import { useForm } from "./form.ts";
-import { Choices, Editor, Input, Lines, List, Section } from "./parts.tsx";
-import { e } from "./texts.ts";
-import { changedFields } from "./values.ts";
+import { agentDefault, agentHint, type AgentSectionProps } from "./agent-section.ts";
 
 interface AgentFormProps {
   /** The agent to change. Absent for a new one. */
@@ -35,7 +31,9 @@ interface AgentFormProps {
 
 /** Creates an agent, or a new version of one. */
 export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.Element {
-  const [saved] = useState(() => (agent === undefined ? newAgent(standard) : agentDraftOf(agent)));
+  const [saved] = useState(() =>
+    agent === undefined ? newAgent(agentDefault) : agentDraftOf(agent),
+  );
   const form = useForm<AgentDraft>({
     id: agent?.id ?? "agent",
     saved,
@@ -53,7 +51,7 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
   });
   const sections = { form };
   return (
-    <Editor
+    <EditorForm
       title={agent === undefined ? e("agentNew") : e("agentEdit", { name: agent.name })}
       back={
         agent === undefined
@@ -73,7 +71,7 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
       <Replies {...sections} />
       <Handoff {...sections} />
       <Limits {...sections} />
-    </Editor>
+    </EditorForm>
   );
 }
 
@@ -146,7 +144,7 @@ function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.El
         set={set}
         label={e("instructions")}
         rows={6}
-        hint={hint("instructions")}
+        hint={agentHint("instructions")}
         isOptional
         problem={problems.of("/instructions")}
       />
@@ -158,21 +156,21 @@ function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.El
         item={e("guideline")}
         empty={{ when: "", what: "", priority: "" }}
       >
-        {(guideline, change, place) => (
+        {(guideline, change, index) => (
           <div class="editor-row">
             <Input
               of={guideline}
               name="when"
               set={change}
               label={e("guidelineWhen")}
-              problem={problems.of(`/guidelines/${place}/when`)}
+              problem={problems.of(`/guidelines/${index}/when`)}
             />
             <Input
               of={guideline}
               name="what"
               set={change}
               label={e("guidelineThen")}
-              problem={problems.of(`/guidelines/${place}/then`)}
+              problem={problems.of(`/guidelines/${index}/then`)}
             />
             <Input
               of={guideline}
@@ -181,7 +179,7 @@ function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.El
               label={e("priority")}
               inputMode="numeric"
               placeholder="0"
-              problem={problems.of(`/guidelines/${place}/priority`)}
+              problem={problems.of(`/guidelines/${index}/priority`)}
             />
           </div>
         )}
@@ -192,7 +190,7 @@ function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.El
 
 function Knowledge({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
   return (
-    <Section title={e("sectionKnowledge")} about={hint("knowledge")}>
+    <Section title={e("sectionKnowledge")} about={agentHint("knowledge")}>
       <List
         items={values.knowledge}
         onChange={(knowledge) => set({ knowledge })}
@@ -200,14 +198,14 @@ function Knowledge({ form: { values, set, problems } }: AgentSectionProps): JSX.
         item={e("knowledge")}
         empty={{ title: "", text: "" }}
       >
-        {(piece, change, place) => (
+        {(piece, change, index) => (
           <>
             <Input
               of={piece}
               name="title"
               set={change}
               label={e("knowledgeTitle")}
-              problem={problems.of(`/knowledge/${place}/title`)}
+              problem={problems.of(`/knowledge/${index}/title`)}
             />
             <Lines
               of={piece}
@@ -215,7 +213,7 @@ function Knowledge({ form: { values, set, problems } }: AgentSectionProps): JSX.
               set={change}
               label={e("knowledgeText")}
               rows={2}
-              problem={problems.of(`/knowledge/${place}/text`)}
+              problem={problems.of(`/knowledge/${index}/text`)}
             />
           </>
         )}
@@ -231,7 +229,7 @@ function Tools({ form, playbooks, actions }: ToolsProps): JSX.Element {
   const named = playbooks.map(({ id, name, description }) => {
     return { value: id, label: <bdi>{name}</bdi>, note: <bdi>{description}</bdi> };
   });
-  // What was deleted or unregistered can still be deselected.
+  // A playbook that was deleted, or an action that is gone, can still be deselected.
   const gone = (chosen: readonly string[], known: readonly string[]) =>
     chosen
       .filter((value) => !known.includes(value))
@@ -250,7 +248,7 @@ function Tools({ form, playbooks, actions }: ToolsProps): JSX.Element {
     <Section title={e("sectionTools")}>
       <Choices
         label={t("playbooks")}
-        hint={hint("playbook_ids")}
+        hint={agentHint("playbook_ids")}
         options={[
           ...named,
           ...gone(
@@ -265,7 +263,7 @@ function Tools({ form, playbooks, actions }: ToolsProps): JSX.Element {
       />
       <Choices
         label={t("agentActions")}
-        hint={hint("actions")}
+        hint={agentHint("actions")}
         options={[...callable, ...gone(values.actions, known)]}
         chosen={values.actions}
         onChange={(chosen) => set({ actions: chosen })}
@@ -281,7 +279,5 @@ const riskTones = { read: "neutral", write: "accent", approval: "warn" } as cons
 };
 
 const Risk = ({ of }: { readonly of: AgentAction["risk"] }): JSX.Element => (
-  <Badge tone={riskTones[of]}>
-    {{ read: e("riskRead"), write: e("riskWrite"), approval: e("riskApproval") }[of]}
-  </Badge>
+  <Badge tone={riskTones[of]}>{riskName(of)}</Badge>
 );

@@ -1,5 +1,5 @@
 /** The texts of form fields, and the JSON that they stand for. */
-import type { Json } from "../../../../../../src/index.ts";
+import type { Json } from "../../../../../../../src/index.ts";
 
 /** What a form sends: its fields may be wrong, and the server says so. */
 export type Body = { readonly [field: string]: unknown };

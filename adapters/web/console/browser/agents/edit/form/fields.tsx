@@ -1,94 +1,16 @@
-/** What the forms of agents and playbooks are made of. */
+/** The fields of forms: lines of text, lists and choices. */
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import {
   Button,
   Checkbox,
-  explain,
-  go,
-  Icon,
   IconButton,
+  Select,
   TextArea,
   TextField,
-} from "../../../../shared/browser/index.ts";
-import { Card, PageView } from "../../parts/layout.tsx";
-import { t } from "../../texts.ts";
-import { withCode } from "../../parts/values.tsx";
-import type { Form } from "./form.ts";
-import { e } from "./texts.ts";
-
-interface EditorProps<Values> {
-  readonly title: string;
-  readonly back: { readonly href: string; readonly label: string };
-  readonly save: string;
-  readonly form: Form<Values>;
-  readonly isNew: boolean;
-  readonly children: ComponentChildren;
-}
-
-/** A page with a form, which says what the server finds wrong. */
-export function Editor<Values>(props: EditorProps<Values>): JSX.Element {
-  const { title, back, save, form, isNew, children } = props;
-  const canSave = isNew || form.isChanged;
-  return (
-    <PageView title={title} back={back}>
-      <form
-        class="editor"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (canSave && !form.isBusy) void form.save();
-        }}
-      >
-        {form.isRestored && (
-          <p class="notice tone-neutral" role="status">
-            <Icon name="info" />
-            <span class="grow">{e("restored")}</span>
-            <Button isSmall onClick={form.discard}>
-              {e("discard")}
-            </Button>
-          </p>
-        )}
-        {children}
-        <footer class="editor-end">
-          {form.error !== undefined && (
-            <p class="notice tone-bad" role="alert">
-              <Icon name="alert" />
-              <span class="pre-line">{explain(form.error)}</span>
-            </p>
-          )}
-          <div class="editor-buttons">
-            <Button
-              onClick={() => {
-                form.discard();
-                go(back.href);
-              }}
-            >
-              {t("cancel")}
-            </Button>
-            <Button kind="primary" type="submit" isBusy={form.isBusy} disabled={!canSave}>
-              {save}
-            </Button>
-          </div>
-        </footer>
-      </form>
-    </PageView>
-  );
-}
-
-interface SectionProps {
-  readonly title: string;
-  readonly about?: string | undefined;
-  readonly children: ComponentChildren;
-}
-
-/** A part of a form. */
-export const Section = ({ title, about, children }: SectionProps): JSX.Element => (
-  <Card title={title}>
-    {about !== undefined && <p class="muted">{withCode(about)}</p>}
-    {children}
-  </Card>
-);
+} from "../../../../../shared/browser/index.ts";
+import { withCode } from "../../../parts/values.tsx";
+import { e } from "../texts.ts";
 
 type TextKeys<Values> = {
   [Key in keyof Values]: Values[Key] extends string ? Key : never;
@@ -96,7 +18,9 @@ type TextKeys<Values> = {
   string;
 
 interface InputProps<Values> {
+  /** The object that has the field. */
   readonly of: Values;
+  /** The name of the field. */
   readonly name: TextKeys<Values>;
   readonly set: (change: Partial<Values>) => void;
   readonly label: string;
@@ -151,7 +75,9 @@ const changeOf = <Values,>(name: keyof Values, value: string): Partial<Values> =
 interface ListProps<Item> {
   readonly items: readonly Item[];
   readonly onChange: (items: readonly Item[]) => void;
+  /** The label of the button that adds an item. */
   readonly add: string;
+  /** The item that it adds. */
   readonly empty: Item;
   /** What one item is called, for the button that removes it. */
   readonly item: string;
@@ -160,7 +86,7 @@ interface ListProps<Item> {
   readonly children: (
     item: Item,
     set: (change: Partial<Item>) => void,
-    place: number,
+    index: number,
   ) => ComponentChildren;
 }
 
@@ -171,18 +97,18 @@ export function List<Item extends object>(props: ListProps<Item>): JSX.Element {
     <div class="editor-list">
       {items.length > 0 && (
         <ol>
-          {items.map((each, place) => (
-            <li key={place} class={isInline === true ? "editor-item is-inline" : "editor-item"}>
+          {items.map((each, index) => (
+            <li key={index} class={isInline === true ? "editor-item is-inline" : "editor-item"}>
               {children(
                 each,
-                (change) => onChange(items.with(place, { ...each, ...change })),
-                place,
+                (change) => onChange(items.with(index, { ...each, ...change })),
+                index,
               )}
               <IconButton
                 icon="trash"
                 class="editor-remove"
-                label={e("remove", { item: `${item} ${place + 1}` })}
-                onClick={() => onChange(items.toSpliced(place, 1))}
+                label={e("remove", { item: `${item} ${index + 1}` })}
+                onClick={() => onChange(items.toSpliced(index, 1))}
               />
             </li>
           ))}
@@ -206,13 +132,13 @@ interface ChoicesProps {
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
   readonly problem: string | undefined;
-  /** What stands there without options. */
+  /** The text if there are no options. */
   readonly none?: string;
   /** Puts the options side by side. */
   readonly isInline?: boolean;
 }
 
-/** Several of some options. */
+/** A choice of several. */
 export function Choices(props: ChoicesProps): JSX.Element {
   const { label, hint, options, chosen, onChange, problem, none, isInline } = props;
   const id = useId();
@@ -250,4 +176,42 @@ export function Choices(props: ChoicesProps): JSX.Element {
       )}
     </fieldset>
   );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly onChange: (value: string) => void;
+  readonly problem: string | undefined;
+}
+
+/**
+ * A choice of one. The form itself may rename or remove the options, so a value that is none of them
+ * is kept and named.
+ */
+export function Choice({ label, value, options, onChange, problem }: ChoiceProps): JSX.Element {
+  const isKnown = options.some((each) => each.value === value);
+  const extra = value === "" ? e("choose") : e("targetUnknown", { id: value });
+  return (
+    <Select
+      label={label}
+      problem={problem}
+      value={value}
+      options={isKnown ? options : [{ value, label: extra }, ...options]}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}
+
+interface StepChoiceProps extends Omit<ChoiceProps, "options"> {
+  readonly ids: readonly string[];
+  /** What happens if no step is chosen. */
+  readonly none: string;
+}
+
+/** A choice of the step that follows, or of none. */
+export function StepChoice({ ids, none, ...props }: StepChoiceProps): JSX.Element {
+  const options = [...new Set(ids)].map((id) => ({ value: id, label: id }));
+  return <Choice {...props} options={[{ value: "", label: none }, ...options]} />;
 }

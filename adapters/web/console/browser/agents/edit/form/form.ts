@@ -1,6 +1,6 @@
-/** A form whose content survives a reload of the page until it is saved. */
+/** The state of a form. What a person types survives a reload of the page until it is saved. */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { currentSession, newKey, recall, remember } from "../../../../shared/browser/index.ts";
+import { currentSession, newKey, recall, remember } from "../../../../../shared/browser/index.ts";
 import { Problems } from "./problems.ts";
 
 /** A form and what a person typed in it. */
@@ -21,17 +21,17 @@ export interface Form<Values> {
 }
 
 interface FormOptions<Values> {
-  /** What is edited, such as an id. */
+  /** Names what is edited, such as its id. */
   readonly id: string;
   readonly saved: Values;
-  /** Saves the values. The same values have the same key, so a repetition saves once. */
+  /** Saves the values. The same values get the same idempotency key, so a repetition saves once. */
   readonly onSave: (values: Values, key: string) => Promise<void>;
 }
 
 export function useForm<Values extends object>(options: FormOptions<Values>): Form<Values> {
   const { id, saved, onSave } = options;
-  const place = useMemo(() => placeOf(id), [id]);
-  const [restored] = useState(() => restore(place, saved));
+  const storageKey = useMemo(() => storageKeyOf(id), [id]);
+  const [restored] = useState(() => restore(storageKey, saved));
   const [values, setValues] = useState(restored ?? saved);
   const [isRestored, setRestored] = useState(restored !== undefined);
   const [error, setError] = useState<unknown>();
@@ -42,7 +42,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
   const problems = useMemo(() => new Problems(error), [error]);
   useLayoutEffect(() => {
     if (error === undefined) return;
-    // The field that is to be mended first.
+    // The first field with a problem gets the focus.
     document
       .querySelector<HTMLElement>(".editor :is([aria-invalid=true], [data-invalid])")
       ?.focus();
@@ -52,7 +52,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
     set: (change) => {
       const next = { ...values, ...change };
       setValues(next);
-      remember(place, JSON.stringify(next));
+      remember(storageKey, JSON.stringify(next));
     },
     isRestored,
     isChanged,
@@ -60,7 +60,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
       setValues(saved);
       setError(undefined);
       setRestored(false);
-      remember(place, undefined);
+      remember(storageKey, undefined);
     },
     problems,
     error,
@@ -69,7 +69,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
       setBusy(true);
       try {
         await onSave(values, key);
-        remember(place, undefined);
+        remember(storageKey, undefined);
       } catch (failure) {
         setError(failure);
       } finally {
@@ -79,15 +79,15 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
   };
 }
 
-function placeOf(id: string): string {
+function storageKeyOf(id: string): string {
   const { account_id = "", mode = "", operator } = currentSession.peek() ?? {};
   return `form:${account_id}:${mode}:${operator?.id ?? ""}:${id}`;
 }
 
 /** What was typed and not saved, if it differs from the saved values. */
-function restore<Values extends object>(place: string, saved: Values): Values | undefined {
+function restore<Values extends object>(storageKey: string, saved: Values): Values | undefined {
   try {
-    const stored = JSON.parse(recall(place) ?? "null") as Partial<Values> | null;
+    const stored = JSON.parse(recall(storageKey) ?? "null") as Partial<Values> | null;
     if (stored === null) return undefined;
     const values = { ...saved, ...stored };
     return JSON.stringify(values) === JSON.stringify(saved) ? undefined : values;

@@ -1,32 +1,44 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Playbook, Run } from "../../../../../src/index.ts";
+import type { Playbook, Run } from "../../../../../../src/index.ts";
 import {
+  api,
+  ApiError,
   dateTime,
   ErrorState,
   Icon,
   linkTo,
   Resource,
   Skeleton,
-} from "../../../shared/browser/index.ts";
-import { Card } from "../parts/layout.tsx";
-import { t } from "../texts.ts";
-import { loadPlayed } from "./run-resource.ts";
+} from "../../../../shared/browser/index.ts";
+import { Card } from "../../parts/layout.tsx";
+import { t } from "../../texts.ts";
 import { StepGraph } from "./step-graph.tsx";
-import { type Played, takenPath } from "./taken-path.ts";
+import { type PlayedPlaybook, takenPath } from "./taken-path.ts";
 
 interface PlayedGraphProps {
   readonly run: Run;
-  readonly played: Played;
-  /** Whether the card links to the playbook. Otherwise it links back to the run. */
-  readonly isLinked: boolean;
+  readonly played: PlayedPlaybook;
+  /** The page that the card links to: the playbook, or back to the run. */
+  readonly linksTo: "playbook" | "run";
+}
+
+/** Loads a playbook in the version that was played, or in the current one if that is not kept. */
+async function load({ id, version }: PlayedPlaybook, signal: AbortSignal): Promise<Playbook> {
+  const path = `v1/playbooks/${encodeURIComponent(id)}`;
+  try {
+    return await api.get<Playbook>(path, { version }, { signal });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    return api.get<Playbook>(path, {}, { signal });
+  }
 }
 
 /** The graph of a playbook in the version that a run played, with the path of the run. */
-export function PlayedGraph({ run, played, isLinked }: PlayedGraphProps): JSX.Element {
+export function PlayedGraph({ run, played, linksTo }: PlayedGraphProps): JSX.Element {
   const { id, version } = played;
   const playbook = useMemo(
-    () => new Resource<Playbook>((signal) => loadPlayed(played, signal)),
+    () => new Resource<Playbook>((signal) => load(played, signal)),
     [id, version],
   );
   useEffect(() => {
@@ -37,9 +49,9 @@ export function PlayedGraph({ run, played, isLinked }: PlayedGraphProps): JSX.El
   const ofRun = { run: run.id, agent: run.agent_id };
   return (
     <Card
-      title={isLinked ? (data?.name ?? t("playbook")) : t("columnSteps")}
+      title={linksTo === "playbook" ? (data?.name ?? t("playbook")) : t("columnSteps")}
       actions={
-        isLinked ? (
+        linksTo === "playbook" ? (
           <a href={linkTo(["agents", "playbooks", id], ofRun)}>{t("versionNumber", { version })}</a>
         ) : (
           <span class="muted">

@@ -1,7 +1,7 @@
 /** Actions that wait for a person's decision. */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Agent, Page, Run } from "../../../../../src/index.ts";
+import type { Agent, Page, Run } from "../../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -12,12 +12,12 @@ import {
   Table,
   toast,
   toastError,
-} from "../../../shared/browser/index.ts";
-import { useCoalesced, useLive } from "../live.ts";
-import { Json } from "../parts/json.tsx";
-import { Card } from "../parts/layout.tsx";
-import { When } from "../parts/values.tsx";
-import { t } from "../texts.ts";
+} from "../../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../../live.ts";
+import { Json } from "../../parts/json.tsx";
+import { Card } from "../../parts/layout.tsx";
+import { When } from "../../parts/values.tsx";
+import { t } from "../../texts.ts";
 
 interface ApprovalProps {
   readonly run: Run;
@@ -39,14 +39,14 @@ export function Approval({ run, path, onDecided }: ApprovalProps): JSX.Element {
       setBusy(undefined);
     }
   };
-  const call = run.approval;
+  const { approval } = run;
   return (
     <section class="approval" aria-label={t("approvalTitle")}>
       <div class="approval-head">
         <Icon name="person" />
         <div class="grow">
           <h2>
-            {t("approvalTitle")} {call && <code>{call.action}</code>}
+            {t("approvalTitle")} {approval && <code>{approval.action}</code>}
           </h2>
           <p>{t("approvalWaits")}</p>
         </div>
@@ -70,17 +70,18 @@ export function Approval({ run, path, onDecided }: ApprovalProps): JSX.Element {
           </div>
         )}
       </div>
-      {call && <Json value={call.input} label={t("stepInput")} />}
+      {approval && <Json value={approval.input} label={t("stepInput")} />}
     </section>
   );
 }
 
-const maxAgentsAsked = 20;
+/** The API lists runs by agent, so only the runs of the first agents are read. */
+const maxAgentsRead = 20;
 const refreshDelayMs = 400;
 
-/** The runs that wait for a decision. */
+/** A table of the runs that wait for a decision. Nothing if there are none. */
 export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Element | null {
-  const ids = agents.slice(0, maxAgentsAsked).map(({ id }) => id);
+  const ids = agents.slice(0, maxAgentsRead).map(({ id }) => id);
   const waiting = useMemo(
     () =>
       new Resource<readonly Run[]>(async (signal) => {

@@ -1,13 +1,16 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../src/index.ts";
-import { api, Checkbox, go, linkTo, toast } from "../../../../shared/browser/index.ts";
-import { Card } from "../../parts/layout.tsx";
-import { t } from "../../texts.ts";
-import { StepGraph } from "../step-graph.tsx";
-import { Target } from "./choice.tsx";
-import { type Form, useForm } from "./form.ts";
-import { Editor, Input, Lines, Section } from "./parts.tsx";
+import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../../src/index.ts";
+import { api, Checkbox, go, linkTo, toast } from "../../../../../shared/browser/index.ts";
+import { Card } from "../../../parts/layout.tsx";
+import { t } from "../../../texts.ts";
+import { StepGraph } from "../../graph/step-graph.tsx";
+import { EditorForm, Section } from "../form/editor-form.tsx";
+import { Input, Lines, StepChoice } from "../form/fields.tsx";
+import { type Form, useForm } from "../form/form.ts";
+import { defaultOf, hintOf } from "../form/schema.ts";
+import { changedFields } from "../form/values.ts";
+import { e } from "../texts.ts";
 import {
   newPlaybook,
   playbookBody,
@@ -15,11 +18,8 @@ import {
   playbookDraftOf,
   stepBody,
 } from "./playbook-draft.ts";
-import { defaultOf, hintOf } from "./schema.ts";
 import { SlotSection } from "./slot-section.tsx";
 import { StepList } from "./step-list.tsx";
-import { e } from "./texts.ts";
-import { changedFields } from "./values.ts";
 
 interface PlaybookFormProps {
   /** The playbook to change. Absent for a new one. */
@@ -49,7 +49,7 @@ export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps
     },
   });
   return (
-    <Editor
+    <EditorForm
       title={playbook === undefined ? e("playbookNew") : e("agentEdit", { name: playbook.name })}
       back={
         playbook === undefined
@@ -74,7 +74,7 @@ export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps
         actions={actions}
         playbooks={playbooks.filter(({ id }) => id !== playbook?.id)}
       />
-    </Editor>
+    </EditorForm>
   );
 }
 
@@ -108,7 +108,7 @@ function General({ form: { values, set, problems } }: SectionProps): JSX.Element
         onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
       />
       <div class="editor-row">
-        <Target
+        <StepChoice
           label={e("onCancel")}
           none={e("onCancelEnd")}
           value={values.on_cancel}
@@ -181,16 +181,17 @@ interface StepsProps extends SectionProps, Pick<PlaybookFormProps, "actions" | "
 
 function Steps({ form, actions, playbooks }: StepsProps): JSX.Element {
   const { values, set, problems } = form;
-  const faulty = problems.placesIn("/steps");
+  const faulty = problems.indexesIn("/steps");
   const [open, setOpen] = useState<number | undefined>(0);
   const [seen, setSeen] = useState(problems);
-  // The first faulty step opens in the drawing that shows the problems, so that it can be focused.
+  // The first faulty step opens in the same rendering that shows the problems. The form can then put
+  // the focus into it.
   if (problems !== seen) {
     const [first] = faulty;
     setSeen(problems);
     if (first !== undefined) setOpen(first);
   }
-  // An unfinished step has all fields that the graph reads.
+  // A step that is not finished has all fields that the graph reads, which may be empty.
   const shown = values.steps.map((step) => stepBody(step) as unknown as PlaybookStep);
   const context = {
     ids: values.steps.map(({ id }) => id),

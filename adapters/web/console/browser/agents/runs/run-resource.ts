@@ -1,18 +1,18 @@
 /** Runs that are shown while they happen. */
 import { useEffect, useMemo } from "preact/hooks";
-import type { Playbook, Run } from "../../../../../src/index.ts";
-import { api, ApiError, Resource } from "../../../shared/browser/index.ts";
-import { useCoalesced, useLive } from "../live.ts";
-import type { Played } from "./taken-path.ts";
+import type { Run } from "../../../../../../src/index.ts";
+import { api, Resource } from "../../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../../live.ts";
 
-const refreshMs = 1500;
+/** How often a run that has not ended is read again. */
+const pollMs = 1500;
 const refreshDelayMs = 100;
 
 /** The path of a run in the API. */
 export const runPath = (agentId: string, id: string): string =>
   `v1/agents/${encodeURIComponent(agentId)}/runs/${encodeURIComponent(id)}`;
 
-/** A run, which is read again until it has ended. Nothing is read without an id. */
+/** A run. It is read again until it has ended. Without the ids, nothing is read. */
 export function useRun(agentId: string | undefined, id: string | undefined): Resource<Run> {
   const isGiven = agentId !== undefined && id !== undefined;
   const path = isGiven ? runPath(agentId, id) : "";
@@ -27,7 +27,7 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
     // Only the end of a run is an event.
     const timer = setInterval(() => {
       if (resource.data?.finished_at === null && document.visibilityState === "visible") refresh();
-    }, refreshMs);
+    }, pollMs);
     return () => {
       clearInterval(timer);
       resource.stop();
@@ -46,15 +46,4 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
     },
   });
   return resource;
-}
-
-/** A playbook in one version, or in the current one if that version is not kept any more. */
-export async function loadPlayed({ id, version }: Played, signal: AbortSignal): Promise<Playbook> {
-  const path = `v1/playbooks/${encodeURIComponent(id)}`;
-  try {
-    return await api.get<Playbook>(path, { version }, { signal });
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    return api.get<Playbook>(path, {}, { signal });
-  }
 }

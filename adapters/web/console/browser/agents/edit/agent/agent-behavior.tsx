@@ -1,19 +1,12 @@
-/** The parts of an agent's form that say when and how much it writes, and when it stops. */
+/** The sections of an agent's form about its replies, the hand-off to people, and its limits. */
 import type { JSX } from "preact";
-import type { HandoffCause } from "../../../../../../src/index.ts";
-import { Checkbox, Select } from "../../../../shared/browser/index.ts";
-import { type AgentDraft, numberCauses, type RuleDraft, wordCauses } from "./agent-draft.ts";
-import type { Form } from "./form.ts";
-import { Input, Lines, List, Section } from "./parts.tsx";
-import { defaultOf, hintOf } from "./schema.ts";
-import { e } from "./texts.ts";
-
-export interface AgentSectionProps {
-  readonly form: Form<AgentDraft>;
-}
-
-export const hint = (path: string): string | undefined => hintOf("CreateAgent", path);
-export const standard = (path: string): string => defaultOf("CreateAgent", path);
+import type { HandoffCause } from "../../../../../../../src/index.ts";
+import { Checkbox, Select } from "../../../../../shared/browser/index.ts";
+import { Section } from "../form/editor-form.tsx";
+import { Input, Lines, List } from "../form/fields.tsx";
+import { e } from "../texts.ts";
+import { numberCauses, type RuleDraft, wordCauses } from "./agent-draft.ts";
+import { agentHint, type AgentSectionProps } from "./agent-section.ts";
 
 export function Replies({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
   return (
@@ -38,7 +31,7 @@ export function Replies({ form: { values, set, problems } }: AgentSectionProps):
           set={set}
           label={e("maxChars")}
           inputMode="numeric"
-          hint={hint("reply/max_chars")}
+          hint={agentHint("reply/max_chars")}
           problem={problems.of("/reply/max_chars")}
         />
         <Input
@@ -47,7 +40,7 @@ export function Replies({ form: { values, set, problems } }: AgentSectionProps):
           set={set}
           label={e("debounce")}
           inputMode="numeric"
-          hint={hint("reply/debounce_ms")}
+          hint={agentHint("reply/debounce_ms")}
           problem={problems.of("/reply/debounce_ms")}
         />
         <Input
@@ -66,7 +59,7 @@ export function Replies({ form: { values, set, problems } }: AgentSectionProps):
         set={set}
         label={e("fallback")}
         rows={2}
-        hint={hint("fallback_text")}
+        hint={agentHint("fallback_text")}
         problem={problems.of("/fallback_text")}
       />
     </Section>
@@ -95,7 +88,7 @@ const newRule: RuleDraft = { on: "keyword", value: "" };
 
 export function Handoff({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
   return (
-    <Section title={e("sectionHandoff")} about={hint("handoff")}>
+    <Section title={e("sectionHandoff")} about={agentHint("handoff")}>
       <List
         items={values.rules}
         onChange={(rules) => set({ rules })}
@@ -103,12 +96,12 @@ export function Handoff({ form: { values, set, problems } }: AgentSectionProps):
         item={e("rule")}
         empty={newRule}
       >
-        {(rule, change, place) => (
+        {(rule, change, index) => (
           <div class="editor-row">
             <Select
               label={e("ruleOn")}
               value={rule.on}
-              problem={problems.of(`/handoff/rules/${place}/on`)}
+              problem={problems.of(`/handoff/rules/${index}/on`)}
               options={causeNames.map((cause) => ({ value: cause, label: causes[cause]() }))}
               onChange={({ currentTarget }) => {
                 const on = causeNames.find((cause) => cause === currentTarget.value);
@@ -118,7 +111,7 @@ export function Handoff({ form: { values, set, problems } }: AgentSectionProps):
             <RuleValue
               rule={rule}
               set={change}
-              problem={problems.in(`/handoff/rules/${place}/value`)}
+              problem={problems.in(`/handoff/rules/${index}/value`)}
             />
           </div>
         )}
@@ -204,7 +197,7 @@ export function Limits({ form: { values, set, problems } }: AgentSectionProps): 
             set={(change) => set({ limits: { ...values.limits, ...change } })}
             label={limitNames[name]()}
             inputMode="numeric"
-            hint={hint(`limits/${name}`)}
+            hint={agentHint(`limits/${name}`)}
             problem={problems.of(`/limits/${name}`)}
           />
         ))}

@@ -1,11 +1,12 @@
-/** The questions of a playbook. */
+/** The slots of a playbook: what it asks for. */
 import type { JSX } from "preact";
-import type { Slot } from "../../../../../../src/index.ts";
-import { Checkbox, Select } from "../../../../shared/browser/index.ts";
-import type { Form } from "./form.ts";
-import { Input, Lines, List, Section } from "./parts.tsx";
+import type { Slot } from "../../../../../../../src/index.ts";
+import { Checkbox, Select } from "../../../../../shared/browser/index.ts";
+import { Section } from "../form/editor-form.tsx";
+import { Input, Lines, List } from "../form/fields.tsx";
+import type { Form } from "../form/form.ts";
+import { e } from "../texts.ts";
 import { newSlot, type PlaybookDraft, type SlotDraft } from "./playbook-draft.ts";
-import { e } from "./texts.ts";
 
 interface SlotSectionProps {
   readonly form: Form<PlaybookDraft>;
@@ -32,8 +33,8 @@ export function SlotSection({ form: { values, set, problems } }: SlotSectionProp
         item={e("slot")}
         empty={newSlot}
       >
-        {(slot, change, place) => {
-          const at = `/slots/${place}`;
+        {(slot, change, index) => {
+          const at = `/slots/${index}`;
           return (
             <>
               <div class="editor-row">
@@ -82,7 +83,7 @@ interface TextSlotProps extends Pick<Form<PlaybookDraft>, "problems"> {
   readonly at: string;
 }
 
-/** What only the answers that are texts have. */
+/** The fields of a slot whose value is a text. */
 const TextSlot = ({ slot, change, at, problems }: TextSlotProps): JSX.Element => (
   <div class="editor-row">
     <Lines

@@ -1,5 +1,5 @@
 /** The problems of a form's fields, as the server named them. */
-import { ApiError } from "../../../../shared/browser/index.ts";
+import { ApiError } from "../../../../../shared/browser/index.ts";
 
 interface Problem {
   readonly pointer: string;
@@ -28,13 +28,13 @@ export class Problems {
     return found.length === 0 ? undefined : found.map(({ message }) => message).join("\n");
   }
 
-  /** The places of the items of a list that have problems. */
-  placesIn(pointer: string): ReadonlySet<number> {
-    const places = this.#all.flatMap((each) => {
+  /** The indexes of the items of a list that have problems. */
+  indexesIn(pointer: string): ReadonlySet<number> {
+    const indexes = this.#all.flatMap((each) => {
       if (!isIn(pointer, each.pointer) || each.pointer === pointer) return [];
       return [Number(each.pointer.slice(pointer.length + 1).split("/")[0])];
     });
-    return new Set(places);
+    return new Set(indexes);
   }
 }
 

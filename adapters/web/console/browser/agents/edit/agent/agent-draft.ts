@@ -1,7 +1,7 @@
-/** An agent as a form has it, and as the API takes it. */
-import type { Agent, HandoffCause, HandoffRule } from "../../../../../../src/index.ts";
-import { numberIn } from "../../typed-number.ts";
-import { type Body, linesIn, textIn } from "./values.ts";
+/** An agent as the form has it, and as the API takes it. */
+import type { Agent, HandoffCause, HandoffRule } from "../../../../../../../src/index.ts";
+import { numberIn } from "../../../typed-number.ts";
+import { type Body, linesIn, textIn } from "../form/values.ts";
 
 /** A rule that says when the agent hands off. */
 export interface RuleDraft {
@@ -50,8 +50,9 @@ export interface KnowledgeDraft {
 
 export type LimitsDraft = { readonly [name in keyof Agent["limits"]]: string };
 
-/** The causes whose rules have words, and those whose rules have a number. */
+/** The causes whose rules have words. */
 export const wordCauses: ReadonlySet<HandoffCause> = new Set(["keyword", "intent"]);
+/** The causes whose rules have a number. */
 export const numberCauses: ReadonlySet<HandoffCause> = new Set([
   "confidence_below",
   "sentiment_below",
@@ -59,13 +60,13 @@ export const numberCauses: ReadonlySet<HandoffCause> = new Set([
   "failed_attempts",
 ]);
 
-/** The form of a new agent, which begins with the defaults of the API. */
-export const newAgent = (standard: (path: string) => string): AgentDraft => ({
+/** The form of a new agent. `defaultOf` returns the default of the API for a field. */
+export const newAgent = (defaultOf: (path: string) => string): AgentDraft => ({
   name: "",
   enabled: true,
   channels: ["sms"],
   senders: "",
-  role: standard("persona/role"),
+  role: defaultOf("persona/role"),
   tone: "",
   language: "",
   instructions: "",
@@ -74,23 +75,23 @@ export const newAgent = (standard: (path: string) => string): AgentDraft => ({
   playbook_ids: [],
   actions: [],
   mode: "generated",
-  max_chars: standard("reply/max_chars"),
-  debounce_ms: standard("reply/debounce_ms"),
+  max_chars: defaultOf("reply/max_chars"),
+  debounce_ms: defaultOf("reply/debounce_ms"),
   signature: "",
   rules: [{ on: "customer_request", value: "" }],
-  message: standard("handoff/message"),
+  message: defaultOf("handoff/message"),
   queue_timeout_seconds: "",
   on_no_humans: "leave_message",
   resume_after_human: true,
   limits: {
-    max_ai_turns: standard("limits/max_ai_turns"),
-    max_steps_per_turn: standard("limits/max_steps_per_turn"),
-    max_tokens_per_conversation: standard("limits/max_tokens_per_conversation"),
-    timeout_ms: standard("limits/timeout_ms"),
-    max_replies_per_minute: standard("limits/max_replies_per_minute"),
-    max_triggers_per_minute: standard("limits/max_triggers_per_minute"),
+    max_ai_turns: defaultOf("limits/max_ai_turns"),
+    max_steps_per_turn: defaultOf("limits/max_steps_per_turn"),
+    max_tokens_per_conversation: defaultOf("limits/max_tokens_per_conversation"),
+    timeout_ms: defaultOf("limits/timeout_ms"),
+    max_replies_per_minute: defaultOf("limits/max_replies_per_minute"),
+    max_triggers_per_minute: defaultOf("limits/max_triggers_per_minute"),
   },
-  fallback_text: standard("fallback_text"),
+  fallback_text: defaultOf("fallback_text"),
 });
 
 export function agentDraftOf(agent: Agent): AgentDraft {
@@ -136,9 +137,7 @@ export function agentDraftOf(agent: Agent): AgentDraft {
 const textOfRule = (value: HandoffRule["value"]): string =>
   Array.isArray(value) ? value.join("\n") : String(value ?? "");
 
-/**
- * The body of a request. Null empties what can be empty. Elsewhere the server says what is missing.
- */
+/** The body of a request. Null empties a field that can be empty. The server refuses it elsewhere. */
 export function agentBody(draft: AgentDraft): Body {
   const number = (text: string): string | number | null => numberIn(text) ?? null;
   const text = (given: string): string | null => textIn(given) ?? null;
@@ -174,7 +173,7 @@ export function agentBody(draft: AgentDraft): Body {
   };
 }
 
-/** The draft has another name for `then`, since an object with that field looks like a promise. */
+/** The draft calls `then` by another name, since an object with that field looks like a promise. */
 const guidelineBody = ({ when, what, priority }: GuidelineDraft): Body => ({
   when,
   [outcomeField]: what,

@@ -1,16 +1,16 @@
 import type { JSX } from "preact";
-import type { Run } from "../../../../../src/index.ts";
-import { dateTime, linkTo, number } from "../../../shared/browser/index.ts";
-import { Json } from "../parts/json.tsx";
-import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
-import { Copied } from "../parts/values.tsx";
-import { t } from "../texts.ts";
+import type { Run } from "../../../../../../src/index.ts";
+import { dateTime, linkTo, number } from "../../../../shared/browser/index.ts";
+import { Json } from "../../parts/json.tsx";
+import { Card, Facts, LoadingPage, PageView } from "../../parts/layout.tsx";
+import { Copied } from "../../parts/values.tsx";
+import { t } from "../../texts.ts";
+import { PlayedGraph } from "../graph/played-graph.tsx";
+import { playedIn } from "../graph/taken-path.ts";
 import { Approval } from "./approvals.tsx";
-import { PlayedGraph } from "./played-graph.tsx";
 import { runPath, useRun } from "./run-resource.ts";
-import { runTime, RunStatus, triggerName } from "./states.tsx";
+import { runTime, RunStatus, triggerName } from "./run-table.tsx";
 import { Story } from "./story.tsx";
-import { playedIn } from "./taken-path.ts";
 
 interface RunPageProps {
   readonly id: string;
@@ -61,7 +61,12 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
           {played.length === 0
             ? facts
             : played.map((each) => (
-                <PlayedGraph key={`${each.id} ${each.version}`} run={run} played={each} isLinked />
+                <PlayedGraph
+                  key={`${each.id} ${each.version}`}
+                  run={run}
+                  played={each}
+                  linksTo="playbook"
+                />
               ))}
         </div>
       </div>

@@ -1,4 +1,4 @@
-/** The pages that create and change agents and playbooks. They are loaded when they are opened. */
+/** Creates and changes agents and playbooks. The console loads this code when a form is opened. */
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type {
@@ -12,8 +12,8 @@ import { api, linkTo, Resource } from "../../../../shared/browser/index.ts";
 import { LoadingPage } from "../../parts/layout.tsx";
 import { waitForDocument } from "../../reference/document.ts";
 import { t } from "../../texts.ts";
-import { AgentForm } from "./agent-form.tsx";
-import { PlaybookForm } from "./playbook-form.tsx";
+import { AgentForm } from "./agent/agent-form.tsx";
+import { PlaybookForm } from "./playbook/playbook-form.tsx";
 
 interface EditorProps {
   readonly kind: "agents" | "playbooks";
@@ -21,18 +21,18 @@ interface EditorProps {
   readonly id: string | undefined;
 }
 
-/** What a form needs. */
-interface Loaded {
+/** The props of the forms. */
+interface EditorData {
   readonly agent: Agent | undefined;
   readonly playbook: Playbook | undefined;
   readonly playbooks: readonly Playbook[];
   readonly actions: readonly AgentAction[];
 }
 
-/** The engine keeps at most 500 playbooks. */
+/** Enough for the 500 playbooks that an account may have. */
 const maxPages = 5;
 
-async function load({ kind, id }: EditorProps, signal: AbortSignal): Promise<Loaded> {
+async function load({ kind, id }: EditorProps, signal: AbortSignal): Promise<EditorData> {
   const own = <Resource,>(of: EditorProps["kind"]): Promise<Resource | undefined> =>
     id !== undefined && kind === of
       ? api.get<Resource>(`v1/${of}/${encodeURIComponent(id)}`, {}, { signal })
@@ -63,7 +63,7 @@ async function allPlaybooks(signal: AbortSignal): Promise<readonly Playbook[]> {
 /** The form of an agent or a playbook. */
 export function EditorPage({ kind, id }: EditorProps): JSX.Element {
   const resource = useMemo(
-    () => new Resource<Loaded>((signal) => load({ kind, id }, signal)),
+    () => new Resource<EditorData>((signal) => load({ kind, id }, signal)),
     [kind, id],
   );
   useEffect(() => {

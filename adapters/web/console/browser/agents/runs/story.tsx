@@ -1,7 +1,7 @@
 /** What happened in a run, as one story: messages, steps of playbooks, calls and decisions. */
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Message, Run, RunStep } from "../../../../../src/index.ts";
+import type { Message, Run, RunStep } from "../../../../../../src/index.ts";
 import {
   api,
   dateTime,
@@ -12,36 +12,39 @@ import {
   may,
   Resource,
   type Tone,
-} from "../../../shared/browser/index.ts";
-import { useLive } from "../live.ts";
-import { Json } from "../parts/json.tsx";
-import { t } from "../texts.ts";
+} from "../../../../shared/browser/index.ts";
+import { useLive } from "../../live.ts";
+import { Json } from "../../parts/json.tsx";
+import { t } from "../../texts.ts";
 
-/** More messages are links beside the story. */
+/** More messages are only links, beside the story. */
 const maxMessages = 5;
 
 /** The story of a run. Messages are part of it if the person may read them. */
 export function Story({ run }: { readonly run: Run }): JSX.Element {
   const read = useMessages(run.trigger.message_ids.slice(-maxMessages));
   const sent = useMessages(run.message_ids.slice(0, maxMessages));
-  const rows: JSX.Element[] = read.map((message) => <MessageRow key={message.id} of={message} />);
-  const waiting = [...sent];
-  const tell = (message: Message | undefined): void => {
-    if (message) rows.push(<MessageRow key={message.id} of={message} />);
-  };
+  const rows: JSX.Element[] = [];
+  const add = (message: Message): unknown =>
+    rows.push(<MessageRow key={message.id} message={message} />);
+  for (const message of read) add(message);
+  let told = 0;
   for (const [index, step] of run.steps.entries()) {
-    while (waiting[0] !== undefined && waiting[0].created_at < step.started_at) {
-      tell(waiting.shift());
+    for (const message of sent.slice(told)) {
+      if (message.created_at >= step.started_at) break;
+      add(message);
+      told += 1;
     }
     rows.push(
       <StepRow key={index} step={step} isLast={index === run.steps.length - 1} run={run} />,
     );
   }
-  for (const message of waiting) tell(message);
+  for (const message of sent.slice(told)) add(message);
   if (rows.length === 0) return <p class="muted">{t("stepsNone")}</p>;
   return <ol class="life-list">{rows}</ol>;
 }
 
+/** The messages with these ids, if the person may read them. */
 function useMessages(ids: readonly string[]): readonly Message[] {
   const key = ids.join(" ");
   const messages = useMemo(
@@ -67,7 +70,8 @@ function useMessages(ids: readonly string[]): readonly Message[] {
   return messages.data ?? [];
 }
 
-function MessageRow({ of: { id, direction, body, created_at } }: { readonly of: Message }) {
+function MessageRow({ message }: { readonly message: Message }): JSX.Element {
+  const { id, direction, body } = message;
   const isIn = direction === "inbound";
   return (
     <li class="life-row">
@@ -80,14 +84,14 @@ function MessageRow({ of: { id, direction, body, created_at } }: { readonly of: 
         </a>
         <bdi class="story-body">{body}</bdi>
       </span>
-      <When at={created_at} />
     </li>
   );
 }
 
-const When = ({ at, ms }: { readonly at: string; readonly ms?: number }): JSX.Element => (
-  <span class="muted nowrap" data-tooltip={dateTime(at)}>
-    {ms === undefined || ms === 0 ? "" : exactDuration(ms)}
+/** How long a step took. A tooltip says when it began. */
+const StepTime = ({ step: { started_at, duration_ms } }: { readonly step: RunStep }) => (
+  <span class="muted nowrap" data-tooltip={dateTime(started_at)}>
+    {duration_ms === 0 ? "" : exactDuration(duration_ms)}
   </span>
 );
 
@@ -117,7 +121,7 @@ const outcomeTones: Partial<Record<NonNullable<Outcome>, Tone>> = {
   resolved: "good",
 };
 
-/** Why a run left a step of a playbook, in words. */
+/** Why a run left a step of a playbook, or what the step waits for, in words. */
 const outcomeName = (outcome: Outcome, isRunning: boolean): string => {
   if (outcome === null) return t(isRunning ? "outcomePresent" : "outcomeCut");
   const names: { readonly [name in NonNullable<Outcome>]: string } = {
@@ -137,12 +141,12 @@ const outcomeName = (outcome: Outcome, isRunning: boolean): string => {
     handed_off: t("runHandedOff"),
     resolved: t("outcomeResolved"),
   };
-  // A later version may know more.
+  // A later version of the engine may have other outcomes.
   return (names as Partial<typeof names>)[outcome] ?? outcome;
 };
 
 function PlaybookRow({ step, run, isLast }: StepRowProps): JSX.Element {
-  const { name, output, error, playbook, started_at, duration_ms } = step;
+  const { name, output, error, playbook } = step;
   const outcome = playbook?.outcome ?? null;
   const tone = outcome === null ? "accent" : (outcomeTones[outcome] ?? "accent");
   return (
@@ -164,12 +168,12 @@ function PlaybookRow({ step, run, isLast }: StepRowProps): JSX.Element {
         </span>
         {error !== null && <bdi class="muted">{error}</bdi>}
       </span>
-      <When at={started_at} ms={duration_ms} />
+      <StepTime step={step} />
     </li>
   );
 }
 
-const icons: Partial<Record<string, IconName>> = {
+const callIcons: Partial<Record<string, IconName>> = {
   model: "agent",
   action: "code",
   approval: "person",
@@ -177,8 +181,8 @@ const icons: Partial<Record<string, IconName>> = {
 
 /** A call or a decision, with its input and output on request. */
 function CallRow({ step }: { readonly step: RunStep }): JSX.Element {
-  const { type, name, input, output, error, started_at, duration_ms } = step;
-  const types: Partial<Record<string, string>> = {
+  const { type, name, input, output, error } = step;
+  const typeNames: Partial<Record<string, string>> = {
     model: t("stepModel"),
     action: t("stepAction"),
     approval: t(output === "approve" ? "storyApproved" : "storyDenied"),
@@ -186,15 +190,15 @@ function CallRow({ step }: { readonly step: RunStep }): JSX.Element {
   return (
     <li class="life-row is-call">
       <span class={`life-row-icon ${error === null ? "tone-accent" : "tone-bad"}`}>
-        <Icon name={icons[type] ?? "info"} />
+        <Icon name={callIcons[type] ?? "info"} />
       </span>
       <details class="grow step">
         <summary>
           <Icon name="chevron-right" />
-          <strong class="nowrap">{types[type] ?? type}</strong>
+          <strong class="nowrap">{typeNames[type] ?? type}</strong>
           {name !== null && <code>{name}</code>}
           <span class="grow" />
-          <When at={started_at} ms={duration_ms} />
+          <StepTime step={step} />
         </summary>
         {error !== null && (
           <p class="notice tone-bad">

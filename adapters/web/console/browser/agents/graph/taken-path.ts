@@ -1,5 +1,5 @@
 /** Derives the path of a run through a playbook from the steps of the run. */
-import type { PlaybookStepOutcome, RunStep } from "../../../../../src/index.ts";
+import type { PlaybookStepOutcome, RunStep } from "../../../../../../src/index.ts";
 import type { GraphEdge } from "./graph.ts";
 
 /** The path of a run through one playbook. */
@@ -13,12 +13,13 @@ export interface TakenPath {
 }
 
 /** One version of a playbook that a run has played. */
-export interface Played {
+export interface PlayedPlaybook {
   readonly id: string;
   readonly version: number;
 }
 
-const waiting: ReadonlySet<PlaybookStepOutcome | null> = new Set([
+/** The outcomes after which a step has not been left. */
+const unfinished: ReadonlySet<PlaybookStepOutcome | null> = new Set([
   null,
   "asked",
   "asked_again",
@@ -27,8 +28,8 @@ const waiting: ReadonlySet<PlaybookStepOutcome | null> = new Set([
 ]);
 
 /** Returns the playbooks that a run has played, in the order in which it entered them. */
-export function playedIn(steps: readonly RunStep[]): readonly Played[] {
-  const played = new Map<string, Played>();
+export function playedIn(steps: readonly RunStep[]): readonly PlayedPlaybook[] {
+  const played = new Map<string, PlayedPlaybook>();
   for (const { playbook } of steps) {
     if (playbook) played.set(`${playbook.id} ${playbook.version}`, playbook);
   }
@@ -36,10 +37,10 @@ export function playedIn(steps: readonly RunStep[]): readonly Played[] {
 }
 
 /** Returns the path of a run through one version of a playbook. */
-export function takenPath(steps: readonly RunStep[], { id, version }: Played): TakenPath {
+export function takenPath(steps: readonly RunStep[], { id, version }: PlayedPlaybook): TakenPath {
   const own = steps.filter(({ playbook }) => playbook?.id === id && playbook.version === version);
   const last = own.at(-1);
-  const isAtStep = last?.playbook !== undefined && waiting.has(last.playbook.outcome);
+  const isAtStep = last?.playbook !== undefined && unfinished.has(last.playbook.outcome);
   return {
     entered: new Set(own.map(({ name }) => name ?? "")),
     current: isAtStep ? (last.name ?? undefined) : undefined,
@@ -55,6 +56,7 @@ export function takenPath(steps: readonly RunStep[], { id, version }: Played): T
   };
 }
 
+/** The kinds of the edges that a step with this outcome may have been left by. */
 function kindsOf(outcome: PlaybookStepOutcome | null): readonly GraphEdge["kind"][] {
   switch (outcome) {
     case "condition":

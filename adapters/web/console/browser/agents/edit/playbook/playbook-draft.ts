@@ -1,7 +1,7 @@
 /** A playbook as a form has it, and as the API takes it. */
-import type { Playbook, PlaybookStep, Slot } from "../../../../../../src/index.ts";
-import { numberIn } from "../../typed-number.ts";
-import { type Body, linesIn, objectOf, type Pair, pairsOf, textIn } from "./values.ts";
+import type { Playbook, PlaybookStep, Slot } from "../../../../../../../src/index.ts";
+import { numberIn } from "../../../typed-number.ts";
+import { type Body, linesIn, objectOf, type Pair, pairsOf, textIn } from "../form/values.ts";
 
 export type StepType = PlaybookStep["type"];
 
@@ -154,7 +154,7 @@ function stepDraftOf(step: PlaybookStep): StepDraft {
   }
 }
 
-/** The body of a request. In a changed playbook null empties what can be empty. */
+/** The body of a request. In a change, null empties a field that can be empty. */
 export function playbookBody(draft: PlaybookDraft, isNew: boolean): Body {
   const empty = isNew ? undefined : null;
   const [keywords, intents] = [linesIn(draft.keywords), linesIn(draft.intents)];
@@ -190,25 +190,25 @@ function slotBody({ name, type, required, prompt, pattern, options }: SlotDraft)
 /** A step as the API takes it. The server names what is missing or wrong. */
 export function stepBody(step: StepDraft): Body {
   const { type, id } = step;
-  const place = { id, type, next: textIn(step.next) };
+  const common = { id, type, next: textIn(step.next) };
   switch (type) {
     case "send":
     case "instruct":
-      return { ...place, text: step.text };
+      return { ...common, text: step.text };
     case "ask": {
       const { slot, retries, on_fail } = step;
-      return { ...place, slot, retries: numberIn(retries), on_fail: textIn(on_fail) };
+      return { ...common, slot, retries: numberIn(retries), on_fail: textIn(on_fail) };
     }
     case "set":
-      return { ...place, values: objectOf(step.values) };
+      return { ...common, values: objectOf(step.values) };
     case "run": {
       const { action, args, on_error } = step;
-      return { ...place, action, args: objectOf(args), on_error: textIn(on_error) };
+      return { ...common, action, args: objectOf(args), on_error: textIn(on_error) };
     }
     case "branch":
-      return { ...place, cases: step.cases };
+      return { ...common, cases: step.cases };
     case "call":
-      return { ...place, playbook_id: step.playbook_id };
+      return { ...common, playbook_id: step.playbook_id };
     case "handoff":
       return { id, type, reason: step.reason };
     case "resolve":
@@ -216,7 +216,7 @@ export function stepBody(step: StepDraft): Body {
   }
 }
 
-/** The steps after one of them got another id: what referred to it refers to the new one. */
+/** Returns the steps after one got another id. All references to it follow. */
 export function renamed(
   steps: readonly StepDraft[],
   before: string,

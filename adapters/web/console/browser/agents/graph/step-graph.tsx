@@ -1,8 +1,8 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { PlaybookStep } from "../../../../../src/index.ts";
-import { Icon, type IconName } from "../../../shared/browser/index.ts";
-import { t } from "../texts.ts";
+import type { PlaybookStep } from "../../../../../../src/index.ts";
+import { Icon, type IconName } from "../../../../shared/browser/index.ts";
+import { t } from "../../texts.ts";
 import { type GraphEdge, type GraphNode, graphOf, nodeHeight, nodeWidth } from "./graph.ts";
 import type { TakenPath } from "./taken-path.ts";
 
@@ -18,7 +18,7 @@ interface StepGraphProps {
   readonly onPick?: (index: number) => void;
 }
 
-/** Draws the graph. For screen readers, the steps are a list. */
+/** Draws the steps of a playbook as a graph. For screen readers, they are a list. */
 export function StepGraph(props: StepGraphProps): JSX.Element {
   const { steps, taken, faulty, selected, onPick } = props;
   const { nodes, edges, width, height } = useMemo(() => graphOf(steps), [JSON.stringify(steps)]);
@@ -76,7 +76,7 @@ export function StepGraph(props: StepGraphProps): JSX.Element {
   );
 }
 
-/** Texts are hard to read below this. What does not fit then scrolls. */
+/** Texts are hard to read below this zoom. A graph that does not fit then scrolls. */
 const minZoom = 0.8;
 
 /** Makes the graph fit the width of its box. */
@@ -136,7 +136,7 @@ function Box({ node, taken, isFaulty, isSelected, onPick }: BoxProps): JSX.Eleme
         <strong>{stepName(step.type)}</strong>
         <code class="muted truncate">{step.id}</code>
       </span>
-      <bdi class="truncate">{textOf(step)}</bdi>
+      <bdi class="truncate">{summaryOf(step)}</bdi>
       {isCurrent && <span class="graph-node-here">{t("stepHere")}</span>}
       {state === "is-entered" && <span class="visually-hidden">{t("stepEntered")}</span>}
     </>
@@ -151,7 +151,7 @@ function Box({ node, taken, isFaulty, isSelected, onPick }: BoxProps): JSX.Eleme
   return (
     <li class="graph-place" style={style}>
       {onPick === undefined ? (
-        <div class={box} data-tooltip={textOf(step)}>
+        <div class={box} data-tooltip={summaryOf(step)}>
           {content}
         </div>
       ) : (
@@ -210,7 +210,7 @@ export const stepName = (type: PlaybookStep["type"]): string =>
   })[type];
 
 /** Summarizes what a step does. */
-export function textOf(step: PlaybookStep): string {
+export function summaryOf(step: PlaybookStep): string {
   switch (step.type) {
     case "send":
     case "instruct":

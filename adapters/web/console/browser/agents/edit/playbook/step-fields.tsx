@@ -1,14 +1,14 @@
 /** The fields of one step of a playbook. */
 import type { JSX } from "preact";
-import type { AgentAction, Playbook } from "../../../../../../src/index.ts";
-import { Choice, Target } from "./choice.tsx";
-import { Input, Lines, List } from "./parts.tsx";
+import type { AgentAction, Playbook } from "../../../../../../../src/index.ts";
+import { riskName } from "../action-risk.ts";
+import { Choice, Input, Lines, List, StepChoice } from "../form/fields.tsx";
+import type { Problems } from "../form/problems.ts";
+import type { Pair } from "../form/values.ts";
+import { e } from "../texts.ts";
 import type { StepDraft } from "./playbook-draft.ts";
-import type { Problems } from "./problems.ts";
-import { e } from "./texts.ts";
-import type { Pair } from "./values.ts";
 
-/** What steps refer to. */
+/** What the fields of a step may refer to, and the problems of the form. */
 export interface StepContext {
   /** The ids of all steps, in order. */
   readonly ids: readonly string[];
@@ -30,7 +30,7 @@ interface StepFieldsProps {
 export function StepFields(props: StepFieldsProps): JSX.Element {
   const { step, set, context, at } = props;
   const next = (
-    <Target
+    <StepChoice
       label={e(step.type === "branch" ? "stepOtherwise" : "stepNext")}
       none={e("targetNext")}
       value={step.next}
@@ -136,7 +136,7 @@ function AskFields({ step, set, context, at }: StepFieldsProps): JSX.Element {
         inputMode="numeric"
         problem={problems.of(`${at}/retries`)}
       />
-      <Target
+      <StepChoice
         label={e("stepFail")}
         none={e("targetEnd")}
         value={step.on_fail}
@@ -157,11 +157,14 @@ function RunFields({ step, set, context, at }: StepFieldsProps): JSX.Element {
         <Choice
           label={e("stepAction")}
           value={step.action}
-          options={actions.map(({ name, risk }) => ({ value: name, label: riskOf(name, risk) }))}
-          onChange={(name) => set({ action: name, args: withInputs(step.args, actions, name) })}
+          options={actions.map(({ name, risk }) => ({
+            value: name,
+            label: `${name} · ${riskName(risk)}`,
+          }))}
+          onChange={(name) => set({ action: name, args: argsFor(step.args, actions, name) })}
           problem={problems.of(`${at}/action`)}
         />
-        <Target
+        <StepChoice
           label={e("stepError")}
           none={e("targetEnd")}
           value={step.on_error}
@@ -181,11 +184,11 @@ function RunFields({ step, set, context, at }: StepFieldsProps): JSX.Element {
   );
 }
 
-const riskOf = (name: string, risk: AgentAction["risk"]): string =>
-  `${name} · ${{ read: e("riskRead"), write: e("riskWrite"), approval: e("riskApproval") }[risk]}`;
-
-/** The inputs that the action takes, without those of another action that nobody filled in. */
-function withInputs(
+/**
+ * Returns the arguments for another action: those that were filled in, and an empty one for each
+ * other input of the action.
+ */
+function argsFor(
   args: readonly Pair[],
   actions: readonly AgentAction[],
   name: string,
@@ -207,7 +210,7 @@ function Cases({ step, set, context, at }: StepFieldsProps): JSX.Element {
       item={e("stepCase")}
       empty={{ when: "", next: "" }}
     >
-      {(each, change, place) => (
+      {(each, change, index) => (
         <div class="editor-row">
           <Input
             of={each}
@@ -216,14 +219,14 @@ function Cases({ step, set, context, at }: StepFieldsProps): JSX.Element {
             label={e("stepCaseWhen")}
             placeholder="guests > 8"
             isCode
-            problem={problems.of(`${at}/cases/${place}/when`)}
+            problem={problems.of(`${at}/cases/${index}/when`)}
           />
           <Choice
             label={e("stepNext")}
             value={each.next}
             options={ids.map((id) => ({ value: id, label: id }))}
             onChange={(next) => change({ next })}
-            problem={problems.of(`${at}/cases/${place}/next`)}
+            problem={problems.of(`${at}/cases/${index}/next`)}
           />
         </div>
       )}

@@ -1,0 +1,82 @@
+/** The frame of a form: its page, its sections and its buttons. */
+import type { ComponentChildren, JSX } from "preact";
+import { Button, explain, go, Icon } from "../../../../../shared/browser/index.ts";
+import { Card, PageView } from "../../../parts/layout.tsx";
+import { withCode } from "../../../parts/values.tsx";
+import { t } from "../../../texts.ts";
+import { e } from "../texts.ts";
+import type { Form } from "./form.ts";
+
+interface EditorFormProps<Values> {
+  readonly title: string;
+  readonly back: { readonly href: string; readonly label: string };
+  /** The label of the button that saves. */
+  readonly save: string;
+  readonly form: Form<Values>;
+  readonly isNew: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A page with a form, which says what the server finds wrong. */
+export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element {
+  const { title, back, save, form, isNew, children } = props;
+  const canSave = isNew || form.isChanged;
+  return (
+    <PageView title={title} back={back}>
+      <form
+        class="editor"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (canSave && !form.isBusy) void form.save();
+        }}
+      >
+        {form.isRestored && (
+          <p class="notice tone-neutral" role="status">
+            <Icon name="info" />
+            <span class="grow">{e("restored")}</span>
+            <Button isSmall onClick={form.discard}>
+              {e("discard")}
+            </Button>
+          </p>
+        )}
+        {children}
+        <footer class="editor-end">
+          {form.error !== undefined && (
+            <p class="notice tone-bad" role="alert">
+              <Icon name="alert" />
+              <span class="pre-line">{explain(form.error)}</span>
+            </p>
+          )}
+          <div class="editor-buttons">
+            <Button
+              onClick={() => {
+                form.discard();
+                go(back.href);
+              }}
+            >
+              {t("cancel")}
+            </Button>
+            <Button kind="primary" type="submit" isBusy={form.isBusy} disabled={!canSave}>
+              {save}
+            </Button>
+          </div>
+        </footer>
+      </form>
+    </PageView>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly about?: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a form. */
+export const Section = ({ title, about, children }: SectionProps): JSX.Element => (
+  <Card title={title}>
+    {about !== undefined && <p class="muted">{withCode(about)}</p>}
+    {children}
+  </Card>
+);
