@@ -17,8 +17,8 @@ const oneScript = {
 const pages = { inbox: hashedFiles, console: hashedFiles, widget: oneScript };
 
 /** The widget must be small. It is written for Preact and drawn by a part of it. */
-const view = fileURLToPath(new URL("adapters/web/widget/browser/view.ts", import.meta.url));
-const ownView = [{ find: /^preact(\/jsx-runtime)?$/, replacement: view }];
+const renderer = fileURLToPath(new URL("adapters/web/widget/browser/renderer.ts", import.meta.url));
+const ownRenderer = [{ find: /^preact(\/jsx-runtime)?$/, replacement: renderer }];
 
 for (const [page, rolldownOptions] of Object.entries(pages)) {
   const root = fileURLToPath(new URL(`adapters/web/${page}/browser`, import.meta.url));
@@ -29,7 +29,7 @@ for (const [page, rolldownOptions] of Object.entries(pages)) {
     base: "./",
     logLevel: "warn",
     publicDir: false,
-    resolve: { alias: page === "widget" ? ownView : [] },
+    resolve: { alias: page === "widget" ? ownRenderer : [] },
     build: {
       outDir: fileURLToPath(new URL(`dist/web/${page}`, import.meta.url)),
       emptyOutDir: true,

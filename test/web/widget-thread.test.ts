@@ -1,7 +1,7 @@
 /** What the chat shows of the visitor's messages, when answers and messages overtake each other. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Thread } from "../../adapters/web/widget/browser/thread.ts";
+import { Thread } from "../../adapters/web/widget/browser/chat/thread.ts";
 import type { WebchatMessage, WebchatMessagePage } from "../../src/index.ts";
 import { runs } from "../support/runs.ts";
 
@@ -38,13 +38,13 @@ it("shows no gap, and loses no message that arrives before an older page", () =>
   fc.assert(
     fc.property(some, some, some, some, (first, missed, known, later) => {
       const thread = new Thread();
-      thread.addNewest(page(first));
+      thread.addNewest(page(first), thread.changes);
       // The messages from here on arrive, after some that did not.
       const begin = first + missed;
       const end = begin + known + later;
       thread.add(messages(begin, end));
       // The page is older than the last of them.
-      thread.addNewest(page(begin + known));
+      thread.addNewest(page(begin + known), thread.changes);
 
       const shown = thread.messages.map(({ body }) => Number(body));
       const oldest = shown[0] ?? 0;
@@ -68,10 +68,10 @@ const before = (place: number): Pick<WebchatMessagePage, "data" | "next_cursor">
 
 it("leaves out an older page if messages were dropped while it was read", () => {
   const thread = new Thread();
-  thread.addNewest(page(100));
+  thread.addNewest(page(100), thread.changes);
   const requested = thread.cuts;
   // After an outage in which many messages came, the earlier ones are dropped.
-  thread.addNewest(page(200));
+  thread.addNewest(page(200), thread.changes);
   thread.addOlder(before(70), requested);
   expect(thread.messages).toEqual(messages(170, 200));
   expect(thread.older).toBe("170");
@@ -81,7 +81,7 @@ it("leaves out an older page if messages were dropped while it was read", () => 
   // The page is now that of another visitor.
   const { cuts } = thread;
   thread.clear();
-  thread.addNewest(page(3));
+  thread.addNewest(page(3), thread.changes);
   thread.addOlder(before(140), cuts);
   expect(thread.messages).toEqual(messages(0, 3));
   expect(thread.older).toBeNull();
@@ -92,7 +92,7 @@ it("keeps the text of a redacted message away, also from pages and answers that 
   const thread = new Thread();
   thread.redact(withoutText);
   expect(thread.messages, "A message that is not shown does not appear.").toEqual([]);
-  thread.addNewest(page(10));
+  thread.addNewest(page(10), thread.changes);
   expect(thread.messages[7]).toEqual(withoutText);
   thread.add([message(7)]);
   expect(thread.messages).toEqual([...messages(0, 7), withoutText, ...messages(8, 10)]);

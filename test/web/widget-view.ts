@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 
-const source = new URL("../../adapters/web/widget/browser/view.ts", import.meta.url);
+const source = new URL("../../adapters/web/widget/browser/renderer.ts", import.meta.url);
 
 /** Loads the renderer into a page, as `window.view`. */
 export function loadView(): string {

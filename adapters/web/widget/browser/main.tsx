@@ -1,12 +1,12 @@
 /** Puts the chat on a page: `<script src="…/widget.js" data-session-url="/chat/session" async>`. */
 import { render } from "preact";
-import { Chat } from "./chat.ts";
-import { noteTimeZone } from "./formats.ts";
-import type { ChatEvents } from "./listeners.ts";
+import { Chat } from "./chat/chat.ts";
+import type { ChatEvents } from "./chat/listeners.ts";
 import { Memory } from "./memory.ts";
 import { type ChatOptions, optionsOf } from "./options.ts";
-import styles from "./widget.css?inline";
-import { Widget } from "./widget.tsx";
+import { noteTimeZone } from "./view/formats.ts";
+import styles from "./view/widget.css?inline";
+import { Widget } from "./view/widget.tsx";
 
 /** `window.tidings`: what a page can do with its chat. */
 export interface PageChat {
@@ -27,9 +27,7 @@ declare global {
   }
 }
 
-/**
- * How long the days and times of an open chat may be those of yesterday or of another time zone.
- */
+/** How often an open chat is drawn again, since a day may have ended or the time zone changed. */
 const redrawMs = 30_000;
 
 const script = document.currentScript ?? document.querySelector("script[data-session-url]");
@@ -48,7 +46,7 @@ if (window.tidings === undefined && script instanceof HTMLElement) {
     draw = widgetOf(chat, options);
     chat.start();
     draw();
-    // No event tells that a day ends, or that the time zone changes.
+    // No event tells of that.
     setInterval(draw, redrawMs);
     document.addEventListener("visibilitychange", draw);
   };

@@ -1,6 +1,7 @@
-/** What the page says about the chat, in attributes of the widget's script element. */
+/** The options of the chat, which the page writes as attributes of the widget's script element. */
 import { defaultTexts, type Texts } from "./texts.ts";
 
+/** Checked options. */
 export interface ChatOptions {
   /** Where the widget asks for a session. The host application decides there who the visitor is. */
   readonly sessionUrl: string;
@@ -9,7 +10,7 @@ export interface ChatOptions {
    * visitors whom the page does not know.
    */
   readonly visitor: string;
-  /** Undefined for the color scheme of the page. */
+  /** The color scheme. Undefined for that of the page. */
   readonly theme: "light" | "dark" | undefined;
   readonly texts: Texts;
 }
@@ -32,7 +33,7 @@ export function optionsOf({ dataset }: HTMLElement): ChatOptions {
   };
 }
 
-/** `data-text-title` replaces the text `title`. */
+/** Returns the texts. The attribute `data-text-title` replaces the text `title`. */
 function textsOf(dataset: DOMStringMap): Texts {
   const own = Object.keys(defaultTexts).map((key) => {
     const given = dataset[`text${key.charAt(0).toUpperCase()}${key.slice(1)}`];

@@ -1,10 +1,10 @@
 /** Where the visitor writes. */
 import { Component, createRef, type JSX } from "preact";
-import { isComposing } from "../../shared/browser/keyboard/composing.ts";
-import type { Chat } from "./chat.ts";
+import { isComposing } from "../../../shared/browser/keyboard/composing.ts";
+import type { Chat } from "../chat/chat.ts";
+import type { Memory } from "../memory.ts";
+import { type Texts, withCount } from "../texts.ts";
 import { SendIcon } from "./icons.tsx";
-import type { Memory } from "./memory.ts";
-import { type Texts, withCount } from "./texts.ts";
 
 interface ComposerProps {
   readonly chat: Chat;

@@ -1,12 +1,12 @@
-/** The rows of the list: messages, what is still to be sent, days and hand-overs. */
+/** The rows of the list: messages, what is still to be sent, days, and notices of a new author. */
 import type { JSX } from "preact";
-import type { WebchatMessage } from "../../../../src/index.ts";
-import { SafeLink, StrangerText } from "../../shared/browser/components/safe-link.tsx";
-import type { Chat, ChatState } from "./chat.ts";
+import type { WebchatMessage } from "../../../../../src/index.ts";
+import { SafeLink, StrangerText } from "../../../shared/browser/components/safe-link.tsx";
+import type { Chat, ChatState } from "../chat/chat.ts";
+import type { Pending } from "../chat/outbox.ts";
+import { type Texts, withName } from "../texts.ts";
 import { dayName, dayOf, fullTime, shortTime } from "./formats.ts";
 import { AgentIcon, FileIcon, PersonIcon } from "./icons.tsx";
-import type { Pending } from "./outbox.ts";
-import { type Texts, withName } from "./texts.ts";
 
 /** Messages of one author within this time stand together, in milliseconds. */
 const groupMs = 5 * 60_000;

@@ -1,11 +1,11 @@
 /** The button and the panel. */
 import type { JSX } from "preact";
-import { isComposing } from "../../shared/browser/keyboard/composing.ts";
-import type { Chat, ChatState } from "./chat.ts";
+import { isComposing } from "../../../shared/browser/keyboard/composing.ts";
+import type { Chat, ChatState } from "../chat/chat.ts";
+import type { Memory } from "../memory.ts";
+import { type Texts, withCount } from "../texts.ts";
 import { Composer } from "./composer.tsx";
 import { ChatIcon, CloseIcon, DownIcon } from "./icons.tsx";
-import type { Memory } from "./memory.ts";
-import { type Texts, withCount } from "./texts.ts";
 import { ThreadView } from "./thread-view.tsx";
 
 interface WidgetProps {
@@ -15,7 +15,7 @@ interface WidgetProps {
   readonly texts: Texts;
 }
 
-/** More are shown as `9+`. */
+/** A higher number of unread messages is shown as `9+`. */
 const maxShown = 9;
 
 export function Widget({ chat, state, drafts, texts }: WidgetProps): JSX.Element {

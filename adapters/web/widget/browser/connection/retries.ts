@@ -3,7 +3,7 @@ import { Refused } from "./visitor-api.ts";
 
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
-/** Work that took longer had succeeded for a time, such as a stream. */
+/** Work that took longer had succeeded for a while, such as a stream. The pauses begin anew. */
 const shortMs = 10_000;
 
 /** Whether the same work may succeed later. */
@@ -13,7 +13,7 @@ export function mayRecover(error: unknown): boolean {
     : error instanceof TypeError || error instanceof DOMException;
 }
 
-export class Patience {
+export class Retries {
   readonly #wakes = new Set<() => void>();
 
   /** Ends all pauses. */
@@ -22,8 +22,8 @@ export class Patience {
   }
 
   /**
-   * Repeats `work` until it resolves with true or `signal` aborts, with growing pauses.
-   * `onFailure` returns whether to go on.
+   * Repeats `work` with growing pauses, until it resolves with true or `signal` aborts. `onFailure`
+   * gets the error, or undefined if `work` resolved with false. It returns whether to go on.
    */
   async repeat(
     work: () => Promise<boolean>,
@@ -41,10 +41,10 @@ export class Patience {
       }
       if (isOver() || !onFailure(error)) return;
       if (performance.now() - beganAt > shortMs) failures = 0;
-      const own = Math.min(maxDelayMs, firstDelayMs * 2 ** failures);
-      const asked = error instanceof Refused ? (error.retryAfterMs ?? 0) : 0;
+      const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** failures);
+      const requested = error instanceof Refused ? (error.retryAfterMs ?? 0) : 0;
       // Browsers that were cut off together must not all come back in the same moment.
-      await this.#pause(Math.max(own, asked) * (1 + Math.random() / 2), signal);
+      await this.#pause(Math.max(delay, requested) * (1 + Math.random() / 2), signal);
     }
   }
 

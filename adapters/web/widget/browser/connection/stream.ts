@@ -1,11 +1,11 @@
-/** Reads the visitor's stream. The token is in a header, so that no log of addresses has it. */
+/** Reads the visitor's stream. The token is in a header, since logs contain addresses. */
 import type {
   WebchatMessage,
   WebchatSignal,
   WebchatState,
   WebchatTyping,
-} from "../../../../src/index.ts";
-import { eventParser } from "../../shared/browser/connection/event-parser.ts";
+} from "../../../../../src/index.ts";
+import { eventParser } from "../../../shared/browser/connection/event-parser.ts";
 import type { Session, VisitorApi } from "./visitor-api.ts";
 
 /** A message or its redaction, and the number of that in the visitor's mailbox. */
@@ -14,6 +14,7 @@ export interface Arrival {
   readonly message: WebchatMessage;
 }
 
+/** Where a stream begins, and who gets what it brings. */
 export interface StreamReader {
   /** The number of the last message that arrived. */
   readonly after: number;
@@ -24,7 +25,7 @@ export interface StreamReader {
   readonly onSignal: (signal: WebchatSignal) => void;
 }
 
-/** The server writes a comment every 15 s. */
+/** How long a stream may bring nothing. The server writes a comment every 15 s. */
 const silenceMs = 45_000;
 
 /** Resolves when the server ends the stream. Rejects when the connection is lost or is silent. */
@@ -35,11 +36,11 @@ export async function readStream(
 ): Promise<void> {
   const silence = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const notSilent = (): void => {
+  const noteData = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => silence.abort(), silenceMs);
   };
-  notSilent();
+  noteData();
   try {
     const response = await api.request(session, "stream", {
       headers: { Accept: "text/event-stream", "Last-Event-ID": String(after) },
@@ -57,7 +58,7 @@ export async function readStream(
     for (;;) {
       const read = await reader?.read();
       if (read === undefined || read.done) return;
-      notSilent();
+      noteData();
       parse(read.value);
     }
   } finally {

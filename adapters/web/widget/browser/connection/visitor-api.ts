@@ -1,6 +1,6 @@
 /** The visitor's session, and requests with it. */
-import type { ChatOptions } from "./options.ts";
-import { Memory } from "./memory.ts";
+import { Memory } from "../memory.ts";
+import type { ChatOptions } from "../options.ts";
 
 export interface Session {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Session {
   readonly visitor: string;
 }
 
-/** The server refused a request. */
+/** A response that is not 2xx. */
 export class Refused extends Error {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
@@ -29,7 +29,7 @@ export class Refused extends Error {
     return this.status === 429 || this.status >= 500;
   }
 
-  /** Whether the session has ended. */
+  /** Whether the session may have ended. */
   get isOver(): boolean {
     return this.status === 401 || this.status === 404;
   }
@@ -42,7 +42,7 @@ export class VisitorApi {
   readonly memory: Memory;
   readonly #options: ChatOptions;
   #opening: Promise<Session> | undefined;
-  /** Used if the browser stores nothing. */
+  /** The session of this tab, in case the browser stores nothing. */
   #own: Session | undefined;
 
   constructor(options: ChatOptions) {
@@ -125,6 +125,7 @@ async function succeeded(response: Response): Promise<Response> {
   throw new Refused(response, typeof detail === "string" ? detail : undefined);
 }
 
+/** @throws Error when the host application answers something else */
 function parseSession(given: unknown, url: string, visitor: string): Session {
   const fields = ["id", "token", "contact_id", "api"] as const;
   const [id, token, contact_id, api] = fields.map((name) => fieldOf(given, name));

@@ -1,5 +1,5 @@
 /** Dates in the language of the page. */
-import type { Texts } from "./texts.ts";
+import type { Texts } from "../texts.ts";
 
 const locale = document.documentElement.lang || undefined;
 

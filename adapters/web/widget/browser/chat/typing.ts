@@ -1,11 +1,11 @@
-/** Who is typing: somebody to the visitor, and the visitor. */
-import type { WebchatTyping } from "../../../../src/index.ts";
-import type { VisitorApi } from "./visitor-api.ts";
+/** Shows who is typing to the visitor, and reports that the visitor is typing. */
+import type { WebchatTyping } from "../../../../../src/index.ts";
+import type { VisitorApi } from "../connection/visitor-api.ts";
 
 /** How long somebody counts as typing, in milliseconds. */
-const lastsMs = 6_000;
+const shownMs = 6_000;
 /** How often the visitor's typing is reported, in milliseconds. */
-const reportedMs = 3_000;
+const reportEveryMs = 3_000;
 
 export class Typing {
   readonly #api: VisitorApi;
@@ -28,7 +28,7 @@ export class Typing {
   show(typing: WebchatTyping | undefined): void {
     clearTimeout(this.#end);
     this.#now = typing;
-    if (typing !== undefined) this.#end = setTimeout(() => this.show(undefined), lastsMs);
+    if (typing !== undefined) this.#end = setTimeout(() => this.show(undefined), shownMs);
     this.#draw();
   }
 
@@ -37,7 +37,7 @@ export class Typing {
     const { known } = this.#api;
     const now = performance.now();
     // Without a session there is no conversation yet.
-    if (known === undefined || now - this.#reportedAt < reportedMs) return;
+    if (known === undefined || now - this.#reportedAt < reportEveryMs) return;
     this.#reportedAt = now;
     // If it gets lost, the next one is soon enough.
     this.#api.request(known, "typing", { method: "POST" }).catch(() => {});

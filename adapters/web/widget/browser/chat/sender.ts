@@ -1,13 +1,13 @@
-/** Sends what the visitor wrote, one message after another, so that the order stays. */
-import type { WebchatMessage } from "../../../../src/index.ts";
+/** Sends what the visitor wrote, one message after another, in order. */
+import type { WebchatMessage } from "../../../../../src/index.ts";
+import { mayRecover, type Retries } from "../connection/retries.ts";
+import { Refused, type Session, type VisitorApi } from "../connection/visitor-api.ts";
 import type { Outbox, Pending } from "./outbox.ts";
-import { mayRecover, type Patience } from "./patience.ts";
-import { Refused, type Session, type VisitorApi } from "./visitor-api.ts";
 
 export class Sender {
   readonly #api: VisitorApi;
   readonly #outbox: Outbox;
-  readonly #patience: Patience;
+  readonly #retries: Retries;
   readonly #onChange: () => void;
   readonly #onSent: (client_id: string, message: WebchatMessage) => void;
   #isBusy = false;
@@ -15,12 +15,12 @@ export class Sender {
   constructor(
     api: VisitorApi,
     outbox: Outbox,
-    patience: Patience,
+    retries: Retries,
     on: { change: () => void; sent: (client_id: string, message: WebchatMessage) => void },
   ) {
     this.#api = api;
     this.#outbox = outbox;
-    this.#patience = patience;
+    this.#retries = retries;
     this.#onChange = on.change;
     this.#onSent = on.sent;
   }
@@ -30,7 +30,7 @@ export class Sender {
     if (this.#isBusy) return;
     this.#isBusy = true;
     while (this.#outbox.next !== undefined) {
-      await this.#patience.repeat(
+      await this.#retries.repeat(
         () => this.#sendNext(),
         (error) => this.#noteFailure(error),
       );
@@ -48,7 +48,7 @@ export class Sender {
 
   async #send(session: Session, item: Pending): Promise<void> {
     const { client_id, body } = item;
-    // The item may have been sent in another session before this call, or in its first try.
+    // It may have been sent in an earlier session: before this call, or in its first attempt.
     const sentIn = this.#outbox.find(item)?.sentIn ?? session.id;
     if (sentIn !== session.id) {
       this.#outbox.change(item, { state: "unconfirmed" });
@@ -70,11 +70,11 @@ export class Sender {
   /** Shows that the next message was not sent. Returns whether to try again. */
   #noteFailure(error: unknown): boolean {
     const item = this.#outbox.next;
-    const mayGoOn = mayRecover(error);
+    const goesOn = mayRecover(error);
     if (item !== undefined) {
-      this.#outbox.change(item, { state: mayGoOn ? "waiting" : "failed" });
+      this.#outbox.change(item, { state: goesOn ? "waiting" : "failed" });
     }
     this.#onChange();
-    return mayGoOn;
+    return goesOn;
   }
 }

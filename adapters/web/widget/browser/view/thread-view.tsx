@@ -1,10 +1,10 @@
 /** The list of messages, and where it is scrolled to. */
 import { Component, createRef, type JSX } from "preact";
-import type { WebchatTyping } from "../../../../src/index.ts";
-import type { Chat, ChatState } from "./chat.ts";
+import type { WebchatTyping } from "../../../../../src/index.ts";
+import type { Chat, ChatState } from "../chat/chat.ts";
+import { type Texts, withName } from "../texts.ts";
 import { DownIcon } from "./icons.tsx";
 import { rows } from "./rows.tsx";
-import { type Texts, withName } from "./texts.ts";
 
 interface ThreadProps {
   readonly chat: Chat;

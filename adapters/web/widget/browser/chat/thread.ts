@@ -1,10 +1,10 @@
 /** The messages that are shown, each once and in order of time. */
-import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../../src/index.ts";
+import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../../../src/index.ts";
 
-/** Sorts messages. Both parts have a fixed length. */
+/** The place of a message in the order of time. Both parts have a fixed length. */
 export const placeOf = ({ created_at, id }: WebchatMessage): string => `${created_at} ${id}`;
 
-/** With more, the next page leaves only the newest. */
+/** If there are more, the next page of the newest messages drops the earlier ones. */
 export const maxMessages = 1_000;
 
 const noState: WebchatState = { read_at: null, assignee: null, queued: false };
@@ -13,18 +13,29 @@ export class Thread {
   messages: readonly WebchatMessage[] = [];
   /** The number of the last message that came from the visitor's mailbox. */
   number = 0;
-  state = noState;
+  #state = noState;
+  #changes = 0;
   /** Where earlier messages continue. Null if there are none. */
   older: string | null = null;
   /** How often messages were dropped. An older page that was requested before does not fit. */
   cuts = 0;
-  /** From the earliest message up to this place none is missing. */
+  /** The place up to which no message is missing, from the earliest one on. */
   #complete = "";
   /**
    * The ids of messages that were redacted. A page that the server read before, and that arrives
    * after, still has their texts.
    */
   readonly #redacted = new Set<string>();
+
+  /** Who has the conversation, and which messages were read. */
+  get state(): WebchatState {
+    return this.#state;
+  }
+
+  /** How often the state was changed by `changeState`. */
+  get changes(): number {
+    return this.#changes;
+  }
 
   has(id: string): boolean {
     return this.messages.some((each) => each.id === id);
@@ -47,11 +58,20 @@ export class Thread {
     this.add([]);
   }
 
+  changeState(state: WebchatState): void {
+    this.#changes++;
+    this.#state = state;
+  }
+
   /**
    * Adds the page of the newest messages. Drops the earlier ones if some before the page may be
-   * missing. Messages that arrived while the page was under way stay.
+   * missing. Messages that arrived while the page was under way stay. `changes` is the number when
+   * the page was requested. A state that came since is newer than the state of the page.
    */
-  addNewest({ data, next_cursor, last_event_id }: WebchatMessagePage): void {
+  addNewest(
+    { data, next_cursor, last_event_id, state }: WebchatMessagePage,
+    changes: number,
+  ): void {
     const [newest = "", oldest = ""] = [data[0], data.at(-1)].map((each) => each && placeOf(each));
     const isConnected = next_cursor === null || oldest <= this.#complete;
     if (!isConnected || this.messages.length > maxMessages) {
@@ -62,6 +82,7 @@ export class Thread {
     this.add(data);
     if (newest > this.#complete) this.#complete = newest;
     this.number = Math.max(this.number, Number(last_event_id ?? 0));
+    if (changes === this.#changes) this.#state = state;
   }
 
   /** Adds the page before the earliest message, if none was dropped since there were `cuts`. */
@@ -80,6 +101,6 @@ export class Thread {
     this.number = 0;
     this.older = null;
     this.#complete = "";
-    this.state = noState;
+    this.#state = noState;
   }
 }

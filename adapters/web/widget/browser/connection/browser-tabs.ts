@@ -1,31 +1,37 @@
 /** The tabs of one website share a stream: the tab that holds a lock reads it for all. */
-import type { WebchatMessage, WebchatSignal } from "../../../../src/index.ts";
+import type { WebchatMessage, WebchatSignal } from "../../../../../src/index.ts";
 import type { Arrival } from "./stream.ts";
 
-/** What a tab tells the others. */
-export type Passed =
+/** What changes the chat in all tabs. */
+export type ChatNews =
   | ({ readonly kind: "arrival" | "redaction" } & Arrival)
   | { readonly kind: "signal"; readonly signal: WebchatSignal }
+  /** A tab has sent what the visitor wrote in it. */
   | { readonly kind: "sent"; readonly client_id: string; readonly message: WebchatMessage }
   /** The visitor has seen what was unread. */
-  | { readonly kind: "seen" }
+  | { readonly kind: "seen" };
+
+/** What a tab tells the others. */
+export type TabMessage =
+  | ChatNews
   /** A tab asks how far the stream has come. */
   | { readonly kind: "hello" }
   | { readonly kind: "state"; readonly number: number; readonly isInterrupted: boolean };
 
-export class Tabs {
+export class BrowserTabs {
   readonly #name: string;
   #channel: BroadcastChannel | undefined;
 
+  /** Tabs with the same name share a stream. */
   constructor(name: string) {
     this.#name = name;
   }
 
   /** Listens to the other tabs until `signal` aborts. */
-  listen(signal: AbortSignal, receive: (passed: Passed) => void): void {
+  listen(signal: AbortSignal, onMessage: (message: TabMessage) => void): void {
     const channel = new BroadcastChannel(this.#name);
     this.#channel = channel;
-    channel.addEventListener("message", ({ data }) => receive(data as Passed));
+    channel.addEventListener("message", ({ data }) => onMessage(data as TabMessage));
     signal.addEventListener("abort", () => channel.close());
   }
 
@@ -39,9 +45,10 @@ export class Tabs {
     } else void lead();
   }
 
-  tell(passed: Passed): void {
+  /** Tells all other tabs. */
+  tell(message: TabMessage): void {
     try {
-      this.#channel?.postMessage(passed);
+      this.#channel?.postMessage(message);
     } catch {
       // The channel is closed: the page is being left.
     }

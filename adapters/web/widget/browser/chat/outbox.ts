@@ -1,6 +1,7 @@
 /** What the visitor wrote and the server has not confirmed. It survives a reload. */
-import type { Memory } from "./memory.ts";
+import type { Memory } from "../memory.ts";
 
+/** A message that the visitor wrote. */
 export interface Pending {
   /** Two requests with the same id create one message. */
   readonly client_id: string;
@@ -19,8 +20,8 @@ export interface Pending {
   readonly state: "sending" | "waiting" | "failed" | "unconfirmed";
 }
 
-/** More are not accepted until some are sent. */
-export const maxPending = 20;
+/** How many may wait. The visitor can write more when some are sent. */
+const maxPending = 20;
 
 const prefix = "outbox:";
 
@@ -61,10 +62,10 @@ export class Outbox {
   }
 
   change(item: Pending, change: Partial<Pending>): void {
-    const current = this.find(item);
-    if (current === undefined) return;
-    const changed = { ...current, ...change };
-    this.#items = this.#items.map((each) => (each === current ? changed : each));
+    const known = this.find(item);
+    if (known === undefined) return;
+    const changed = { ...known, ...change };
+    this.#items = this.#items.map((each) => (each === known ? changed : each));
     this.#memory.remember(prefix + changed.client_id, changed);
   }
 

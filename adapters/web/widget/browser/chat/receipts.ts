@@ -1,15 +1,14 @@
 /** What the visitor has seen: the number of unread messages, and the marks for the server. */
-import type { WebchatMessage } from "../../../../src/index.ts";
+import type { WebchatMessage } from "../../../../../src/index.ts";
+import { Refused, type VisitorApi } from "../connection/visitor-api.ts";
 import { placeOf } from "./thread.ts";
-import type { VisitorApi } from "./visitor-api.ts";
-import { Refused } from "./visitor-api.ts";
 
-/** Marks that may wait to be reported. */
+/** How many marks may wait to be reported. The oldest are dropped. */
 const maxMarks = 100;
 
 export class Receipts {
   readonly #api: VisitorApi;
-  #toMark: readonly string[] = [];
+  #unreported: readonly string[] = [];
   #isBusy = false;
 
   constructor(api: VisitorApi) {
@@ -30,22 +29,22 @@ export class Receipts {
     const last = messages.at(-1);
     if (last === undefined) return;
     this.#api.memory.remember("seen", placeOf(last));
-    this.#toMark = [...this.#toMark, ...messages.map(({ id }) => id)].slice(-maxMarks);
+    this.#unreported = [...this.#unreported, ...messages.map(({ id }) => id)].slice(-maxMarks);
     void this.report();
   }
 
-  /** Reports what was read and not reported yet. */
+  /** Reports what was read. After a failure, the next call goes on. */
   async report(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
-    for (let id = this.#toMark[0]; id !== undefined; id = this.#toMark[0]) {
+    for (let id = this.#unreported[0]; id !== undefined; id = this.#unreported[0]) {
       if (!(await this.mark(id, "read"))) break;
-      this.#toMark = this.#toMark.filter((each) => each !== id);
+      this.#unreported = this.#unreported.filter((each) => each !== id);
     }
     this.#isBusy = false;
   }
 
-  /** Resolves with false if the mark must be reported again. */
+  /** Reports one mark. Resolves with false if it must be reported again. */
   async mark(message_id: string, mark: "delivered" | "read"): Promise<boolean> {
     try {
       const init = { method: "POST", body: JSON.stringify({ message_id, mark }) };
@@ -57,8 +56,9 @@ export class Receipts {
     return true;
   }
 
+  /** Forgets all that was seen, since it belongs to another contact. */
   forget(): void {
-    this.#toMark = [];
+    this.#unreported = [];
     this.#api.memory.remember("seen", undefined);
   }
 }

@@ -1,4 +1,5 @@
-import type { WebchatMessage } from "../../../../src/index.ts";
+/** What the page hears of its chat. */
+import type { WebchatMessage } from "../../../../../src/index.ts";
 
 /** What a page can listen to. */
 export interface ChatEvents {
@@ -23,7 +24,7 @@ export class Listeners {
   };
 
   /**
-   * Returns a function that removes the listener.
+   * Adds a listener. Returns a function that removes it.
    * @throws TypeError when there is no such event
    */
   add<T extends keyof ChatEvents>(type: T, listener: Listener<T>): () => void {

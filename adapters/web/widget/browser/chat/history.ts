@@ -1,0 +1,55 @@
+/** Loads pages of messages into the thread. */
+import type { WebchatMessagePage } from "../../../../../src/index.ts";
+import type { Session, VisitorApi } from "../connection/visitor-api.ts";
+import type { Thread } from "./thread.ts";
+
+const pageSize = 30;
+
+export class History {
+  readonly #api: VisitorApi;
+  readonly #thread: Thread;
+  #contact: string | undefined;
+
+  constructor(api: VisitorApi, thread: Thread) {
+    this.#api = api;
+    this.#thread = thread;
+  }
+
+  /** The contact whose messages the thread has. Undefined until they are loaded. */
+  get contact(): string | undefined {
+    return this.#contact;
+  }
+
+  /**
+   * Loads the newest messages. Resolves with true if they belong to another contact than those that
+   * were shown, which are dropped.
+   */
+  async loadNewest(session: Session): Promise<boolean> {
+    const { changes } = this.#thread;
+    const page = await this.#page(session);
+    const isOther = this.#contact !== undefined && this.#contact !== session.contact_id;
+    // The host application takes the visitor for another one, or has erased what it knew.
+    if (isOther) this.#thread.clear();
+    this.#contact = session.contact_id;
+    this.#thread.addNewest(page, changes);
+    return isOther;
+  }
+
+  /** Loads the messages before the earliest one. */
+  async loadOlder(): Promise<void> {
+    const { older, cuts } = this.#thread;
+    if (older === null) return;
+    this.#thread.older = null;
+    // After a failure the visitor can ask again.
+    const page = await this.#api
+      .inSession((session) => this.#page(session, older))
+      .catch(() => ({ data: [], next_cursor: older }));
+    this.#thread.addOlder(page, cuts);
+  }
+
+  async #page(session: Session, cursor?: string): Promise<WebchatMessagePage> {
+    const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) });
+    const response = await this.#api.request(session, `messages?${query.toString()}`);
+    return (await response.json()) as WebchatMessagePage;
+  }
+}
