@@ -48,7 +48,7 @@ export class Receipts {
   async mark(message_id: string, mark: "delivered" | "read"): Promise<boolean> {
     try {
       const init = { method: "POST", body: JSON.stringify({ message_id, mark }) };
-      await this.#api.request(await this.#api.session(), "marks", init);
+      await this.#api.inSession((session) => this.#api.request(session, "marks", init));
     } catch (error) {
       // A message that the server does not know, such as an erased one, needs no mark.
       return error instanceof Refused && !error.isTemporary;
