@@ -5,7 +5,7 @@ import type { ChatEvents } from "./chat/listeners.ts";
 import { Memory } from "./memory.ts";
 import { type ChatOptions, optionsOf } from "./options.ts";
 import { noteTimeZone } from "./view/formats.ts";
-import styles from "./view/widget.css?inline";
+import styles from "./view/styles/widget.css?inline";
 import { Widget } from "./view/widget.tsx";
 
 /** `window.tidings`: what a page can do with its chat. */
