@@ -24,16 +24,17 @@ import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
 
+/** The search waits until a person has typed nothing for so long. */
 const typingPauseMs = 250;
 
 /** Finds a contact, and shows what each of its addresses allows, with the evidence. */
 export function ConsentTab(): JSX.Element {
-  const [, , open] = place.value.path;
-  const [words, setWords] = useState("");
+  const [, , openId] = place.value.path;
+  const [search, setSearch] = useState("");
   const found = useMemo(
     () =>
       new Resource<readonly Contact[]>(async (signal) => {
-        const q = words.trim();
+        const q = search.trim();
         const path = q === "" ? "v1/contacts" : "v1/contacts/search";
         const page = await api.get<{ data: Contact[] }>(
           path,
@@ -42,10 +43,10 @@ export function ConsentTab(): JSX.Element {
         );
         return page.data;
       }),
-    [words],
+    [search],
   );
   useEffect(() => {
-    const timer = setTimeout(() => void found.reload(), words === "" ? 0 : typingPauseMs);
+    const timer = setTimeout(() => void found.reload(), search === "" ? 0 : typingPauseMs);
     return () => {
       clearTimeout(timer);
       found.stop();
@@ -59,10 +60,10 @@ export function ConsentTab(): JSX.Element {
           label={t("consentSearch")}
           type="search"
           placeholder={t("consentSearchHint")}
-          value={words}
-          onInput={({ currentTarget }) => setWords(currentTarget.value)}
+          value={search}
+          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
         />
-        <h3 class="muted">{t(words.trim() === "" ? "consentOptedOut" : "consentFound")}</h3>
+        <h3 class="muted">{t(search.trim() === "" ? "consentOptedOut" : "consentFound")}</h3>
         {error !== undefined && <ErrorState error={error} onRetry={() => void found.reload()} />}
         {data === undefined && error === undefined && <Skeleton rows={3} />}
         {data?.length === 0 && <p class="muted">{t("consentNobody")}</p>}
@@ -72,7 +73,7 @@ export function ConsentTab(): JSX.Element {
               <a
                 class="row"
                 href={linkTo(["access", "consent", id])}
-                aria-current={id === open ? "true" : undefined}
+                aria-current={id === openId ? "true" : undefined}
               >
                 <span class="two-lines grow">
                   <bdi class="truncate strong">{name ?? shownAddress(phone ?? email ?? id)}</bdi>
@@ -87,14 +88,14 @@ export function ConsentTab(): JSX.Element {
           ))}
         </ul>
       </Card>
-      {open === undefined ? (
+      {openId === undefined ? (
         <Card>
           <EmptyState icon="flag" title={t("consentNone")}>
             {t("consentNoneHint")}
           </EmptyState>
         </Card>
       ) : (
-        <ConsentsOf key={open} id={open} />
+        <ConsentsOf key={openId} id={openId} />
       )}
     </div>
   );
@@ -102,6 +103,7 @@ export function ConsentTab(): JSX.Element {
 
 const refreshDelayMs = 200;
 
+/** The consents of one contact. */
 function ConsentsOf({ id }: { readonly id: string }): JSX.Element {
   const path = `v1/contacts/${encodeURIComponent(id)}/consents`;
   const resource = useMemo(

@@ -215,12 +215,13 @@ interface CreateDialogProps {
 const dayMs = 86_400_000;
 
 function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
+  /** A person can only give the scopes that they have. */
   const grantable = currentSession.value?.may ?? [];
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<KeyScope>>(new Set(grantable));
   const [days, setDays] = useState("");
   const values = { name, scopes: grantable.filter((scope) => scopes.has(scope)), days };
-  // The same values have the same key, so that a repeated attempt creates one API key.
+  // The same values have the same idempotency key and time, so a repetition creates one API key.
   const once = useMemo(
     () => ({
       key: newKey(),

@@ -40,7 +40,7 @@ export function SendersTab(): JSX.Element {
   );
   useEffect(() => void list.reload(), [list]);
   const close = (): void => setDialog(undefined);
-  // A new default takes the place of another one.
+  // The whole list is read again, since a new default takes the place of another one.
   const onSaved = (): void => {
     close();
     void list.reload();
@@ -166,6 +166,7 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
   );
 }
 
+/** The limits of a sender, in words. */
 function limitOf(perSecond: number | null, perDay: number | null): string {
   const limits = [
     perSecond !== null && t("perSecond", { count: number(perSecond) }),
@@ -184,14 +185,14 @@ interface SenderDialogProps {
 function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Element {
   const [address, setAddress] = useState("");
   const [transport, setTransport] = useState("");
-  const [own, setOwn] = useState<readonly Channel[]>(sender?.channels ?? ["sms"]);
+  const [chosen, setChosen] = useState<readonly Channel[]>(sender?.channels ?? ["sms"]);
   const [isDefault, setDefault] = useState(sender?.default ?? false);
   const [isPooled, setPooled] = useState(sender?.pool ?? false);
   const [rate, setRate] = useState(String(sender?.messages_per_second ?? ""));
   const [cap, setCap] = useState(String(sender?.daily_cap ?? ""));
   const body = {
     ...(sender === undefined && { address, transport }),
-    channels: channels.filter((channel) => own.includes(channel)),
+    channels: channels.filter((channel) => chosen.includes(channel)),
     ...((sender?.default ?? false) !== isDefault && { default: isDefault }),
     pool: isPooled,
     messages_per_second: numberIn(rate) ?? null,
@@ -208,7 +209,9 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
     <ActionDialog
       title={sender === undefined ? t("senderAdd") : shownAddress(sender.address)}
       confirm={t(sender === undefined ? "add" : "save")}
-      canConfirm={own.length > 0 && (sender !== undefined || (address !== "" && transport !== ""))}
+      canConfirm={
+        chosen.length > 0 && (sender !== undefined || (address !== "" && transport !== ""))
+      }
       onClose={onClose}
       onConfirm={save}
     >
@@ -240,12 +243,12 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
               <Checkbox
                 key={channel}
                 label={channelName(channel)}
-                checked={own.includes(channel)}
+                checked={chosen.includes(channel)}
                 onChange={({ currentTarget }) =>
-                  setOwn(
+                  setChosen(
                     currentTarget.checked
-                      ? [...own, channel]
-                      : own.filter((each) => each !== channel),
+                      ? [...chosen, channel]
+                      : chosen.filter((each) => each !== channel),
                   )
                 }
               />

@@ -60,7 +60,8 @@ export function HandsetView({ handset, behavior, onClose }: HandsetViewProps): J
 interface ScreenProps {
   readonly handset: Handset;
   /**
-   * Whether it scrolls to new messages: who scrolled back stays there, until they send something.
+   * Whether the screen scrolls to new messages. A person who scrolled back stays there until they
+   * send something.
    */
   readonly followsEnd: { current: boolean };
 }
@@ -104,7 +105,9 @@ interface PhoneMessageProps {
   readonly before: Message | undefined;
 }
 
+/** The statuses of messages that have reached the other side. */
 const arrived = new Set<Message["status"]>(["delivered", "read", "received"]);
+/** After a longer pause, the time stands above the next message. */
 const longPauseMs = 10 * 60_000;
 
 function PhoneMessage({ message, before }: PhoneMessageProps): JSX.Element {
@@ -142,6 +145,7 @@ function PhoneMessage({ message, before }: PhoneMessageProps): JSX.Element {
   );
 }
 
+/** Who sends what is typed. */
 type Side = "phone" | "account";
 
 interface ComposerProps {
@@ -168,7 +172,7 @@ function Composer({ handset, onSend }: ComposerProps): JSX.Element {
     }
   };
   const send = async (): Promise<void> => {
-    // At once, so that what is typed meanwhile stays.
+    // The field empties at once, so that what is typed meanwhile stays.
     setBody("");
     try {
       await sendOnce(`${side} ${body}`, (key) =>

@@ -1,4 +1,4 @@
-/** The state of one phone on screen: its contact and its messages. */
+/** One phone on screen: its contact and its messages. */
 import { signal } from "@preact/signals";
 import type { Contact, Event, Message, Page } from "../../../../../src/index.ts";
 import { api, may } from "../../../shared/browser/index.ts";
@@ -7,13 +7,14 @@ import { coalesced } from "../live.ts";
 const maxMessages = 60;
 const refreshDelayMs = 80;
 
-/** One phone. */
+/** A phone that texts with the account in its sandbox. */
 export class Handset {
   readonly number: string;
-  /** Oldest first. Undefined until they are loaded. */
+  /** The messages, oldest first. Undefined until they are loaded. */
   readonly messages = signal<readonly Message[] | undefined>(undefined);
-  /** Null while no contact has the number. */
+  /** The contact with the number. Null while there is none. */
   readonly contact = signal<Contact | null>(null);
+  /** Why the last reading failed. */
   readonly error = signal<unknown>(undefined);
   /** Reads the messages again soon. */
   readonly refresh: () => void;
@@ -58,7 +59,7 @@ export class Handset {
           contact_id: contact.id,
           limit: maxMessages,
         });
-        // A message that was put meanwhile may be missing in the page, and has asked for another.
+        // A message that was put meanwhile may be missing in this page. It has asked for another one.
         if (this.messages.peek() !== shown) return;
         this.messages.value = page.data
           .filter(({ from, to }) => from === this.number || to === this.number)

@@ -23,19 +23,23 @@ import { HandsetView } from "./handset-view.tsx";
 import { Handset } from "./handset.ts";
 
 const maxHandsets = 12;
-const firstShown = ["+15005550001", "+15005550015"];
-const anyNumber = /^\+[1-9]\d{6,14}$/;
+/** The phones of a person who has chosen none. */
+const firstNumbers = ["+15005550001", "+15005550015"];
+/** A phone number in E.164 format. */
+const phoneNumber = /^\+[1-9]\d{6,14}$/;
 
+/** The open phones. They outlive the page, so that they are shown at once when a person returns. */
 const handsets = signal<readonly Handset[] | undefined>(undefined);
-const numbers = new Resource<SandboxNumbers>((stop) =>
+const testNumbers = new Resource<SandboxNumbers>((stop) =>
   api.get("v1/sandbox/numbers", {}, { signal: stop }),
 );
 
-const setting = (): string => `console-phones:${currentSession.peek()?.account_id}`;
+/** Where this browser stores the numbers of the phones. */
+const storageKey = (): string => `console-phones:${currentSession.peek()?.account_id}`;
 
 function setHandsets(next: readonly Handset[]): void {
   handsets.value = next;
-  remember(setting(), next.map(({ number }) => number).join(" "));
+  remember(storageKey(), next.map(({ number }) => number).join(" "));
 }
 
 function open(number: string): void {
@@ -53,11 +57,13 @@ const close = (number: string): void =>
 export function PhonesPage(): JSX.Element {
   useEffect(() => {
     if (currentSession.peek()?.mode !== "sandbox") return;
-    void numbers.reload();
-    const known = recall(setting())
+    void testNumbers.reload();
+    const known = recall(storageKey())
       ?.split(" ")
-      .filter((each) => anyNumber.test(each));
-    handsets.value ??= (known ?? firstShown).slice(0, maxHandsets).map((each) => new Handset(each));
+      .filter((each) => phoneNumber.test(each));
+    handsets.value ??= (known ?? firstNumbers)
+      .slice(0, maxHandsets)
+      .map((each) => new Handset(each));
     for (const each of handsets.peek() ?? []) each.refresh();
   }, []);
   useLive({
@@ -73,7 +79,9 @@ export function PhonesPage(): JSX.Element {
       </PageView>
     );
   }
-  const behaviors = new Map(numbers.data?.data.map(({ number, behavior }) => [number, behavior]));
+  const behaviors = new Map(
+    testNumbers.data?.data.map(({ number, behavior }) => [number, behavior]),
+  );
   return (
     <PageView title={t("phones")} about={t("phonesAbout")} actions={<AddPhone />} isFull>
       <div class="phones">
@@ -112,7 +120,7 @@ function AddPhone(): JSX.Element {
         <Picker
           anchor={anchor}
           label={t("phoneNumber")}
-          options={(numbers.data?.data ?? []).map(({ number, behavior }) => ({
+          options={(testNumbers.data?.data ?? []).map(({ number, behavior }) => ({
             id: number,
             label: shownAddress(number),
             hint: behavior,
@@ -120,7 +128,7 @@ function AddPhone(): JSX.Element {
           }))}
           propose={(typed) => {
             const number = typed.replaceAll(/[\s().-]/g, "");
-            return anyNumber.test(number)
+            return phoneNumber.test(number)
               ? { id: number, label: t("phoneAddThis", { number: shownAddress(number) }) }
               : undefined;
           }}
@@ -135,7 +143,7 @@ function AddPhone(): JSX.Element {
 
 /** The test numbers, with what happens to a message to each. */
 function TestNumbers(): JSX.Element {
-  const { data, error } = numbers.state.value;
+  const { data, error } = testNumbers.state.value;
   const shown = new Set(handsets.value?.map(({ number }) => number));
   return (
     <section class="test-numbers" aria-label={t("testNumbers")}>
@@ -144,7 +152,7 @@ function TestNumbers(): JSX.Element {
         (error === undefined ? (
           <Skeleton rows={6} />
         ) : (
-          <ErrorState error={error} onRetry={() => void numbers.reload()} />
+          <ErrorState error={error} onRetry={() => void testNumbers.reload()} />
         ))}
       <ul>
         {data?.data.map((each) => (
