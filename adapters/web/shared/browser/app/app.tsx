@@ -1,7 +1,7 @@
 /** What surrounds every page: the session, the sign-in, the banner, toasts, the list of shortcuts. */
 import { type ComponentType, type JSX, render } from "preact";
 import { noteTimeZone } from "../clock.ts";
-import { ErrorState, Skeleton } from "../components/display.tsx";
+import { ErrorState, Skeleton } from "../components/states.tsx";
 import { Toasts, toast } from "../components/toasts.tsx";
 import { installTooltips } from "../components/tooltip.ts";
 import { onReconnect } from "../connection/reachability.ts";
