@@ -21,7 +21,10 @@ interface PickerProps {
   readonly options: readonly PickerOption[];
   readonly onPick: (id: string) => void;
   readonly onClose: () => void;
-  /** Offers the typed text as a new option. Returns the option, or undefined for none. */
+  /**
+   * Offers the typed text as a new option. Returns the option, or undefined for none. An option that
+   * is listed already is not offered again.
+   */
   readonly propose?: (typed: string) => PickerOption | undefined;
   /** Stays open after a pick, for several picks. */
   readonly isMultiple?: boolean;
@@ -43,7 +46,9 @@ export function Picker(props: PickerProps): JSX.Element {
     `${each.label} ${each.hint ?? ""}`.toLowerCase().includes(words),
   );
   const proposed = typed.trim() === "" ? undefined : propose?.(typed.trim());
-  const shown = [...matching.slice(0, maxShown), ...(proposed ? [proposed] : [])];
+  const listed = matching.slice(0, maxShown);
+  const isNew = proposed !== undefined && listed.every((each) => each.id !== proposed.id);
+  const shown = isNew ? [...listed, proposed] : listed;
   const active = shown[Math.min(at, shown.length - 1)];
 
   const pick = (option: PickerOption): void => {
