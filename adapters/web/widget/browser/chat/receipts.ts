@@ -48,9 +48,16 @@ export class Receipts {
   async mark(message_id: string, mark: "delivered" | "read"): Promise<boolean> {
     try {
       const init = { method: "POST", body: JSON.stringify({ message_id, mark }) };
-      await this.#api.inSession((session) => this.#api.request(session, "marks", init));
+      await this.#api.inSession(async (session) => {
+        try {
+          await this.#api.request(session, "marks", init);
+        } catch (error) {
+          // A message that the server does not know, such as an erased one, needs no mark. If the
+          // session is gone too, other requests notice it.
+          if (!(error instanceof Refused) || error.status !== 404) throw error;
+        }
+      });
     } catch (error) {
-      // A message that the server does not know, such as an erased one, needs no mark.
       return error instanceof Refused && !error.isTemporary;
     }
     return true;
