@@ -1,4 +1,4 @@
-/** Errors for requests that a page or the chat widget does not have an answer to. */
+/** Refuses requests whose method or path a page or the chat widget does not have. */
 import type { ApiRequest, Exchange } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 

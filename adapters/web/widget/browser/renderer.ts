@@ -29,8 +29,8 @@ interface Drawn {
 
 const textType = "#text";
 
-/** What runs when the document has changed. */
-let after: (() => void)[] = [];
+/** What runs once the whole tree is drawn: `componentDidMount` and `componentDidUpdate`. */
+let afterDrawing: (() => void)[] = [];
 
 const nothing = (): void => {};
 
@@ -75,12 +75,12 @@ const roots = new WeakMap<Node, readonly Drawn[]>();
 /** Draws into an empty element, or changes what was drawn there. */
 export function render(vnode: Child, root: Node): void {
   roots.set(root, drawAll(root, roots.get(root) ?? [], vnode, null));
-  finish();
+  runAfterDrawing();
 }
 
-function finish(): void {
-  const due = after;
-  after = [];
+function runAfterDrawing(): void {
+  const due = afterDrawing;
+  afterDrawing = [];
   for (const run of due) run();
 }
 
@@ -105,7 +105,8 @@ function drawAll(
     const at = rest.findIndex(({ type, key }) => type === vnode.type && key === vnode.key);
     return { vnode, old: at === -1 ? undefined : rest.splice(at, 1)[0] };
   });
-  // What is in order then does not move, so it keeps the focus and the place of scrolling.
+  // The old nodes go first. What is in order then does not move, and so keeps the focus and its
+  // scroll position.
   for (const each of rest) remove(each, true);
   let following = next;
   return pairs
@@ -118,6 +119,7 @@ function drawAll(
     .toReversed();
 }
 
+/** Draws `vnode` in front of `next`: anew, or as a change of what was drawn before. */
 function draw(parent: Node, vnode: VNode, old: Drawn | undefined, next: Node | null): Drawn {
   const drawn = old ?? create(parent, vnode);
   const { node, component } = drawn;
@@ -139,7 +141,7 @@ function draw(parent: Node, vnode: VNode, old: Drawn | undefined, next: Node | n
   return drawn;
 }
 
-/** `before` are the properties of the drawing before, if there was one. */
+/** Draws a component with state. `before` are its earlier properties, if it was drawn before. */
 function drawComponent(
   parent: Node,
   drawn: Drawn,
@@ -149,14 +151,14 @@ function drawComponent(
 ): void {
   if (before !== undefined) component.getSnapshotBeforeUpdate();
   drawn.children = drawAll(parent, drawn.children, component.render(), next);
-  after.push(() => {
+  afterDrawing.push(() => {
     if (before === undefined) component.componentDidMount();
     else component.componentDidUpdate(before);
   });
   component.redraw = () => {
     const own = firstNode(drawn);
     drawComponent(parent, drawn, component, own?.nextSibling ?? null, drawn.props);
-    finish();
+    runAfterDrawing();
   };
 }
 
@@ -185,7 +187,7 @@ function firstNode({ node, children }: Drawn): Node | undefined {
   return undefined;
 }
 
-/** `isTop`: no element above it is removed too. */
+/** Removes what was drawn. `isTop`: no element around it is removed too. */
 function remove({ node, component, children }: Drawn, isTop: boolean): void {
   if (component !== undefined) {
     component.redraw = nothing;
@@ -199,7 +201,7 @@ function setAttributes(node: Element, before: Props, props: Props): void {
   for (const name of Object.keys({ ...before, ...props })) {
     const value = props[name];
     if (name === "value") {
-      // What a person typed meanwhile is in the property.
+      // What a person typed since is in the property, not in the attribute.
       if (Reflect.get(node, name) !== value) Reflect.set(node, name, value);
     } else if (name === "children" || value === before[name]) continue;
     else if (name === "ref") (value as { current: unknown }).current = node;

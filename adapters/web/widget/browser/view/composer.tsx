@@ -19,10 +19,10 @@ interface ComposerState {
 
 /** The engine's limit, in code points. */
 const maxCharacters = 1_600;
-/** From here on, the remaining characters are shown. */
+/** With so many characters, the number of the remaining ones is shown. */
 const shownFrom = 1_400;
 
-/** What is not sent yet survives a reload of its tab. */
+/** The field and its button. A text that is not sent yet survives a reload of the tab. */
 export class Composer extends Component<ComposerProps, ComposerState> {
   override state = { body: this.props.drafts.recall<string>("draft") ?? "" };
   readonly #field = createRef<HTMLTextAreaElement>();

@@ -35,13 +35,15 @@ export function noteTimeZone(): void {
   formats = formatsNow();
 }
 
+/** `14:05`. */
 export const shortTime = (at: number): string => formats.time.format(at);
+/** The date and the time. */
 export const fullTime = (at: number): string => formats.full.format(at);
 
-/** Distinguishes days in the time zone of the browser. */
+/** Returns a text for the day, in the time zone of the browser. Each day has another text. */
 export const dayOf = (at: number): string => new Date(at).toDateString();
 
-/** `2026-10-25` is yesterday on the 26th, also when clocks are changed. */
+/** `Today`, `Yesterday` or a date. Yesterday is the day before, also when clocks are changed. */
 export function dayName(at: number, { today, yesterday }: Texts): string {
   const now = new Date();
   if (dayOf(at) === now.toDateString()) return today;

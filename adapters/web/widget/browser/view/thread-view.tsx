@@ -17,7 +17,7 @@ interface ThreadState {
   readonly hasNewer: boolean;
 }
 
-/** Near enough to the end to follow new messages, in pixels. */
+/** The distance from the end, in pixels, within which the list follows new messages. */
 const nearEnd = 80;
 
 export class ThreadView extends Component<ThreadProps, ThreadState> {
@@ -50,7 +50,7 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
     if (list === null) return;
     const { messages, pending } = this.props.state;
     const [first] = before.state.messages;
-    // Without the first one, a page of the newest messages has replaced all that was shown.
+    // If the first message is gone, a page of the newest messages has replaced all that was shown.
     const isKept = first !== undefined && messages.some(({ id }) => id === first.id);
     const hasOlder = isKept && messages[0]?.id !== first.id;
     const wrote = pending.length > before.state.pending.length;
@@ -68,7 +68,7 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
     if (this.state.hasNewer) this.setState({ hasNewer: false });
   }
 
-  /** Takes the focus along from the button, which goes. */
+  /** The list takes the focus, since the button that had it goes. */
   readonly #goToEnd = (): void => {
     this.#toEnd();
     this.#list.current?.focus();
@@ -76,7 +76,8 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
 
   readonly #onScroll = (): void => {
     const list = this.#list.current;
-    // Texts that wrap anew also scroll the list. The observer comes next, and knows where it was.
+    // A new width wraps texts anew, which also scrolls the list. The observer runs next, and needs to
+    // know whether the list was at its end before.
     if (list === null || list.clientWidth !== this.#width) return;
     this.#isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < nearEnd;
     if (this.#isAtEnd && this.state.hasNewer) this.setState({ hasNewer: false });
@@ -133,7 +134,7 @@ interface TypingProps {
   readonly texts: Texts;
 }
 
-/** Is always there, so that screen readers notice its text. */
+/** Who is typing. The element is always there, so that screen readers notice its text. */
 const Typing = ({ typing, texts }: TypingProps): JSX.Element => (
   <div role="status" class={typing && "row begins typing"}>
     {typing && (
