@@ -168,8 +168,8 @@ const agentRoutes: readonly ApiRoute[] = [
     operation: handOffConversation,
     summary: "Hand a conversation off to people",
     description:
-      "Puts the conversation in the queue for the next free person. A conversation that is " +
-      "already in the queue stays unchanged.",
+      "Puts the conversation in the queue for the next free person, and opens it if it is " +
+      "snoozed. A conversation that is already in the queue stays unchanged.",
   },
   {
     ...conversationRoute,

@@ -19,7 +19,7 @@ import { type ContactReference, contactReferenceSchema } from "../contacts/index
 
 /**
  * The status of a conversation. A `snoozed` conversation opens again at a set time, or earlier with
- * the contact's next message.
+ * the contact's next message or a hand-off.
  */
 export type ConversationStatus = "open" | "snoozed" | "closed";
 
@@ -27,7 +27,7 @@ export const conversationStatusSchema = z
   .enum(["open", "snoozed", "closed"])
   .describe(
     "The status of a conversation. A `snoozed` conversation opens again at a set time, or " +
-      "earlier with the contact's next message.",
+      "earlier with the contact's next message or a hand-off.",
   );
 
 /**

@@ -274,8 +274,8 @@ export interface Conversations {
   /** Marks the conversation as unread. `unread_count` becomes at least 1. */
   markUnread(id: string, options?: CommandOptions): Promise<Conversation>;
   /**
-   * Puts the conversation in the queue for people and publishes `conversation.handoff`. A
-   * conversation that already waits in the queue stays unchanged.
+   * Puts the conversation in the queue for people, opens it if it is snoozed, and publishes
+   * `conversation.handoff`. A conversation that already waits in the queue stays unchanged.
    * @throws TidingsError `conflict` when the conversation is closed
    */
   handOff(

@@ -63,7 +63,9 @@ async function keepWaiting(
     await handOff(tx, drawId, kept, { rule: null, reason, summary: "" });
   } else {
     const waiting_since = Math.min(kept.waiting_since ?? since, since);
-    await changeConversation(tx, drawId, kept, { waiting_since });
+    // What the contact wrote would have ended a snooze here too.
+    const open = statusPatch({ status: "open" });
+    await changeConversation(tx, drawId, kept, { ...open, waiting_since });
   }
 }
 

@@ -180,11 +180,19 @@ describe("a conversation that a merge closes while its contact waits", () => {
     ]);
   });
 
-  test("makes the other one wait for the person who has it", async () => {
-    const { handOffs, after } = await merged(asksAgent, ({ engine }, id) =>
-      engine.conversations.reply(id, { body: "Hello!", author_id: "eve" }),
-    );
-    expect(after).toMatchObject({ handler: "human", waiting_since: expect.any(String) });
+  test.each([
+    ["has it", {}],
+    ["has snoozed it", { status: "snoozed", snoozed_until: "2026-02-01T00:00:00Z" }],
+  ] as const)("makes the other one wait, open, for the person who %s", async (_, change) => {
+    const { handOffs, after } = await merged(asksAgent, async ({ engine }, id) => {
+      await engine.conversations.reply(id, { body: "Hello!", author_id: "eve" });
+      await engine.conversations.update(id, change);
+    });
+    expect(after).toMatchObject({
+      status: "open",
+      handler: "human",
+      waiting_since: expect.any(String),
+    });
     expect(handOffs).toEqual([]);
   });
 
@@ -192,6 +200,44 @@ describe("a conversation that a merge closes while its contact waits", () => {
     const { handOffs, after } = await merged(() => Promise.resolve());
     expect(after).toMatchObject({ handler: "ai", waiting_since: null });
     expect(handOffs).toEqual([]);
+  });
+});
+
+describe("a snoozed conversation", () => {
+  const snoozed = { status: "snoozed", snoozed_until: "2026-02-01T00:00:00.000Z" } as const;
+
+  test.each<[string, (agency: Agency, id: string) => Promise<unknown>]>([
+    ["its agent", ({ pass }) => pass()],
+    [
+      "an agent that was disabled",
+      async ({ engine, agent, pass }) => {
+        await engine.agents.update(agent.id, { enabled: false });
+        await pass();
+      },
+    ],
+    ["a command", ({ engine }, id) => engine.conversations.handOff(id, { reason: "Help" })],
+  ])("opens when %s hands it off, so that people see it", async (_, handOff) => {
+    const made = await agency(memory());
+    const { engine, say, conversation } = made;
+    await say("Let me talk to a human");
+    const { id } = await conversation();
+    await engine.conversations.update(id, snoozed);
+    await handOff(made, id);
+    expect(await conversation()).toMatchObject({
+      status: "open",
+      handler: "queue",
+      snoozed_until: null,
+    });
+  });
+
+  test("stays so when the person who has it gives it up", async () => {
+    const { engine, ask, conversation } = await agency(memory());
+    await ask("Hello");
+    const { id } = await conversation();
+    await engine.conversations.reply(id, { body: "This is Eve.", author_id: "eve" });
+    await engine.conversations.update(id, snoozed);
+    const given = await engine.conversations.assign(id, null);
+    expect(given).toMatchObject({ ...snoozed, handler: "queue" });
   });
 });
 

@@ -149,6 +149,7 @@ export function apply(
       return "done";
     case "handOff":
       if (each.status === "closed") return "conflict";
+      if (each.handler !== "queue") wake(each);
       if (each.handler !== "queue" && each.assignee?.type === "human") each.assignee = null;
       each.handler = "queue";
       each.waiting_since ??= now;

@@ -1,6 +1,6 @@
 import { beginRun, messageColumns } from "../runs/begin-run.ts";
 import { cancelAnswerRuns } from "../runs/end-run.ts";
-import { handOff } from "./hand-off.ts";
+import { giveUp, handOff } from "./hand-off.ts";
 import { makeHandler, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
 import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "../rows.ts";
@@ -49,9 +49,7 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
     }
     const handler = handlerOnAssign(conversation.handler, assignee);
     if (handler === "queue" && conversation.handler === "human") {
-      const reason = "The conversation was unassigned.";
-      const given = await handOff(tx, drawId, conversation, { rule: null, reason, summary: "" });
-      return showConversation(tx, given);
+      return showConversation(tx, await giveUp(tx, drawId, conversation));
     }
     const patch = {
       assignee_type: assignee?.type ?? null,

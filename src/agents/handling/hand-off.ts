@@ -11,6 +11,7 @@ import {
   type ConversationRow,
   type Handler,
   queueTimeoutJob,
+  statusPatch,
 } from "../../conversations/index.ts";
 import { appendEvent, handoffEventId } from "../../events/index.ts";
 import { arm, type Claim, finish } from "../../queue/index.ts";
@@ -41,14 +42,41 @@ interface HandOffFacts {
 }
 
 /**
+ * Hands an active conversation off to people: opens it if it is snoozed, so that people see it, and
+ * puts it in the queue. If it is already in the queue, nothing changes.
+ */
+export function handOff(
+  tx: Tx,
+  drawId: GenerateId,
+  before: Seen<ConversationRow>,
+  facts: HandOffFacts,
+): Promise<Seen<ConversationRow>> {
+  return enqueue(tx, drawId, before, facts, statusPatch({ status: "open" }));
+}
+
+/**
+ * Puts the conversation of a person who gives it up in the queue for other people. A snooze stays:
+ * the person chose when the conversation needs somebody again.
+ */
+export function giveUp(
+  tx: Tx,
+  drawId: GenerateId,
+  before: Seen<ConversationRow>,
+): Promise<Seen<ConversationRow>> {
+  const reason = "The conversation was unassigned.";
+  return enqueue(tx, drawId, before, { rule: null, reason, summary: "" }, {});
+}
+
+/**
  * Puts an active conversation in the queue for people and publishes the event. If it is already in
  * the queue, nothing changes.
  */
-export async function handOff(
+async function enqueue(
   tx: Tx,
   drawId: GenerateId,
   before: Seen<ConversationRow>,
   { rule, reason, summary, run_id }: HandOffFacts,
+  status: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
   if (before.handler === "queue") return before;
   // A person is unassigned. An agent stays assigned, so that people can hand the conversation back
@@ -57,6 +85,7 @@ export async function handOff(
     before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
   const conversation = await changeConversation(tx, drawId, before, {
     handler: "queue",
+    ...status,
     ...unassigned,
   });
   const { contact_id, assignee_id } = conversation;

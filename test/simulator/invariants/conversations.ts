@@ -4,6 +4,7 @@ import {
   conversations,
   type ConversationRow,
 } from "../../../src/conversations/rows.ts";
+import { events } from "../../../src/events/rows.ts";
 import { jobByName } from "../../../src/queue/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
@@ -162,6 +163,15 @@ export const snoozeEndsOnTime: Invariant = {
     return {
       *commit(engine, writes) {
         const inserted = newMessages(writes);
+        const handedOff = new Set(
+          insertedRows(writes, events).flatMap(({ type, conversation_id }) =>
+            type === "conversation.handoff" ? [conversation_id] : [],
+          ),
+        );
+        // The contact may wait in a conversation that the merge has closed.
+        const survivors = new Set(
+          writtenRows(writes, contacts).map(({ merged_into }) => merged_into),
+        );
         for (const { id, status, snoozed_until, contact_id } of writtenRows(
           writes,
           conversations,
@@ -174,7 +184,11 @@ export const snoozeEndsOnTime: Invariant = {
             yield { about: [id], description: `${engine} snoozed ${id} without a job to wake it` };
           } else if (status === "open" && until !== undefined) {
             const isExplained =
-              operators.opening.has(id) || inserted.has(id) || history.isErased(contact_id);
+              operators.opening.has(id) ||
+              inserted.has(id) ||
+              handedOff.has(id) ||
+              survivors.has(contact_id) ||
+              history.isErased(contact_id);
             if (isExplained || clock.now() >= until - toleranceMs) continue;
             yield {
               about: [id],
