@@ -137,6 +137,28 @@ describe("an approval", () => {
     expect(runs.map(({ status }) => status)).toEqual(["awaiting_approval", "completed"]);
   });
 
+  test("of a call whose run hands off is not possible: the call is denied, and the run says so", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      model: (turn, context) =>
+        turn.calls.length === 0 ? payer(turn, context) : { handoff: { reason: "It is money." } },
+    });
+    await made.ask("Pay me");
+    const [run = expect.fail()] = await made.runs();
+    expect(run).toMatchObject({ status: "handed_off", approval: null });
+    expect(run.steps.at(-1)).toMatchObject({
+      type: "approval",
+      name: "pay_out",
+      output: "deny",
+      error: "run_ended",
+    });
+    const approval = made.engine.agents.approve(made.agent.id, run.id, { decision: "approve" });
+    expect(await outcome(approval)).toBe("conflict");
+    await made.fastForward(2 * day);
+    expect(paid).toEqual([]);
+  });
+
   test("is refused after a person has taken over", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), { actions: [payOut(paid)], model: payer });

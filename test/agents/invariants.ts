@@ -53,6 +53,12 @@ export async function checkInvariants(
     expect([when, pending]).toEqual([when, []]);
   }
 
+  // Nobody can decide about a call of a run that has ended.
+  for (const { status, finished_at, calls } of ran) {
+    const waits = calls.some((call) => call.status === "awaiting_approval");
+    expect([when, status, waits && finished_at !== null]).toEqual([when, status, false]);
+  }
+
   // A call that was done is a step of its run.
   for (const { calls, steps } of ran) {
     const done = calls.flatMap(({ action, status }) => (status === "done" ? [action] : []));

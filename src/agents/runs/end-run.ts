@@ -1,7 +1,7 @@
 import { agentRunCompleted } from "../events.ts";
 import { openRuns, type RunRow, runs } from "./rows.ts";
 import { runForEvent } from "./show.ts";
-import { answersMessages, maxOpenRuns } from "./rules.ts";
+import { answersMessages, denyOpenCalls, maxOpenRuns } from "./rules.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent, completedEventId } from "../../events/index.ts";
 import type { GenerateId } from "../../kernel/index.ts";
@@ -18,6 +18,7 @@ export function endRun(
 ): void {
   const ended = tx.update(runs, run, {
     ...patch,
+    ...denyOpenCalls({ ...run, ...patch }, tx.now),
     open: null,
     approve_by: null,
     finished_at: tx.now,

@@ -100,18 +100,39 @@ export function firstDenialOf(calls: readonly ActionCall[]): number {
 
 export const isWaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
 
+type CallsAndSteps = Pick<RunRow, "calls" | "steps">;
+
 /** Returns a run's calls and steps after nobody decided about waiting calls in time. */
-export function denyOverdueCalls(
-  { calls, steps }: Pick<RunRow, "calls" | "steps">,
-  at: number,
-): Pick<RunRow, "calls" | "steps"> {
-  const isOverdue = (call: ActionCall): boolean => isWaiting(call) && (call.approve_by ?? 0) <= at;
-  const late = { decision: "deny", author_id: null, error: "approval_timeout", at } as const;
+export function denyOverdueCalls(run: CallsAndSteps, at: number): CallsAndSteps {
+  return denyCalls(run, {
+    which: (call) => (call.approve_by ?? 0) <= at,
+    error: "approval_timeout",
+    at,
+  });
+}
+
+/**
+ * Returns the calls and steps of a run that ends. Nobody can decide any more about a call that
+ * waits, and the run tells that it was not made.
+ */
+export function denyOpenCalls(run: CallsAndSteps, at: number): CallsAndSteps {
+  return denyCalls(run, { which: () => true, error: "run_ended", at });
+}
+
+interface Denial extends Pick<Decision, "at"> {
+  /** Which of the waiting calls are denied. */
+  readonly which: (call: ActionCall) => boolean;
+  readonly error: string;
+}
+
+function denyCalls({ calls, steps }: CallsAndSteps, { which, error, at }: Denial): CallsAndSteps {
+  const isDenied = (call: ActionCall): boolean => isWaiting(call) && which(call);
+  const decision = { decision: "deny", author_id: null, error, at } as const;
   return {
     calls: calls.map((call) =>
-      isOverdue(call) ? { ...call, status: "denied", error: "denied" } : call,
+      isDenied(call) ? { ...call, status: "denied", error: "denied" } : call,
     ),
-    steps: [...steps, ...calls.filter(isOverdue).map((call) => approvalStep(call, late))],
+    steps: [...steps, ...calls.filter(isDenied).map((call) => approvalStep(call, decision))],
   };
 }
 
