@@ -2,8 +2,15 @@
 import * as z from "zod";
 import { name, timestamp, webUrl } from "../kernel/index.ts";
 
-/** The id that the host application uses for one of its people. */
-const operatorId = name(200);
+/**
+ * The id that the host application uses for one of its people. It is a part of a path, and every
+ * HTTP client removes the parts `.` and `..`, also when they are percent-encoded.
+ */
+const operatorId = name(200)
+  .refine((id) => id !== "." && id !== "..", {
+    error: "must not be . or .., which cannot be a part of a URL's path",
+  })
+  .meta({ pattern: String.raw`^(?!\.\.?$)[\s\S]*\S` });
 
 /**
  * A person of the host application who works on conversations. Assignees, authors of replies and
@@ -39,7 +46,7 @@ export const operatorSchema = z
 
 /** An operator to add, or the new data of one. */
 export interface SaveOperator {
-  /** The host application's id of the person, at most 200 characters. */
+  /** The host application's id of the person, at most 200 characters. Not `.` or `..`. */
   readonly id: string;
   /** The name that colleagues and webchat visitors see, at most 200 characters. */
   readonly name: string;
@@ -49,7 +56,9 @@ export interface SaveOperator {
 
 export const saveOperatorSchema = z
   .strictObject({
-    id: operatorId.describe("The host application's id of the person, at most 200 characters."),
+    id: operatorId.describe(
+      "The host application's id of the person, at most 200 characters. Not `.` or `..`.",
+    ),
     name: name(200).describe(
       "The name that colleagues and webchat visitors see, at most 200 characters.",
     ),

@@ -47,6 +47,31 @@ describe.each(storages)("operators on $name", ({ open }) => {
     expect((await call(one.api, change)).status).toBe(403);
   });
 
+  it.each([
+    [".", "cannot be a part"],
+    ["..", "cannot be a part"],
+    [" ", "blank"],
+  ])("have an id that the path of a request can name, not %j", async (id, error) => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    await expect(one.operators.save(id, { name: "Kim" })).rejects.toMatchObject({
+      code: "validation_failed",
+      errors: [{ pointer: "/id", message: expect.stringContaining(error) }],
+    });
+  });
+
+  it("are read by the path of their id, whatever it is", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { secret } = await one.apiKeys.create({ name: "inbox", scopes: ["conversations:read"] });
+    for (const id of ["...", ".a", "a/../b", "%2e%2e", "?#", "\\", "é\u0300 \u{1f600}"]) {
+      await one.operators.save(id, { name: "Kim" });
+      const path = `/v1/operators/${encodeURIComponent(id)}`;
+      const shown = await call(one.api, { path, key: secret ?? "" });
+      expect([id, jsonOf(shown)]).toEqual([id, expect.objectContaining({ id })]);
+    }
+  });
+
   it("have a name, and a picture only on the web", async () => {
     const { engine } = world();
     const one = engine(open().connect());
