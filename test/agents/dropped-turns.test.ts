@@ -54,6 +54,26 @@ describe("a turn that is dropped because a person takes over", () => {
     expect(made.seen).toHaveLength(1);
   });
 
+  test("counts its tokens, also if the agent has the conversation back before the model answers", async () => {
+    const gate = held<{ readonly text: string; readonly usage: typeof usage }>();
+    const made = await agency(memory(), {
+      model: () => gate.promise,
+      agent: { limits: { max_tokens_per_conversation: 40 } },
+    });
+    await made.say("Hello");
+    await made.pass(3_000);
+    const { id } = await made.conversation();
+    await made.engine.conversations.handOff(id, { reason: "Help" });
+    await handBack(made);
+    gate.answer({ text: "Too late.", usage });
+    await made.pass();
+    expect(await made.runs()).toMatchObject([
+      { status: "canceled", steps: [], usage: { ...usage, model_calls: 1 } },
+      { status: "handed_off", usage: { model_calls: 0 } },
+    ]);
+    expect(made.seen, "the budget is used up").toHaveLength(1);
+  });
+
   test.each(["read", "write"] as const)(
     "tells what it called, and how that ended: %s",
     async (risk) => {

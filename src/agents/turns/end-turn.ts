@@ -12,7 +12,7 @@ import {
   withinLastMinute,
 } from "../runs/rules.ts";
 import { sendAs, type SendResult } from "../handling/send-as.ts";
-import type { BegunTurn, TurnOutcome } from "./turn-types.ts";
+import type { BegunTurn, Progress, TurnOutcome } from "./turn-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";
 import {
   changeConversation,
@@ -40,13 +40,23 @@ export async function endTurn(
   if ((await renew(tx, claim, leaseMs)) === undefined) return;
   const current = await readRunState(tx, begun);
   if (current.state === "current") await conclude(tx, current, outcome, context);
-  if (current.state === "overtaken" || current.state === "dropped") {
-    saveProgress(tx, current, outcome);
-  }
+  else saveProgress(tx, current, outcome);
   // Messages that arrived in the meantime need another turn, which may have to wait.
   await finishTurnJob(tx, claim, {
     hasMore: !answersMessages(begun) || current.state === "overtaken",
   });
+}
+
+/** Leaves a turn to the next one, which takes it again if it is still needed. */
+export async function releaseTurn(
+  tx: Tx,
+  claim: Claim<"turn">,
+  { run }: BegunTurn,
+  progress: Progress,
+): Promise<void> {
+  if ((await renew(tx, claim, leaseMs)) === undefined) return;
+  saveProgress(tx, await readRunState(tx, run), progress);
+  await finish(tx, claim, { againAt: tx.now });
 }
 
 type Current = Extract<RunState, { readonly state: "current" }>;

@@ -52,7 +52,7 @@ export class MoveMaker {
     this.#calls = new ActionCalls({
       ...options,
       left: () => this.#left(),
-      progress: () => this.#progress(),
+      progress: () => this.progress,
     });
     const { input_tokens, output_tokens, model_calls } = run;
     this.#usage = { input_tokens, output_tokens, model_calls };
@@ -61,6 +61,11 @@ export class MoveMaker {
   /** Whether a call of an action may still be under way, also after an abort. */
   get isCalling(): boolean {
     return this.#calls.isCalling;
+  }
+
+  /** What the run has done so far. */
+  get progress(): Progress {
+    return { steps: this.#steps.all, calls: this.#calls.all, usage: { ...this.#usage } };
   }
 
   /**
@@ -87,12 +92,8 @@ export class MoveMaker {
         reason: handOff.reason,
         summary: handOff.summary ?? storable(contactText, 500),
       },
-      ...this.#progress(),
+      ...this.progress,
     };
-  }
-
-  #progress(): Progress {
-    return { steps: this.#steps.all, calls: this.#calls.all, usage: { ...this.#usage } };
   }
 
   async #do(move: Move): Promise<MoveResult | undefined> {
@@ -115,6 +116,8 @@ export class MoveMaker {
   async #think({ task, ...permissions }: Think): Promise<ModelResult> {
     const started_at = this.#options.runtime.clock.now();
     const thought = await this.#ask(task, permissions);
+    // A call that was cut off did not fail.
+    if (thought.answer === null && this.#options.abort.aborted) return thought;
     const { text, intent, confidence, handoff, playbook_id, calls } = thought.answer ?? {};
     const output = { text, intent, confidence, handoff, playbook_id, calls };
     this.#steps.add({

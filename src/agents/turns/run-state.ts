@@ -26,8 +26,11 @@ export type RunState =
    * cancels the run. The session is null if it is not the agent's.
    */
   | (RunRows & { readonly state: "dropped" })
-  /** The run is not open. */
-  | { readonly state: "closed" };
+  /** The run is not open. It is undefined if it was erased, or if its conversation was. */
+  | (Pick<RunRows, "session"> & {
+      readonly state: "closed";
+      readonly run: RunRows["run"] | undefined;
+    });
 
 /**
  * Returns how a run stands: whether it may still act and reply. The rows are locked: a concurrent
@@ -44,12 +47,13 @@ export async function readRunState(
     tx.get(agentSessionOf, [conversation_id], { hold: true }),
     tx.get(agentById, [agent_id], { hold: true }),
   ]);
-  if (run?.open !== true || conversation === undefined) return { state: "closed" };
+  const own = session?.agent_id === agent_id ? session : null;
+  if (conversation === undefined) return { state: "closed", run: undefined, session: null };
+  if (run?.open !== true) return { state: "closed", run, session: own };
   // A single action sends nothing.
   if (run.request?.type === "action") {
     return { state: "current", run, conversation, session: null, answeredTo: undefined };
   }
-  const own = session?.agent_id === agent_id ? session : null;
   const rows = { run, conversation, session: own };
   if (own === null || !answersIn(agent, conversation)) return { state: "dropped", ...rows };
   const last = (await findUnanswered(tx, conversation, own)).at(-1);

@@ -2,7 +2,7 @@ import { background, type Reads } from "../../store/index.ts";
 import type { AgentRuntime } from "../agent-options.ts";
 import { toModelAction } from "../actions/model-action.ts";
 import { beginTurn } from "./begin-turn.ts";
-import { endTurn, failTurn } from "./end-turn.ts";
+import { endTurn, failTurn, releaseTurn } from "./end-turn.ts";
 import { readFacts } from "./read-facts.ts";
 import { agentById } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
@@ -11,7 +11,7 @@ import { MoveMaker, type MoveMakerOptions } from "./make-moves.ts";
 import type { BegunTurn } from "./turn-types.ts";
 import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import { finish, type JobHandler } from "../../queue/index.ts";
+import type { JobHandler } from "../../queue/index.ts";
 
 /** Failures of one conversation's turns in a row. */
 const maxFailures = 5;
@@ -100,6 +100,6 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
   } else if (!maker.isCalling) {
     // A person took over, the contact wrote meanwhile, or the engine stops. The next turn finds out
     // which. A call that is still under way has until the lease lapses.
-    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), background);
+    await store.commit(claim, (tx) => releaseTurn(tx, claim, begun, maker.progress), background);
   }
 }

@@ -6,24 +6,23 @@ import type { RunStep } from "../runs/step-types.ts";
 import type { ActionCall } from "../runs/types.ts";
 import type { FoundTurn, Progress } from "./turn-types.ts";
 import { type Claim, leaseMs, renew } from "../../queue/index.ts";
-import { type RunRows, readRunState } from "./run-state.ts";
+import { readRunState, type RunState } from "./run-state.ts";
 
 /**
- * Saves the steps, calls and usage of a turn, whatever its outcome. Otherwise calls could be made
- * twice, and tokens would not be counted.
+ * Saves the steps, calls and usage of a turn that does not conclude. Otherwise calls could be made
+ * twice, and tokens would not be counted. A run that has ended keeps its record, and only its usage
+ * grows: each of its calls is saved when it ends.
  */
-export function saveProgress(
-  tx: Tx,
-  { run, session }: Pick<RunRows, "run" | "session">,
-  { steps, calls, usage }: Progress,
-): void {
+export function saveProgress(tx: Tx, state: RunState, { steps, calls, usage }: Progress): void {
+  const { run, session } = state;
+  if (run === undefined) return;
   if (session !== null) {
     tx.update(agentSessions, session, {
       tokens: session.tokens + newTokens(run, usage),
       updated_at: tx.now,
     });
   }
-  tx.update(runs, run, { steps, calls, ...usage });
+  tx.update(runs, run, state.state === "closed" ? usage : { steps, calls, ...usage });
 }
 
 /** Returns the tokens used since the run was last written. */
@@ -50,7 +49,6 @@ export async function recordPendingCall(
 ): Promise<boolean> {
   if ((await renew(tx, claim, leaseMs)) === undefined) return false;
   const current = await readRunState(tx, run);
-  if (current.state === "closed") return false;
   const isCurrent = current.state === "current";
   // A call id counts the saved calls. So this call is saved together with the earlier ones, and ids
   // stay unique after a crash.
