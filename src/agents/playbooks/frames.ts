@@ -3,7 +3,7 @@ import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
 import type { Slot } from "./slot-types.ts";
 import type { PlaybookStep } from "./step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
-import type { PlaybookId } from "../../kernel/index.ts";
+import type { MessageId, PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 
 /**
@@ -17,6 +17,11 @@ export interface Frame {
   readonly step: string;
   /** Whether the step has asked already. */
   readonly asked: boolean;
+  /**
+   * The first message with the question. Absent if the step has not asked, and in what engines of
+   * earlier versions write.
+   */
+  readonly asked_in?: MessageId;
   /** Invalid answers to the step. */
   readonly tries: number;
   /** Turns of the contact since the frame began. */
@@ -91,6 +96,24 @@ export function stepOf(
   return definition?.steps.find(({ id }) => id === frame.step);
 }
 
+/** Returns the frames after the question of the innermost one was put in a message, if it asked. */
+export function askedIn(frames: readonly Frame[], message_id: MessageId): readonly Frame[] {
+  const frame = frames.at(-1);
+  if (frame?.asked !== true || frame.asked_in !== undefined) return frames;
+  return [...frames.slice(0, -1), { ...frame, asked_in: message_id }];
+}
+
+/**
+ * Returns the frames after the message with the question of the innermost one was lost: its step
+ * has not asked.
+ */
+export function notAsked(frames: readonly Frame[]): readonly Frame[] {
+  const frame = frames.at(-1);
+  if (frame === undefined) return frames;
+  const { asked_in: _, ...others } = frame;
+  return [...frames.slice(0, -1), { ...others, asked: false }];
+}
+
 /** Returns the slot whose question waits for the contact's answer, if there is one. */
 export function askedSlot(frames: readonly Frame[], library: Library): Slot | undefined {
   const frame = frames.at(-1);
@@ -118,7 +141,7 @@ export function moveToStep(
   context: AnswerContext,
 ): readonly Frame[] {
   if (to !== undefined) {
-    const { input: _, ...others } = frame;
+    const { input: _, asked_in: _askedIn, ...others } = frame;
     return [...below, { ...others, step: to, asked: false, tries: 0 }];
   }
   const caller = below.at(-1);

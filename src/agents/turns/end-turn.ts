@@ -1,5 +1,6 @@
 import { handOff } from "../handling/hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
+import { askedIn } from "../playbooks/frames.ts";
 import { endRun } from "../runs/end-run.ts";
 import { newTokens, saveProgress } from "./save-progress.ts";
 import { readRunState, type RunState } from "./run-state.ts";
@@ -19,7 +20,7 @@ import {
   changeStatus,
   type ConversationRow,
 } from "../../conversations/index.ts";
-import { type GenerateId, storable } from "../../kernel/index.ts";
+import { type GenerateId, type MessageId, storable } from "../../kernel/index.ts";
 import { observations } from "../../observations/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
@@ -143,7 +144,9 @@ function remember(
   const isSaid = message_id !== null;
   const { isStuck, usage } = outcome;
   tx.update(agentSessions, session, {
-    ...(error === null ? playbooksAfter : playbooksAfterRefusal)(session, run, outcome),
+    ...(error === null
+      ? playbooksAfter(session, run, outcome, message_id)
+      : playbooksAfterRefusal(session, run, outcome)),
     heard_through: Math.max(session.heard_through, run.heard_through),
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
@@ -160,10 +163,13 @@ function playbooksAfter(
   session: AgentSessionRow,
   run: RunRow,
   { frames, playbook_id, isWaiting }: TurnOutcome,
+  message_id: MessageId | null,
 ): PlaybookColumns {
+  const isPlayed = playbook_id !== null;
   // A playbook that waits for an approval keeps waiting while the agent answers other messages.
-  const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
-  return { ...frameColumns(frames), paused_by };
+  const paused_by = isWaiting ? run.id : isPlayed ? null : session.paused_by;
+  const asks = isPlayed && message_id !== null;
+  return { ...frameColumns(asks ? askedIn(frames, message_id) : frames), paused_by };
 }
 
 /**

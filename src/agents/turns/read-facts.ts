@@ -1,7 +1,9 @@
 import type { BegunTurn, TurnFacts } from "./turn-types.ts";
 import { readOwnAccount } from "../../accounts/index.ts";
 import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.ts";
-import { messageById, messagesOfConversation } from "../../messages/index.ts";
+import { messageById, type MessageRow, messagesOfConversation } from "../../messages/index.ts";
+import { isSaid } from "../handling/answered-messages.ts";
+import { notAsked } from "../playbooks/frames.ts";
 import { observations } from "../../observations/index.ts";
 import { runById } from "../runs/rows.ts";
 import { answersMessages, maxHistory } from "../runs/rules.ts";
@@ -31,7 +33,8 @@ export async function readFacts(
 ): Promise<TurnFacts> {
   const { contact_id } = conversation;
   const { frames, paused_by, guarded_from } = session ?? blank;
-  const [contact, account, history, unanswered, lowest, observed, pausingRun, library] =
+  const askedId = frames.at(-1)?.asked_in;
+  const [contact, account, history, unanswered, lowest, observed, pausingRun, question, library] =
     await Promise.all([
       reads.get(contactById, [contact_id]),
       readOwnAccount(reads),
@@ -48,6 +51,7 @@ export async function readFacts(
       lowestScore(reads, contact_id, run.message_ids),
       observationsAbout(reads, contact_id, now),
       paused_by === null ? undefined : reads.get(runById, [paused_by]),
+      askedId === undefined ? undefined : reads.get(messageById, [askedId]),
       readLibrary(reads, {
         ids: agent.playbook_ids,
         // A triggered playbook need not be one of the agent's own.
@@ -55,9 +59,13 @@ export async function readFacts(
         frames,
       }),
     ]);
+  const state = session ?? blank;
+  const isLost = question !== undefined && !isSaid(question);
+  const waitsForApproval =
+    pausingRun !== undefined && pausingRun.id !== run.id && pausingRun.finished_at === null;
   return {
     agent,
-    session: session ?? blank,
+    session: isLost ? { ...state, frames: notAsked(frames) } : state,
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: contactFacts(contact, [account?.time_zone, timeZone]),
@@ -73,10 +81,17 @@ export async function readFacts(
     isResumed: run.resumed,
     isAwaited: pausingRun?.id === run.id,
     approved: run.calls.filter(({ status }) => status === "approved"),
-    isPaused:
-      pausingRun !== undefined && pausingRun.id !== run.id && pausingRun.finished_at === null,
+    isPaused: waitsForApproval || (question !== undefined && isUnsent(question)),
     now,
   };
+}
+
+/**
+ * Whether the contact cannot know a message yet: a policy has deferred it, or it waits for its
+ * sender or its carrier.
+ */
+function isUnsent({ status }: Pick<MessageRow, "status">): boolean {
+  return status === "scheduled" || status === "queued";
 }
 
 function contactFacts(

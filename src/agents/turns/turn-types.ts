@@ -141,7 +141,8 @@ export interface TurnFacts {
   /** Approved calls that have not been made yet. */
   readonly approved: readonly { readonly action: string; readonly input: Json }[];
   /**
-   * Whether a playbook waits for an approval. Messages in the meantime do not answer the playbook.
+   * Whether a playbook waits for an approval, or until its question is sent. Messages in the
+   * meantime do not answer the playbook.
    */
   readonly isPaused: boolean;
   readonly now: number;
