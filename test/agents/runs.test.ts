@@ -313,7 +313,7 @@ test("the loop guard ends a loop, also with on_no_humans stay_ai", async () => {
   expect(await made.conversation()).toMatchObject({ handler: "queue" });
 });
 
-test("a turn whose end fails five times is handed off to people", async () => {
+test("a turn whose end fails five times is handed off to people, and all its tokens count", async () => {
   let asked = 0;
   const broken = {
     name: "broken",
@@ -324,14 +324,15 @@ test("a turn whose end fails five times is handed off to people", async () => {
   const made = await agency(memory(), {
     model: () => {
       asked++;
-      return { text: "Hi." };
+      return { text: "Hi.", usage: { input_tokens: 30, output_tokens: 10 } };
     },
     options: { policies: [broken] },
   });
   await made.say("hello");
   await made.pass(hour);
   expect(asked).toBe(5);
-  expect(await made.runs()).toMatchObject([{ status: "failed" }]);
+  const usage = { input_tokens: 150, output_tokens: 50, model_calls: 5 };
+  expect(await made.runs()).toMatchObject([{ status: "failed", usage }]);
   expect(await made.conversation()).toMatchObject({ handler: "queue" });
 });
 

@@ -48,16 +48,16 @@ export async function endTurn(
   });
 }
 
-/** Leaves a turn to the next one, which takes it again if it is still needed. */
-export async function releaseTurn(
+/** Saves what a turn has done that did not end. Returns false if the lease was lost. */
+export async function saveTurn(
   tx: Tx,
   claim: Claim<"turn">,
   { run }: BegunTurn,
   progress: Progress,
-): Promise<void> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return;
+): Promise<boolean> {
+  if ((await renew(tx, claim, leaseMs)) === undefined) return false;
   saveProgress(tx, await readRunState(tx, run), progress);
-  await finish(tx, claim, { againAt: tx.now });
+  return true;
 }
 
 type Current = Extract<RunState, { readonly state: "current" }>;

@@ -1,8 +1,8 @@
-import { background, type Reads } from "../../store/index.ts";
+import { background, type Reads, type Tx } from "../../store/index.ts";
 import type { AgentRuntime } from "../agent-options.ts";
 import { toModelAction } from "../actions/model-action.ts";
 import { beginTurn } from "./begin-turn.ts";
-import { endTurn, failTurn, releaseTurn } from "./end-turn.ts";
+import { endTurn, failTurn, saveTurn } from "./end-turn.ts";
 import { readFacts } from "./read-facts.ts";
 import { agentById } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
@@ -11,7 +11,7 @@ import { MoveMaker, type MoveMakerOptions } from "./make-moves.ts";
 import type { BegunTurn } from "./turn-types.ts";
 import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import type { JobHandler } from "../../queue/index.ts";
+import { finish, type JobHandler } from "../../queue/index.ts";
 
 /** Failures of one conversation's turns in a row. */
 const maxFailures = 5;
@@ -91,15 +91,25 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
   const facts = await readFacts(store.reads(claim), begun, services, clock.now());
   const maker = new MoveMaker({ ...options, facts });
   const outcome = await maker.run();
+  const save = (tx: Tx): Promise<boolean> => saveTurn(tx, claim, begun, maker.progress);
   if (outcome !== undefined) {
-    await hostPolicies.commit(
-      claim,
-      (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
-      background,
-    );
+    try {
+      await hostPolicies.commit(
+        claim,
+        (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
+        background,
+      );
+    } catch (error) {
+      // A policy may have failed. The turn is taken again, but its tokens are used.
+      await store.commit(claim, save, background);
+      throw error;
+    }
   } else if (!maker.isCalling) {
     // A person took over, the contact wrote meanwhile, or the engine stops. The next turn finds out
     // which. A call that is still under way has until the lease lapses.
-    await store.commit(claim, (tx) => releaseTurn(tx, claim, begun, maker.progress), background);
+    const release = async (tx: Tx): Promise<void> => {
+      if (await save(tx)) await finish(tx, claim, { againAt: tx.now });
+    };
+    await store.commit(claim, release, background);
   }
 }
