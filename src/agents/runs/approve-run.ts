@@ -53,8 +53,8 @@ export const approveRun: Command<ApproveRun, Run> = {
 };
 
 /**
- * Refuses the approval of an action that would not run: if the agent was deleted, or does not
- * handle the conversation. After a hand-back, the approval is possible again.
+ * Refuses the approval of an action that would not run: if the agent was deleted or disabled, or
+ * does not handle the conversation. After a hand-back, the approval is possible again.
  * @throws TidingsError `conflict`
  */
 async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRow): Promise<void> {
@@ -64,6 +64,9 @@ async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRo
   }
   // A single action from a trigger may run regardless of who handles the conversation.
   if (request?.type === "action") return;
+  if (agent.enabled !== true) {
+    throw new TidingsError("conflict", "The agent is disabled. Enable it first.");
+  }
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation !== undefined && answersIn(agent, conversation)) return;
   throw new TidingsError(
