@@ -173,6 +173,23 @@ describe("canned_strict", () => {
   });
 });
 
+test.each([
+  ["a promise", (text: string) => Promise.resolve(text), "Promise"],
+  ["nothing", () => undefined, "undefined"],
+])("a model is not asked if `redact` returns %s, and the log says why", async (_, redact, got) => {
+  const { engine, ask, seen, world } = await agency(memory(), {
+    redact: redact as (text: string) => never,
+    agent: { fallback_text: "Later." },
+  });
+  expect(await ask("Hello")).toEqual(["Later."]);
+  expect(seen).toEqual([]);
+  const message: unknown = expect.stringMatching(
+    `agents.redact must return a string, got .*${got}`,
+  );
+  expect(world.log).toMatchObject([{ level: "warn", facts: { err: { message } } }]);
+  await engine.stop();
+});
+
 test("a model never sees text that `redact` removes", async () => {
   const seen: ModelTurn[] = [];
   const pin = "1234-5678";

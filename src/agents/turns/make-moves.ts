@@ -1,5 +1,5 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
-import { answerForm, UnusableAnswer, usageOf, validateAnswer } from "./model-answer.ts";
+import { answerForm, UnusableResult, usageOf, validateAnswer } from "./model-answer.ts";
 import { modelTurn } from "./model-turn.ts";
 import { sendableText } from "./guardrails.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -146,7 +146,7 @@ export class MoveMaker {
       this.#count(usageOf(error));
       if (!abort.aborted) {
         // An error of the model itself may quote the messages that it read.
-        const err = error instanceof UnusableAnswer ? error : withoutMessage(error);
+        const err = error instanceof UnusableResult ? error : withoutMessage(error);
         runtime.logger.warn({ err, run_id: begun.run.id }, "a model failed");
       }
       return failed("model_error");

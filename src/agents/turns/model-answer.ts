@@ -66,9 +66,12 @@ const forms: Readonly<Record<keyof ModelAnswer, string>> = {
 /** The form of an answer, for the log. */
 export const answerForm = `{ ${Object.values(forms).join(", ")} }`;
 
-/** A model returned something that is no answer. The message quotes nothing of it. */
-export class UnusableAnswer extends Error {
-  override readonly name = "UnusableAnswer";
+/**
+ * A model, or `agents.redact`, returned something that cannot be used. The message quotes nothing of
+ * it.
+ */
+export class UnusableResult extends Error {
+  override readonly name = "UnusableResult";
 }
 
 interface ValidAnswer {
@@ -80,7 +83,7 @@ interface ValidAnswer {
 /**
  * Validates a model's answer, which comes from outside and may be anything. An empty list of calls
  * and a playbook that the turn does not offer are dropped: an answer with a text is then a reply.
- * @throws UnusableAnswer if it is not an object
+ * @throws UnusableResult if it is not an object
  */
 export function validateAnswer(
   answered: unknown,
@@ -89,7 +92,7 @@ export function validateAnswer(
   const { success, data } = answerSchema.safeParse(answered);
   if (!success || typeof answered !== "object" || answered === null) {
     const got = kindOf(answered);
-    throw new UnusableAnswer(
+    throw new UnusableResult(
       `the model must return an object with fields of ${answerForm}, got ${got}`,
     );
   }

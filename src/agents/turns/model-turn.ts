@@ -1,7 +1,9 @@
 import { wordsFor } from "./hand-off-rules.ts";
+import { UnusableResult } from "./model-answer.ts";
 import type { Permissions } from "./moves.ts";
 import type { ActionCall } from "../runs/types.ts";
 import type { TurnFacts } from "./turn-types.ts";
+import { kindOf } from "../../kernel/index.ts";
 import type { Json, ModelAction, ModelCall, ModelTask, ModelTurn } from "../../ports/index.ts";
 
 const maxKnowledge = 8;
@@ -23,8 +25,9 @@ export function modelTurn({
   mayCallActions,
   actions,
   calls,
-  redact,
+  redact: given,
 }: ModelTurnInput): ModelTurn {
+  const redact = checkedRedact(given);
   const { agent, channel, contact, history, session, playbooks } = facts;
   const { name, persona, instructions, guidelines, reply } = agent;
   const options = mayStartPlaybook
@@ -68,6 +71,19 @@ export function modelTurn({
       }),
     ),
     observations: facts.observations.map(redact),
+  };
+}
+
+/**
+ * Returns a function that removes what `redact` removes. A `redact` that returns no text, such as
+ * an async function, must not go unnoticed.
+ * @throws UnusableResult from the function, if `redact` does not return a string
+ */
+function checkedRedact(redact: ModelTurnInput["redact"]): ModelTurnInput["redact"] {
+  return (text) => {
+    const redacted: unknown = redact(text);
+    if (typeof redacted === "string") return redacted;
+    throw new UnusableResult(`agents.redact must return a string, got ${kindOf(redacted)}`);
   };
 }
 
