@@ -283,6 +283,24 @@ describe("a contact with two numbers", () => {
     expect(answers).toMatchObject([{ to: visitor, body: "From noon to ten." }]);
   });
 
+  test("gets the answer at the one that has not opted out, though the other one writes last", async () => {
+    const { engine, say, pass, runs } = await agency(memory());
+    const { id } = await engine.contacts.create({ phone: visitor });
+    const { id: other } = await engine.contacts.create({ phone: second });
+    await engine.contacts.merge(id, other);
+    await say("STOP", second);
+    await say("Are you open?");
+    await say("Are you open?", second);
+    await pass();
+    const { data } = await engine.messages.list({
+      contact_id: id,
+      direction: "outbound",
+      limit: 1,
+    });
+    expect(data).toMatchObject([{ to: visitor, body: "You said: Are you open?" }]);
+    expect(await runs()).toMatchObject([{ status: "completed" }]);
+  });
+
   test("gets a person's reply at the one that wrote last, apart from opt-outs", async () => {
     const { engine, say } = await agency(memory());
     const { id } = await engine.contacts.create({ phone: visitor });

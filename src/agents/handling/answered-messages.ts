@@ -1,6 +1,8 @@
 /** The latest messages of a conversation, and which of them have been answered. */
 import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
+import { consentFor, consentOf, identityByAddress } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
+import { mediumOf } from "../../kernel/index.ts";
 import { type MessageRow, messagesOfConversation } from "../../messages/index.ts";
 import { maxUnanswered } from "../runs/rules.ts";
 import type { Tx } from "../../store/index.ts";
@@ -41,6 +43,22 @@ export async function unansweredSince(
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
   const rows = await latestMessages(tx, conversation, maxUnanswered);
   return rows.findLast(isAnswer)?.sequence ?? 0;
+}
+
+/**
+ * Returns the address to which messages of the contact are answered: the last one that wrote and
+ * has not opted out of the sender that it wrote to. Undefined if there is none.
+ */
+export async function addressToAnswer(
+  tx: Tx,
+  messages: readonly MessageRow[],
+): Promise<string | undefined> {
+  for (const { channel, from, to } of messages.toReversed()) {
+    const identity = await tx.get(identityByAddress, [mediumOf(channel), from], { hold: true });
+    const consent = identity && consentFor(consentOf(identity), to);
+    if (consent !== "opted_out") return from;
+  }
+  return undefined;
 }
 
 /** Returns the contact's messages after the last one for which `ends` is true. */

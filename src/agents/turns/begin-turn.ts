@@ -2,15 +2,14 @@ import { beginRun, messageColumns } from "../runs/begin-run.ts";
 import { endRun } from "../runs/end-run.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { answersIn, openSession } from "../handling/session.ts";
-import { findUnanswered } from "../handling/answered-messages.ts";
+import { addressToAnswer, findUnanswered } from "../handling/answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../find-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, denyOverdueCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";
-import { consentFor, identityByAddress, consentOf } from "../../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
-import { type GenerateId, mediumOf } from "../../kernel/index.ts";
+import type { GenerateId } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
@@ -153,7 +152,7 @@ async function findOwnTurn(
   const answers = runs.filter(answersMessages);
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
-  if (last !== undefined && !(await hasOptedOut(tx, last))) {
+  if ((await addressToAnswer(tx, messages)) !== undefined) {
     const beginAt = await earliestAnswerAt(tx, services, place, messages);
     if (beginAt > tx.now) return { beginAt };
     const [begun] = answers;
@@ -252,13 +251,4 @@ async function earliestAnswerAt(
 function addMessages(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<RunRow> {
   const columns = messageColumns(messages);
   return columns.heard_through > run.heard_through ? tx.update(runs, run, columns) : run;
-}
-
-/**
- * Whether the contact has opted out of the sender that the message went to. The agent then does not
- * reply.
- */
-async function hasOptedOut(tx: Tx, { channel, from, to }: MessageRow): Promise<boolean> {
-  const identity = await tx.get(identityByAddress, [mediumOf(channel), from], { hold: true });
-  return identity !== undefined && consentFor(consentOf(identity), to) === "opted_out";
 }

@@ -1,3 +1,4 @@
+import { addressToAnswer } from "../handling/answered-messages.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
 import { askedIn } from "../playbooks/frames.ts";
@@ -68,10 +69,12 @@ async function conclude(
   outcome: TurnOutcome,
   context: PolicyContext,
 ): Promise<void> {
-  const { run, session, answeredTo: to } = current;
+  const { run, session, answers } = current;
   const { drawId } = context.services;
   const author = { type: "agent", id: run.agent_id } as const;
   const { text } = outcome;
+  // An opt-out since the turn began refuses the reply.
+  const to = (await addressToAnswer(tx, answers)) ?? answers.at(-1)?.from;
   const sent = await sendAs(tx, current.conversation, author, { text, to }, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);

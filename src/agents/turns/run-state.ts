@@ -1,6 +1,7 @@
 import { runById, type RunRow } from "../runs/rows.ts";
 import { answersMessages } from "../runs/rules.ts";
 import { conversationById } from "../../conversations/index.ts";
+import type { MessageRow } from "../../messages/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { agentById, agentSessionOf } from "../rows.ts";
 import { answersIn } from "../handling/session.ts";
@@ -13,8 +14,8 @@ export type RunRows = Omit<FoundTurn, "agent">;
 export type RunState =
   | (RunRows & {
       readonly state: "current";
-      /** The address of the last message that the run answers. Undefined if it answers none. */
-      readonly answeredTo: string | undefined;
+      /** The messages that the run answers, oldest first. Empty if it answers none. */
+      readonly answers: readonly MessageRow[];
     })
   /**
    * The contact has written more. A triggered or resumed run waits until those messages are
@@ -52,18 +53,19 @@ export async function readRunState(
   if (run?.open !== true) return { state: "closed", run, session: own };
   // A single action sends nothing.
   if (run.request?.type === "action") {
-    return { state: "current", run, conversation, session: null, answeredTo: undefined };
+    return { state: "current", run, conversation, session: null, answers: [] };
   }
   const rows = { run, conversation, session: own };
   if (own === null || !answersIn(agent, conversation)) return { state: "dropped", ...rows };
-  const last = (await findUnanswered(tx, conversation, own)).at(-1);
+  const unanswered = await findUnanswered(tx, conversation, own);
+  const last = unanswered.at(-1);
   // Otherwise the waiting messages would be read as the answer to a question that is sent now.
   if (!answersMessages(run)) {
     if (last !== undefined) return { state: "overtaken", ...rows };
-    return { state: "current", ...rows, answeredTo: undefined };
+    return { state: "current", ...rows, answers: [] };
   }
   // Nothing is left to answer: a person answered before handing the conversation back.
   if (last === undefined) return { state: "dropped", ...rows };
   if (last.sequence > run.heard_through) return { state: "overtaken", ...rows };
-  return { state: "current", ...rows, answeredTo: last.from };
+  return { state: "current", ...rows, answers: unanswered };
 }
