@@ -350,3 +350,54 @@ test("who goes to another view while a conversation is being closed stays there"
   await page.locator('.row[href^="#/closed"]', { hasText: "Hello?" }).waitFor();
   expect(faults).toEqual([]);
 });
+
+test("a person writes first: to a contact that they find, or to a new number", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const dialog = page.getByRole("dialog", { name: "New message" });
+  const to = dialog.getByLabel("To");
+  const hasFocus = () => page.locator(".composer-area:focus").isVisible();
+  const { id: ann } = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  const { id: earlier } = await shop.conversations.open({ to: ann });
+  await shop.contacts.create({ email: "vi@example.org", name: "Vi Keller" });
+  await page.goto(url);
+  await page.locator(".row").waitFor();
+
+  // The active conversation opens, ready to write, and a contact without a number says why not.
+  await page.keyboard.press("m");
+  await to.fill("keller");
+  expect(await dialog.getByRole("button", { name: "Vi Keller No phone number" }).isDisabled()).toBe(
+    true,
+  );
+  await to.fill("ann kel");
+  await dialog.getByRole("button", { name: "Ann Keller" }).waitFor();
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await expect.poll(hasFocus).toBe(true);
+  expect(page.url()).toContain(`#/all/${earlier}`);
+
+  // It is already shown: the cursor goes from the note to the reply.
+  await page.getByRole("tab", { name: "Note" }).click();
+  await page.getByRole("button", { name: "New message" }).click();
+  await to.fill("+1 (415) 555-0100");
+  await dialog.getByRole("button", { name: "Ann Keller" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await expect.poll(hasFocus).toBe(true);
+  expect(await page.getByRole("tab", { name: "Reply" }).getAttribute("aria-selected")).toBe("true");
+
+  // A number that nobody knows gets a contact. One without its country code is not offered.
+  await page.getByRole("button", { name: "New message" }).click();
+  await to.fill("415 555 0199");
+  await dialog.getByText("Nothing found").waitFor();
+  await to.fill("+1 415 555 0199");
+  await dialog.getByRole("button", { name: "Write to +1 415 555 0199" }).click();
+  await page.getByText("Write the first one below.").waitFor();
+  await expect.poll(hasFocus).toBe(true);
+  await page.keyboard.type("Your fern is here.");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".row", { hasText: "Your fern is here." }).waitFor();
+  const { data } = await shop.messages.list({ to: "+14155550199" });
+  expect(data.map(({ body, author }) => [body, author.id])).toEqual([
+    ["Your fern is here.", kim.id],
+  ]);
+  expect(faults).toEqual([]);
+});

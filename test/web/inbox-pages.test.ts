@@ -117,6 +117,7 @@ test("each dialog, menu and notice of the inbox is accessible, and dialogs close
     appearance: ["[role=menu]", () => button("Appearance").click()],
     menu: ["[role=menu]", () => button("More actions").click()],
     handOff: ["dialog", inActions("Hand off to people")],
+    newMessage: ["dialog", key("m")],
     filters: [".filters", () => button("Filter").click()],
     message: ["[role=menu]", messageMenu(".message.is-in")],
     details: ["dialog", inMenu(".message.is-in", "Details of this message")],

@@ -39,6 +39,13 @@ export const t = defineTexts({
   filterClear: "Clear filters",
   filtersActive: { one: "{count} filter", other: "{count} filters" },
 
+  newMessage: "New message",
+  newMessageTo: "To",
+  newMessageHint: "A name, an email address, or a number such as +1 555 123 4567.",
+  newMessageNumberHint: "A number with its country code, such as +1 555 123 4567.",
+  newMessageNumber: "Write to {number}",
+  newMessageNoNumber: "No phone number",
+
   conversation: "Conversation",
   conversations: "Conversations",
   showNew: { one: "{count} change. Show it", other: "{count} changes. Show them" },

@@ -9,6 +9,8 @@ import {
   EmptyState,
   ErrorState,
   Icon,
+  isNumber,
+  numberTyped,
   Picker,
   recall,
   remember,
@@ -25,8 +27,6 @@ import { Handset } from "./handset.ts";
 const maxHandsets = 12;
 /** The phones of a person who has chosen none. */
 const firstNumbers = ["+15005550001", "+15005550015"];
-/** A phone number in E.164 format. */
-const phoneNumber = /^\+[1-9]\d{6,14}$/;
 
 /** The open phones. They outlive the page, so that they are shown at once when a person returns. */
 const handsets = signal<readonly Handset[] | undefined>(undefined);
@@ -58,9 +58,7 @@ export function PhonesPage(): JSX.Element {
   useEffect(() => {
     if (currentSession.peek()?.mode !== "sandbox") return;
     void testNumbers.reload();
-    const known = recall(storageKey())
-      ?.split(" ")
-      .filter((each) => phoneNumber.test(each));
+    const known = recall(storageKey())?.split(" ").filter(isNumber);
     handsets.value ??= (known ?? firstNumbers)
       .slice(0, maxHandsets)
       .map((each) => new Handset(each));
@@ -127,10 +125,10 @@ function AddPhone(): JSX.Element {
             isChosen: shown.has(number),
           }))}
           propose={(typed) => {
-            const number = typed.replaceAll(/[\s().-]/g, "");
-            return phoneNumber.test(number)
-              ? { id: number, label: t("phoneAddThis", { number: shownAddress(number) }) }
-              : undefined;
+            const number = numberTyped(typed);
+            return number === undefined
+              ? undefined
+              : { id: number, label: t("phoneAddThis", { number: shownAddress(number) }) };
           }}
           onPick={open}
           onClose={() => setOpen(false)}

@@ -1,14 +1,12 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
   api,
-  Avatar,
   Button,
   Dialog,
   explain,
   newKey,
-  shownAddress,
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
@@ -16,7 +14,7 @@ import { fetchConversation } from "../state/conversations.ts";
 import { forgetContact } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
-import { contactName } from "../words.ts";
+import { FoundContact, maxWords, NothingFound, useContactSearch } from "./contact-search.tsx";
 import { MergePreview, useMergePreview } from "./merge-preview.tsx";
 
 interface MergeProps {
@@ -43,9 +41,6 @@ export function MergeDialog({ contact, onClose, onMerged }: MergeProps): JSX.Ele
   );
 }
 
-const searchDelayMs = 250;
-const maxFound = 8;
-
 interface ContactSearchProps {
   /** The contact that is not offered. */
   readonly except: string;
@@ -54,55 +49,22 @@ interface ContactSearchProps {
 
 function ContactSearch({ except, onPick }: ContactSearchProps): JSX.Element {
   const [words, setWords] = useState("");
-  const [found, setFound] = useState<readonly Contact[]>();
-  const [problem, setProblem] = useState<string>();
-  useEffect(() => {
-    if (words.trim() === "") {
-      setFound(undefined);
-      return;
-    }
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      api
-        .get<{ readonly data: readonly Contact[] }>(
-          "v1/contacts/search",
-          { q: words.trim(), limit: maxFound },
-          { signal: stop.signal },
-        )
-        .then(({ data }) => setFound(data.filter(({ id }) => id !== except)))
-        .catch((error: unknown) => {
-          if (!stop.signal.aborted) setProblem(explain(error));
-        });
-    }, searchDelayMs);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [words]);
+  const { found, problem } = useContactSearch(words);
+  const others = found?.filter(({ id }) => id !== except);
   return (
     <>
       <TextField
         label={t("mergeSearch")}
         type="search"
-        maxLength={200}
+        maxLength={maxWords}
         value={words}
         problem={problem}
         onInput={({ currentTarget }) => setWords(currentTarget.value)}
       />
-      {found?.length === 0 && (
-        <p class="muted" role="status">
-          {t("emptySearch")}
-        </p>
-      )}
-      <ul class="found">
-        {found?.map((each) => (
-          <li key={each.id}>
-            <button type="button" class="menu-item" onClick={() => onPick(each)}>
-              <Avatar name={contactName(each)} seed={each.id} />
-              <bdi class="grow truncate">{contactName(each)}</bdi>
-              <bdi class="muted">{each.name === null ? "" : shownAddress(each.phone ?? "")}</bdi>
-            </button>
-          </li>
+      {others?.length === 0 && <NothingFound />}
+      <ul>
+        {others?.map((each) => (
+          <FoundContact key={each.id} contact={each} onPick={() => onPick(each)} />
         ))}
       </ul>
     </>

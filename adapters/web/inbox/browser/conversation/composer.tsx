@@ -1,5 +1,6 @@
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Conversation } from "../../../../../src/index.ts";
 import {
   Button,
@@ -34,6 +35,14 @@ import { nameIn } from "../words.ts";
 /** Whether CSS lets the area grow with its text. A script has to lay the page out for each key. */
 const growsItself = CSS.supports("field-sizing", "content");
 
+/** The conversation whose reply is to be written once it is shown. */
+const nextReply = signal<string | undefined>(undefined);
+
+/** Puts the cursor into the reply of a conversation once it is shown. */
+export function writeReplySoon(id: string): void {
+  nextReply.value = id;
+}
+
 /** Where a person writes a reply or a note. What is typed is kept until it is sent. */
 export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
   const { id } = row;
@@ -46,6 +55,13 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
     setMode(id, next);
     area.current?.focus();
   };
+  const isAwaited = nextReply.value === id;
+  // After the page is drawn: until then, the dialog that asked for it may still hold the focus.
+  useEffect(() => {
+    if (!isAwaited) return;
+    nextReply.value = undefined;
+    write("reply");
+  }, [isAwaited]);
   const canReply = may("messages:write") && may("conversations:write");
   useShortcuts(
     canReply

@@ -19,6 +19,7 @@ import { isEverywhere, type ListQuery, views } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
 import { List } from "./list.tsx";
+import { NewMessage } from "./new-message.tsx";
 import { countText, viewName } from "../rail.tsx";
 
 type PlaceQuery = Readonly<Record<string, string | undefined>>;
@@ -55,7 +56,10 @@ export function ListPane({ query, active, placeQuery }: ListPaneProps): JSX.Elem
             onChange={({ currentTarget }) => go(linkTo([currentTarget.value]))}
           />
         </span>
-        <Filters query={query} active={filters} onChange={change} />
+        <div class="list-tools">
+          <Filters query={query} active={filters} onChange={change} />
+          <NewMessage />
+        </div>
       </div>
       <Search
         words={words}

@@ -125,6 +125,15 @@ export const shownAddress = (address: string): string =>
     .replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3")
     .replace(/^visitor:\w{22}(\w{4})$/, (_, code: string) => text("visitor", { code }));
 
+/** The phone number (E.164) that a person typed, with or without separators. */
+export function numberTyped(typed: string): string | undefined {
+  const number = typed.replaceAll(/[\s().-]/g, "");
+  return isNumber(number) ? number : undefined;
+}
+
+/** Whether a text is a phone number (E.164). */
+export const isNumber = (text: string): boolean => /^\+[1-9]\d{6,14}$/.test(text);
+
 /** A list of words: `a, b, and c`. */
 export const list = (items: readonly string[]): string =>
   new Intl.ListFormat(currentLocale(), { type: "conjunction" }).format(items);
