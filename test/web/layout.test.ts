@@ -2,6 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
+import { simulated } from "../../adapters/testing/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
@@ -319,4 +320,34 @@ test("an attempt that the carrier accepted does not tell what went wrong later",
   await page.locator(".timeline-entry", { hasText: "Accepted by sandbox" }).waitFor();
   // The receipt and the status.
   expect(await page.locator(".timeline-entry", { hasText: why }).count()).toBe(2);
+});
+
+test("an attempt whose answer was lost is not called refused once a look-up has settled it", async ({
+  skip,
+}) => {
+  const { clock, random } = simulated({ seed: 1 });
+  const { engine, shop, authorize } = await newShop({ clock, random });
+  const sent = await shop.messages.send({ to: "+15005550014", body: "Hello" });
+  await clock.advance(10_000);
+  expect((await shop.messages.get(sent.id)).status).toBe("delivered");
+  const { page } = await newTab(await chromium(skip), laptop);
+  const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
+  await page.goto(`${consoleUrl}#/messages/${sent.id}`);
+  const attempts = page.locator(".life-row-title", { hasText: "Attempt" });
+  await expect
+    .poll(() => attempts.allInnerTexts())
+    .toEqual([
+      "Attempt 1 over sandbox: answer lost, may have been sent",
+      "Attempt 2 over sandbox: accepted",
+    ]);
+
+  const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
+  await page.goto(`${inbox}#/all/${sent.conversation_id}`);
+  await page.locator(".message", { hasText: "Delivered" }).hover();
+  await page.getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitem", { name: "Details of this message" }).click();
+  const entries = page.locator(".timeline-entry", { hasText: "Attempt" });
+  await entries.filter({ hasText: "No answer from sandbox" }).waitFor();
+  await entries.filter({ hasText: "Accepted by sandbox" }).waitFor();
+  expect(await entries.count()).toBe(2);
 });

@@ -38,3 +38,4 @@ export * from "./router.ts";
 export * from "./texts/define-texts.ts";
 export * from "./texts/formats.ts";
 export * from "./texts/message-words.ts";
+export * from "./timeline.ts";

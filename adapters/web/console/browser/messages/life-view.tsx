@@ -235,7 +235,9 @@ function describeAttempt(entry: TimelineEntry & { readonly type: "attempt" }): D
       // A receipt told the error of an accepted attempt, and its status says it.
       outcome === "accepted" ? null : error?.message,
       code === null ? null : t("lifeProviderCode", { code }),
-      took === null ? null : t("lifeAnswered", { time: took }),
+      took === null
+        ? null
+        : t(outcome === "ambiguous" ? "lifeLost" : "lifeAnswered", { time: took }),
       provider_message_id === null ? null : t("lifeProviderId", { id: provider_message_id }),
     ),
   };

@@ -1,6 +1,6 @@
 /** What happened to a message, placed on a time axis. */
 import type { MessageStatus, TimelineAttempt, TimelineEntry } from "../../../../../src/index.ts";
-import type { Tone } from "../../../shared/browser/index.ts";
+import { type Tone, withOutcomesAtTheTime } from "../../../shared/browser/index.ts";
 
 /** The rows of the diagram. */
 export type Lane = "status" | "attempt" | "receipt" | "other";
@@ -75,7 +75,8 @@ interface LifeInput {
 }
 
 /** Places a message's timeline, and what is still to come, on an axis. */
-export function lifeOf({ entries, status, sendAt, now: clock }: LifeInput): Life {
+export function lifeOf({ entries: given, status, sendAt, now: clock }: LifeInput): Life {
+  const entries = withOutcomesAtTheTime(given);
   const isOver = hasEnded(status);
   const times = entries.map(({ at }) => Date.parse(at));
   // The clock of the browser may be behind the server's.

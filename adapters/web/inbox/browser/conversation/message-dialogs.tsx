@@ -15,6 +15,7 @@ import {
   shownAddress,
   Skeleton,
   type Tone,
+  withOutcomesAtTheTime,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus, statusName } from "../words.ts";
@@ -90,7 +91,7 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
       {error !== undefined && <ErrorState error={error} onRetry={() => void timeline.reload()} />}
       {data === undefined && error === undefined && <Skeleton rows={3} />}
       <ol class="timeline">
-        {data?.data.map((entry, index) => {
+        {withOutcomesAtTheTime(data?.data ?? []).map((entry, index) => {
           const { title, detail, tone } = describe(entry);
           return (
             <li key={index} class={`timeline-entry tone-${tone}`}>
