@@ -267,8 +267,18 @@ function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
             ]}
             onChange={({ currentTarget }) => setDays(currentTarget.value)}
           />
-          <fieldset class="scopes">
+          <fieldset class="choice-grid">
             <legend class="field-label">{t("keyScopes")}</legend>
+            <span class="choice-grid-row">
+              <Checkbox
+                label={t("keyAllScopes")}
+                checked={scopes.size === grantable.length}
+                indeterminate={scopes.size > 0 && scopes.size < grantable.length}
+                onChange={({ currentTarget }) =>
+                  setScopes(new Set(currentTarget.checked ? grantable : []))
+                }
+              />
+            </span>
             {grantable.map((scope) => (
               <Checkbox
                 key={scope}

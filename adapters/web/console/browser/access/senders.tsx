@@ -237,7 +237,7 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
               />
             </>
           )}
-          <fieldset class="scopes">
+          <fieldset class="choice-grid">
             <legend class="field-label">{t("senderChannels")}</legend>
             {channels.map((channel) => (
               <Checkbox

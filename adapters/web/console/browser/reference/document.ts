@@ -1,4 +1,5 @@
 /** The OpenAPI document of the API that the console talks to. */
+import type { EventPattern } from "../../../../../src/index.ts";
 import { api, Resource } from "../../../shared/browser/index.ts";
 
 /** A JSON schema, as far as forms and examples use it. */
@@ -65,5 +66,11 @@ export async function waitForDocument(): Promise<void> {
 }
 
 /** All types of events. Empty until the document is loaded. */
-export const eventTypes = (): readonly string[] =>
-  (apiDocument.data?.components.schemas["EventType"]?.enum ?? []).map(String);
+export const eventTypes = (): readonly string[] => valuesOf("EventType");
+
+/** All events, each kind and each type, as webhooks choose them. Empty until it is loaded. */
+export const eventPatterns = (): readonly EventPattern[] =>
+  valuesOf("EventPattern") as readonly EventPattern[];
+
+const valuesOf = (schema: string): readonly string[] =>
+  (apiDocument.data?.components.schemas[schema]?.enum ?? []).map(String);

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { CreateWebhook, Webhook } from "../../../../../src/index.ts";
-import { newKey, Select, TextArea, TextField } from "../../../shared/browser/index.ts";
+import type { CreateWebhook, EventPattern, Webhook } from "../../../../../src/index.ts";
+import { newKey, Select, TextField } from "../../../shared/browser/index.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
-import { eventTypes } from "../reference/document.ts";
 import { t } from "../texts.ts";
+import { EventChoice, withoutCovered } from "./event-choice.tsx";
 
 interface WebhookFormProps {
   /** The endpoint to change. Absent for a new one. */
@@ -16,18 +16,18 @@ interface WebhookFormProps {
 /** Adds or changes an endpoint. */
 export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps): JSX.Element {
   const [url, setUrl] = useState(webhook?.url ?? "");
-  const [events, setEvents] = useState(webhook?.events.join("\n") ?? "*");
+  const [chosen, setChosen] = useState<readonly EventPattern[]>(webhook?.events ?? ["*"]);
   const [description, setDescription] = useState(webhook?.description ?? "");
   const [ordering, setOrdering] = useState(webhook?.ordering ?? "none");
-  const patterns = events.split(/[\s,]+/).filter(Boolean) as CreateWebhook["events"];
-  const values = { url, events: patterns, ordering, ...(description !== "" && { description }) };
+  const events = withoutCovered(chosen);
+  const values = { url, events, ordering, ...(description !== "" && { description }) };
   // The same values have the same key, so that a repeated attempt adds one endpoint.
   const key = useMemo(newKey, [JSON.stringify(values)]);
   return (
     <ActionDialog
       title={t(webhook === undefined ? "webhookAdd" : "webhookEdit")}
       confirm={t(webhook === undefined ? "add" : "save")}
-      canConfirm={url !== "" && patterns.length > 0}
+      canConfirm={url !== "" && events.length > 0}
       onConfirm={() => onSave(values, key)}
       onClose={onClose}
     >
@@ -42,15 +42,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps): JSX
             value={url}
             onInput={({ currentTarget }) => setUrl(currentTarget.value)}
           />
-          <TextArea
-            label={t("columnEvents")}
-            rows={3}
-            class="input mono"
-            hint={t("webhookEventsHint", { types: eventTypes().join(", ") })}
-            problem={problemOf("/events")}
-            value={events}
-            onInput={({ currentTarget }) => setEvents(currentTarget.value)}
-          />
+          <EventChoice chosen={chosen} onChange={setChosen} />
           <Select
             label={t("webhookOrdering")}
             value={ordering}

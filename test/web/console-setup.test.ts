@@ -1,0 +1,66 @@
+/** What a person sets up in the console of a real engine: endpoints and API keys. */
+import { expect, test } from "vitest";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { show } from "./faults.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+test("a webhook gets the events that a person ticks, and an API key the scopes", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  const dialog = page.getByRole("dialog");
+  const box = (name: string | RegExp) => dialog.getByRole("checkbox", { name, exact: true });
+  const hooks = async () => (await shop.webhooks.list()).data;
+
+  // What an endpoint has is ticked, also a kind with one type, and stays if nobody changes it.
+  const { id } = await shop.webhooks.create({
+    url: "https://shop.example/till",
+    events: ["agent.*", "contact.created"],
+  });
+  await page.goto(`${url}#/webhooks/${id}`);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  expect(await box("agent.*").isChecked()).toBe(true);
+  await box("contact.created").uncheck();
+  await box("conversation.closed").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await hooks())[0]?.events).toEqual(["agent.*", "conversation.closed"]);
+
+  // All events, until a person wants fewer.
+  await show(page, "#/webhooks");
+  await page.getByRole("button", { name: "Add webhook" }).first().click();
+  await dialog.getByLabel("Address").fill("https://shop.example/hooks");
+  expect(await dialog.getByRole("checkbox").count()).toBe(1);
+  await box(/^All/).uncheck();
+  const add = dialog.getByRole("button", { name: "Add", exact: true });
+  expect(await add.isDisabled()).toBe(true);
+  await box("message.sent").check();
+  await box("webhook.disabled").check();
+  await box("message.*").check();
+  expect(await box("message.failed").isChecked()).toBe(true);
+  expect(await box("message.failed").isDisabled()).toBe(true);
+  expect(await box("webhook.*").count()).toBe(0);
+  await add.click();
+  await expect
+    .poll(async () => (await hooks())[0]?.events)
+    .toEqual(["webhook.disabled", "message.*"]);
+  await page.getByRole("button", { name: "I have stored it" }).click();
+
+  await show(page, "#/access");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await dialog.getByLabel("Name").fill("Reports");
+  await box("All that you have").uncheck();
+  await box("messages:read").check();
+  expect(await dialog.locator("input:indeterminate").count()).toBe(1);
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  await dialog.getByText("tdg_test_").waitFor();
+  const { data: keys } = await shop.apiKeys.list();
+  expect(keys.find(({ name }) => name === "Reports")?.scopes).toEqual(["messages:read"]);
+  expect(faults).toEqual([]);
+});
