@@ -11,7 +11,7 @@ export interface DisplayOptions {
   readonly notes: () => readonly string[];
   /** Whether everything on the board has reached its expected result. */
   readonly isFinished: () => boolean;
-  /** How to send a message to the server. Empty with `--once`. */
+  /** How to open the pages and send a message. Empty with `--once`. */
   readonly invitation: readonly string[];
   /** What the reader can try next. The last line. */
   readonly next: string;

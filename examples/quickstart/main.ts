@@ -89,20 +89,25 @@ async function run(): Promise<boolean> {
   const url = `http://127.0.0.1:${port}`;
   const client = new Client(url, key.secret ?? "");
   const tracker = trackMessages();
-  printPages(url);
+  printHeading();
   const isReplayed = await sendAll(client, tracker);
   const chatting = chat.run(engine, stop.signal);
   const invitation = [
     "",
+    ` ${bold("Phones")}  ${url}/console/  ${dim("text as a customer")}`,
+    ` ${bold("Inbox")}   ${url}/inbox/    ${dim("answer as the shop")}`,
+    ` ${bold("Token")}   ${phones.token}  ${dim("opens both")}`,
+    ` ${bold("API")}     ${url}/v1        ${dim("described in /v1/openapi.json")}`,
+    "",
     ...client.curl({ to: "+15005550001", body: "Hello" }),
-    dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl+C to stop.`),
+    "",
   ];
   await display(tracker, {
     notes: () => notes(isReplayed),
     invitation: isOnce ? [] : invitation,
     next: isOnce
       ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
-      : ` ${bold("Try next:")} open the phones in a browser, or paste the curl command.`,
+      : ` ${bold("Try next:")} open the phones, or paste the curl command. Press Ctrl+C to stop.`,
     isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,
@@ -121,16 +126,10 @@ function trackMessages(): MessageTracker {
   return tracker;
 }
 
-function printPages(url: string): void {
+function printHeading(): void {
   console.log(
     `\n ${bold("tidings")}  messages from POST to delivery, in one process on SQLite\n ` +
       `${dim(file)}\n`,
-  );
-  if (isOnce) return;
-  console.log(
-    ` ${bold("Phones")}  ${url}/console/   ${dim("text as a customer, and watch what arrives")}\n` +
-      ` ${bold("Inbox")}   ${url}/inbox/     ${dim("answer as the shop")}\n` +
-      ` ${bold("Token")}   ${phones.token}  ${dim("opens both")}\n`,
   );
 }
 

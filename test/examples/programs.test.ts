@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { type Program, start } from "./program.ts";
 
@@ -77,6 +78,25 @@ describe("the quickstart", () => {
     const { deliver } = await client(program);
     await deliver({ to: "+15005550020", body: "Hello" });
     await program.printed(/0020 Hello .*You wrote: Hello/);
+    expect(await program.interrupt()).toBe(0);
+  });
+
+  test("in a small terminal still shows its pages and their token at the end", async () => {
+    const terminal = { isTTY: true, columns: 80, rows: 24 };
+    const preload = `data:text/javascript,Object.assign(process.stdout,${JSON.stringify(terminal)})`;
+    await using program = start("examples/quickstart/main.ts", [], {
+      NODE_OPTIONS: `--import ${preload}`,
+      TERM: "xterm",
+    });
+    await program.printed(/handed off: the conversation waits/);
+    const drawn = stripVTControlCharacters(program.output().split("\u001b[J").at(-1) ?? "");
+    expect(drawn.trimEnd().split("\n").length).toBeLessThan(terminal.rows);
+    expect(drawn).toMatch(
+      /Phones +http:\S+\/console\/ [^]*Inbox +http:\S+\/inbox\/ [^]*Token +\S{32} /,
+    );
+    expect(drawn).toContain("curl http");
+    expect(drawn.slice(drawn.indexOf("Phones"))).not.toContain("…");
+    expect(drawn.trimEnd().split("\n").at(-1)).toMatch(/^ Try next: /);
     expect(await program.interrupt()).toBe(0);
   });
 
