@@ -301,7 +301,7 @@ const shape = {
     "begin",
     "open",
   ),
-  transports: listOption("transports", transport)
+  transports: listOption('transports, such as [sandbox()] of "tidings/sandbox"', transport)
     .superRefine(nonEmpty('at least one transport, such as sandbox() of "tidings/sandbox"'))
     .superRefine(distinct("transports with different names"))
     .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),

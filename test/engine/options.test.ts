@@ -32,8 +32,8 @@ describe("options", () => {
     ["storage", "app.db", /a storage/, "a string"],
     ["storage", {}, /a storage/, "an object"],
     ["storage", memory, /a storage/, "a function. Call the function, and pass what it returns."],
-    ["transports", undefined, /a list of transports/, "undefined"],
-    ["transports", carrier(), /a list of transports/, "an object"],
+    ["transports", undefined, /a list of transports, such as \[sandbox\(\)\]/, "undefined"],
+    ["transports", carrier(), /a list of transports, such as \[sandbox\(\)\]/, "an object"],
     ["transports", [], /at least one transport, such as sandbox\(\)/, "an empty list"],
     ["transports.0", [null], /a transport with a name/, "null"],
     [
