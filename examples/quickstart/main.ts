@@ -94,10 +94,9 @@ async function run(): Promise<boolean> {
   const chatting = chat.run(engine, stop.signal);
   const invitation = [
     "",
-    ` ${bold("Phones")}  ${url}/console/  ${dim("text as a customer")}`,
-    ` ${bold("Inbox")}   ${url}/inbox/    ${dim("answer as the shop")}`,
-    ` ${bold("Token")}   ${phones.token}  ${dim("opens both")}`,
-    ` ${bold("API")}     ${url}/v1        ${dim("described in /v1/openapi.json")}`,
+    ` ${bold("Phones")}  ${url}/console/#token=${phones.token}`,
+    ` ${bold("Inbox")}   ${url}/inbox/#token=${inbox.token}`,
+    ` ${bold("API")}     ${url}/v1  ${dim("described in /v1/openapi.json")}`,
     "",
     ...client.curl({ to: "+15005550001", body: "Hello" }),
     "",

@@ -18,6 +18,12 @@ test("serves the API with the key that it prints, and shows what happens", async
   expect(server.errors()).toBe("");
 });
 
+test("prints the token alone, and in the address that signs in", async () => {
+  const server = await dev(await scratch());
+  const [, token = ""] = await server.printed(/Token +(\S{32}) /);
+  await server.printed(new RegExp(`^ +${server.url}/console/#token=${token}$`, "m"));
+});
+
 test("keeps its data and its key across restarts, and stops at Ctrl+C with status 0", async () => {
   const folder = await scratch();
   const first = await dev(folder);

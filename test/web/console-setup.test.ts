@@ -1,11 +1,31 @@
-/** What a person sets up in the console of a real engine: endpoints and API keys. */
+/** How a person signs in to the console with a token, and sets up endpoints and API keys. */
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { show } from "./faults.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
+import { newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
+
+test("an address with the token signs in without the form, and does not keep the token", async ({
+  skip,
+}) => {
+  const mounted = consoleHandler(await startEngine());
+  const { url } = await servePage(mounted);
+  const { page } = await newTab(await chromium(skip));
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  await page.goto(`${url}#token=of-an-earlier-start`);
+  await dialog.getByLabel("Token").waitFor();
+  expect(page.url()).not.toContain("token");
+
+  await page.goto("about:blank");
+  await page.goto(`${url}#token=${mounted.token}`);
+  await page.getByRole("heading", { name: "Phones" }).waitFor();
+  expect(await dialog.count()).toBe(0);
+  expect(page.url()).toBe(`${url}#/`);
+  await page.goBack();
+  expect(page.url()).toBe("about:blank");
+});
 
 test("a webhook gets the events that a person ticks, and an API key the scopes", async ({
   skip,

@@ -6,7 +6,8 @@ import { Toasts, toast } from "../components/toasts.tsx";
 import { installTooltips } from "../components/tooltip.ts";
 import { onReconnect } from "../connection/reachability.ts";
 import { currentSession, sessionState } from "../connection/session.ts";
-import { loadSession } from "../connection/sign-in.ts";
+import { loadSession, signIn } from "../connection/sign-in.ts";
+import { go, linkTo } from "../router.ts";
 import { setLanguage } from "../texts/language.ts";
 import { text } from "../texts/shared-texts.ts";
 import { Banner } from "./banner.tsx";
@@ -32,11 +33,24 @@ export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   installTooltips();
   setInterval(noteTimeZone, timeZoneMs);
   document.addEventListener("visibilitychange", noteTimeZone);
+  const token = takeToken();
   await loadSession();
+  const state = sessionState.peek();
+  if (token !== undefined && state.status === "signed_out" && state.takesToken) {
+    // If it is the token of an earlier start, the page asks for the present one.
+    await signIn(token).catch(() => {});
+  }
   onReconnect((reason) => {
     if (reason === "server") toast({ message: text("backOnline") });
   });
   render(<Shell page={page} nameOf={nameOf} />, root);
+}
+
+/** Takes the token out of the address `#token=…`, so that no link to the page passes it on. */
+function takeToken(): string | undefined {
+  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (token !== undefined) go(linkTo([]), true);
+  return token;
 }
 
 function Shell({ page: Page, nameOf }: ShellProps): JSX.Element {
