@@ -237,7 +237,9 @@ test("a playbook's graph follows its steps, marks wrong ones, and shows where a 
   });
   await shop.sandbox.inbound({ from: "+15005550101", body: "survey please" });
   await show(page, `#/agents/${agent.id}`);
-  await page.getByRole("link", { name: "Message of the contact" }).click();
+  const run = page.getByRole("row", { name: "Message of the contact" });
+  await run.getByText("Survey").waitFor();
+  await run.getByRole("link").click();
   await page.getByText("Waits for the answer").waitFor();
   await page.getByText("survey please").waitFor();
   await page.locator(".graph-node.is-current", { hasText: "ask" }).waitFor();

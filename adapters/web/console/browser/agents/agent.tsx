@@ -49,6 +49,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
     },
     onGap: refresh,
   });
+  const playbooks = usePlaybookNames();
   const { data, error } = agent.state.value;
   const back = { href: linkTo(["agents"]), label: t("agents") };
   if (data === undefined) {
@@ -93,10 +94,10 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
                 </EmptyState>
               }
             >
-              {(rows) => <RunTable rows={rows} />}
+              {(rows) => <RunTable rows={rows} playbooks={playbooks} />}
             </Paged>
           </Card>
-          <Settings agent={data} />
+          <Settings agent={data} playbooks={playbooks} />
         </div>
         <TryOut agent={data} />
       </div>
@@ -118,8 +119,13 @@ function usePlaybookNames(): ReadonlyMap<string, string> {
   return new Map(playbooks.data?.data.map(({ id, name }) => [id, name]));
 }
 
-function Settings({ agent }: { readonly agent: Agent }): JSX.Element {
-  const names = usePlaybookNames();
+interface SettingsProps {
+  readonly agent: Agent;
+  /** The names of playbooks by their ids, as far as they are known. */
+  readonly playbooks: ReadonlyMap<string, string>;
+}
+
+function Settings({ agent, playbooks }: SettingsProps): JSX.Element {
   const { persona, channels, instructions, fallback_text, version, playbook_ids, actions } = agent;
   return (
     <Card title={t("settings")}>
@@ -136,7 +142,7 @@ function Settings({ agent }: { readonly agent: Agent }): JSX.Element {
               <span class="chips">
                 {playbook_ids.map((each) => (
                   <a key={each} href={linkTo(["agents", "playbooks", each])}>
-                    <bdi>{names.get(each) ?? each}</bdi>
+                    <bdi>{playbooks.get(each) ?? each}</bdi>
                   </a>
                 ))}
               </span>

@@ -44,7 +44,14 @@ export const triggerName = (type: Run["trigger"]["type"]): string =>
 export const runTime = ({ created_at, finished_at }: Run): string | null =>
   finished_at === null ? null : exactDuration(Date.parse(finished_at) - Date.parse(created_at));
 
-export function RunTable({ rows }: { readonly rows: readonly Run[] }): JSX.Element {
+interface RunTableProps {
+  readonly rows: readonly Run[];
+  /** The names of playbooks by their ids, as far as they are known. */
+  readonly playbooks: ReadonlyMap<string, string>;
+}
+
+/** Runs, with what started each and the playbook that it played. */
+export function RunTable({ rows, playbooks }: RunTableProps): JSX.Element {
   return (
     <Table
       label={t("runs")}
@@ -55,7 +62,15 @@ export function RunTable({ rows }: { readonly rows: readonly Run[] }): JSX.Eleme
         {
           id: "trigger",
           label: t("columnTrigger"),
-          cell: ({ trigger }) => <span class="nowrap">{triggerName(trigger.type)}</span>,
+          cell: ({ trigger, playbook_id }) => {
+            const playbook = playbooks.get(playbook_id ?? "");
+            return (
+              <span class="two-lines">
+                <span class="nowrap">{triggerName(trigger.type)}</span>
+                {playbook !== undefined && <bdi class="muted truncate">{playbook}</bdi>}
+              </span>
+            );
+          },
         },
         { id: "status", label: t("columnStatus"), cell: ({ status }) => <RunStatus of={status} /> },
         {
