@@ -310,7 +310,7 @@ test("an attempt that the carrier accepted does not tell what went wrong later",
   await page.goto(`${consoleUrl}#/messages/${id}`);
   await page.locator(".life-row", { hasText: "Attempt 1" }).waitFor();
   const titles = page.locator(".life-row", { hasText: why }).locator(".life-row-title");
-  expect(await titles.allInnerTexts()).toEqual(["Status: Undelivered"]);
+  expect(await titles.allInnerTexts()).toEqual(["Receipt: Undelivered"]);
 
   const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
   await page.goto(`${inbox}#/all/${conversation_id}`);
@@ -333,12 +333,22 @@ test("an attempt whose answer was lost is not called refused once a look-up has 
   const { page } = await newTab(await chromium(skip), laptop);
   const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
   await page.goto(`${consoleUrl}#/messages/${sent.id}`);
-  const attempts = page.locator(".life-row-title", { hasText: "Attempt" });
+  // Each cause stands before the status that it led to.
   await expect
-    .poll(() => attempts.allInnerTexts())
+    .poll(() => page.locator(".life-row-title").allInnerTexts())
     .toEqual([
+      "Created as: Queued",
+      "Status: Sending",
       "Attempt 1 over sandbox: answer lost, may have been sent",
+      "Status: Ambiguous",
+      "Look-up: the carrier has not sent it",
+      "Status: Queued",
+      "Status: Sending",
       "Attempt 2 over sandbox: accepted",
+      "Status: Sent",
+      expect.stringMatching(/^Receipt: Sent\s+Ignored$/),
+      "Receipt: Delivered",
+      "Status: Delivered",
     ]);
 
   const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));

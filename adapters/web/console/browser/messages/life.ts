@@ -1,5 +1,10 @@
 /** What happened to a message, placed on a time axis. */
-import type { MessageStatus, TimelineAttempt, TimelineEntry } from "../../../../../src/index.ts";
+import type {
+  MessageStatus,
+  TimelineAttempt,
+  TimelineEntry,
+  TimelineTransition,
+} from "../../../../../src/index.ts";
 import { type Tone, withOutcomesAtTheTime } from "../../../shared/browser/index.ts";
 
 /** The rows of the diagram. */
@@ -76,7 +81,7 @@ interface LifeInput {
 
 /** Places a message's timeline, and what is still to come, on an axis. */
 export function lifeOf({ entries: given, status, sendAt, now: clock }: LifeInput): Life {
-  const entries = withOutcomesAtTheTime(given);
+  const entries = withAttemptsAfterSending(withOutcomesAtTheTime(given));
   const isOver = hasEnded(status);
   const times = entries.map(({ at }) => Date.parse(at));
   // The clock of the browser may be behind the server's.
@@ -84,19 +89,11 @@ export function lifeOf({ entries: given, status, sendAt, now: clock }: LifeInput
   const last = isOver ? Math.max(...times) : now;
   const marks: Mark[] = [];
   const transitions = entries.filter((entry) => entry.type === "transition");
-  transitions.forEach((entry, index) => {
-    const next = transitions[index + 1];
-    marks.push({
-      lane: "status",
-      at: Date.parse(entry.at),
-      end: next === undefined ? last : Date.parse(next.at),
-      tone: statusTone(entry.to),
-      entry,
-    });
-  });
+  // In the order of the timeline, which has a cause before the status that it led to.
   for (const entry of entries) {
-    const mark = markOf(entry, now);
-    if (mark !== undefined) marks.push(mark);
+    const mark =
+      entry.type === "transition" ? statusMark(entry, transitions, last) : markOf(entry, now);
+    marks.push(mark);
   }
   const planned = isOver ? undefined : plannedOf(entries, status, sendAt, now);
   if (planned !== undefined) {
@@ -106,11 +103,40 @@ export function lifeOf({ entries: given, status, sendAt, now: clock }: LifeInput
   return { marks, ...axisOf(marks) };
 }
 
-function markOf(entry: TimelineEntry, now: number): Mark | undefined {
+/**
+ * The timeline has an attempt before the status `sending` that it begins with, and with the outcome
+ * that came later. So it reads better after that status.
+ */
+function withAttemptsAfterSending(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+  return entries.flatMap((entry, index) => {
+    const [before, after] = [entries[index - 1], entries[index + 1]];
+    if (entry.type === "attempt" && isSending(after)) return [];
+    return before?.type === "attempt" && isSending(entry) ? [entry, before] : [entry];
+  });
+}
+
+const isSending = (entry: TimelineEntry | undefined): boolean =>
+  entry?.type === "transition" && entry.to === "sending";
+
+/** The status until the next one, or until the end of the life. */
+function statusMark(
+  entry: TimelineTransition,
+  transitions: readonly TimelineTransition[],
+  last: number,
+): Mark {
+  const next = transitions[transitions.indexOf(entry) + 1];
+  return {
+    lane: "status",
+    at: Date.parse(entry.at),
+    end: next === undefined ? last : Date.parse(next.at),
+    tone: statusTone(entry.to),
+    entry,
+  };
+}
+
+function markOf(entry: Exclude<TimelineEntry, TimelineTransition>, now: number): Mark {
   const at = Date.parse(entry.at);
   switch (entry.type) {
-    case "transition":
-      return undefined;
     case "attempt":
       return { lane: "attempt", at, end: endOf(entry, now), tone: outcomeTone(entry), entry };
     case "receipt":
