@@ -59,8 +59,13 @@ describe.each(storages)("the content of deliveries on $name", ({ open }) => {
     await one.contacts.erase(contact_id);
 
     expect(await tablesWith(storage, ["octopus", "zebulon", phone])).toEqual([]);
-    const left = await rowsOf(storage, deliveries);
+    const all = await rowsOf(storage, deliveries);
+    const [left, ofErasure] = [all.slice(0, before.length), all.slice(before.length)];
     expect(left.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    // Each webhook is told of the erasure.
+    expect(ofErasure.map(({ body }) => body?.includes("contact.erased"))).toEqual(
+      Array(3).fill(true),
+    );
     expect(
       new Set(
         left.map(
@@ -69,7 +74,7 @@ describe.each(storages)("the content of deliveries on $name", ({ open }) => {
       ),
     ).toEqual(new Set(["echo succeeded", "paused canceled"]));
     expect(await rowsOf(storage, deliveryAttempts)).toHaveLength(before.length / 3);
-    const [first] = (await one.webhooks.deliveries(webhook)).data;
+    const first = left.find(({ webhook_id }) => webhook_id === webhook);
     expect(await one.webhooks.delivery(webhook, first?.id ?? "")).toMatchObject({
       body: null,
       attempts: [{ number: 1, status_code: 200, response_headers: {}, response_body: null }],
