@@ -12,6 +12,7 @@ interface EventChoiceProps {
 /** Chooses the events of an endpoint: all, all of a kind, or single types. */
 export function EventChoice({ chosen, onChange }: EventChoiceProps): JSX.Element {
   const isAll = chosen.includes("*");
+  const patterns = isAll ? [] : offered(chosen);
   const toggle = (pattern: EventPattern): void => {
     const others = chosen.filter((each) => each !== pattern);
     onChange(others.length === chosen.length ? [...chosen, pattern] : others);
@@ -22,26 +23,21 @@ export function EventChoice({ chosen, onChange }: EventChoiceProps): JSX.Element
       <span class="choice-grid-row">
         <Checkbox label={t("webhookAllEvents")} checked={isAll} onChange={() => toggle("*")} />
       </span>
-      {!isAll &&
-        offered(chosen).map((pattern) => {
-          const isCovered = isCoveredBy(chosen, pattern);
-          const choice = (
+      {patterns.map((pattern) => {
+        const isCovered = isCoveredBy(chosen, pattern);
+        const isOfKind = patterns.some((kind) => isKind(kind) && covers(kind, pattern));
+        const place = isKind(pattern) ? "choice-grid-row" : isOfKind ? "choice-grid-inner" : "";
+        return (
+          <span key={pattern} class={place}>
             <Checkbox
-              key={pattern}
               label={<code>{pattern}</code>}
               checked={isCovered || chosen.includes(pattern)}
               disabled={isCovered}
               onChange={() => toggle(pattern)}
             />
-          );
-          return isKind(pattern) ? (
-            <span key={pattern} class="choice-grid-row">
-              {choice}
-            </span>
-          ) : (
-            choice
-          );
-        })}
+          </span>
+        );
+      })}
     </fieldset>
   );
 }
