@@ -175,6 +175,7 @@ describe("canned_strict", () => {
 
 test.each([
   ["a promise", (text: string) => Promise.resolve(text), "Promise"],
+  ["a promise that rejects", () => Promise.reject(new Error("down")), "Promise"],
   ["nothing", () => undefined, "undefined"],
 ])("a model is not asked if `redact` returns %s, and the log says why", async (_, redact, got) => {
   const { engine, ask, seen, world } = await agency(memory(), {

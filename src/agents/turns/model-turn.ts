@@ -83,6 +83,8 @@ function checkedRedact(redact: ModelTurnInput["redact"]): ModelTurnInput["redact
   return (text) => {
     const redacted: unknown = redact(text);
     if (typeof redacted === "string") return redacted;
+    // The rejection of a promise that nobody handles would end the process.
+    void Promise.resolve(redacted).catch(() => undefined);
     throw new UnusableResult(`agents.redact must return a string, got ${kindOf(redacted)}`);
   };
 }
