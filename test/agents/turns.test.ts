@@ -318,6 +318,21 @@ describe("a contact with two numbers", () => {
   });
 });
 
+test("a contact that wrote last to a sender that it has opted out of gets no turn", async () => {
+  const { engine, say, pass, runs, seen } = await agency(memory(), {
+    options: { consent: { scope: "sender" } },
+  });
+  const to = "+15005550009";
+  await engine.senders.create({ address: to, channels: ["sms"], transport: "sandbox" });
+  await say("Are you open?");
+  for (const body of ["STOP", "Are you open?"]) {
+    await engine.sandbox.inbound({ from: visitor, to, body });
+  }
+  await pass();
+  expect(seen).toEqual([]);
+  expect(await runs()).toEqual([]);
+});
+
 describe("the model sees all that the contact has written", () => {
   const linesOf = (turn: ModelTurn | undefined): string[] | undefined =>
     turn?.messages.map(({ from, text }) => `${from}: ${text}`);

@@ -47,16 +47,20 @@ export async function answeredThrough(tx: Tx, conversation: ConversationRow): Pr
 
 /**
  * Returns the address to which messages of the contact are answered: the last one that wrote and
- * has not opted out of the sender that it wrote to. Undefined if there is none.
+ * has not opted out of the sender that it last wrote to. Undefined if there is none.
  */
 export async function addressToAnswer(
   tx: Tx,
   messages: readonly MessageRow[],
 ): Promise<string | undefined> {
+  const optedOut = new Set<string>();
   for (const { channel, from, to } of messages.toReversed()) {
+    // An answer would come from the sender that the address last wrote to.
+    if (optedOut.has(from)) continue;
     const identity = await tx.get(identityByAddress, [mediumOf(channel), from], { hold: true });
     const consent = identity && consentFor(consentOf(identity), to);
     if (consent !== "opted_out") return from;
+    optedOut.add(from);
   }
   return undefined;
 }
