@@ -1,5 +1,6 @@
 /** What visitors' mailboxes contain: the messages to a visitor, and the redactions of messages. */
 import {
+  contactById,
   identities,
   identitiesOfContact,
   identityByAddress,
@@ -54,6 +55,8 @@ export async function mailRedaction(
 async function identitiesBeside(tx: Tx, address: string): Promise<readonly Seen<IdentityRow>[]> {
   const identity = await tx.get(identityByAddress, ["webchat", address], { hold: true });
   if (identity === undefined) return [];
+  // Held, and read before the addresses: a merge that adds addresses writes the contact.
+  await tx.get(contactById, [identity.contact_id], { hold: true });
   return tx.list(identitiesOfContact, [identity.contact_id, "webchat"], maxIdentities);
 }
 

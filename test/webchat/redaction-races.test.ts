@@ -1,0 +1,44 @@
+/** Redactions of messages to visitors whose contacts merge meanwhile. */
+import { expect, test } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { mail } from "../../src/webchat/rows.ts";
+import { beforeReads } from "../support/before-reads.ts";
+import { world } from "../support/world.ts";
+
+test.each(["survives", "does not survive"] as const)(
+  "a browser that sees a text through a merge, which the text's contact %s, is told of its redaction",
+  async (which) => {
+    let merges = 0;
+    for (;;) {
+      const storage = memory();
+      const { engine, clock } = world();
+      const other = engine(storage);
+      await other.start();
+      const [own, others] = [await other.webchat.open(), await other.webchat.open()];
+      const { contact_id: to } = own;
+      const { id } = await other.messages.send({ to, channel: "webchat", body: "secret" });
+      await clock.advance(10_000);
+
+      let reads = 0;
+      const front = engine(
+        beforeReads(storage, async () => {
+          if (reads++ !== merges) return;
+          if (which === "survives") await other.contacts.merge(to, others.contact_id);
+          else await other.contacts.merge(others.contact_id, to);
+          const [message] = (await other.webchat.messages(others.id)).data;
+          expect(message?.body).toBe("secret");
+        }),
+      );
+      await front.messages.redact(id);
+      if (reads <= merges) break;
+      const all = { prefix: [], order: "ascending", limit: 10 } as const;
+      const entries = await storage.reader.range({ index: mail.primary, ...all });
+      const told = entries.map(({ message_id }) => message_id);
+      expect(told, `after a merge before read ${merges}`).toEqual([id, id]);
+      merges++;
+      await front.stop();
+      await other.stop();
+    }
+    expect(merges).toBeGreaterThan(5);
+  },
+);
