@@ -6,7 +6,7 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { storages } from "../support/storages.ts";
-import { agency, type Agency, echo, visitor } from "./world.ts";
+import { agency, echo, visitor } from "./world.ts";
 
 describe.each(storages)("an agent on $name", ({ open }) => {
   test("answers what a contact writes, in the contact's conversation", async () => {
@@ -258,79 +258,6 @@ test("a clock that is set back gives a model no more time than the limit of its 
   await made.say("Hello");
   await made.pass(60_000);
   expect(await made.replies()).toEqual([made.agent.fallback_text]);
-});
-
-describe("a contact with two numbers", () => {
-  const second = "+15005550102";
-
-  test.each<[string, (agency: Agency) => Promise<unknown>]>([
-    ["texts STOP from the other one", ({ say }) => say("STOP", second)],
-    [
-      "gets a message of the host application at the other one",
-      ({ engine }) => engine.messages.send({ to: second, body: "See you at four." }),
-    ],
-  ])("gets the answer at the one that asked, though it %s", async (_, act) => {
-    const there = await agency(memory(), { model: () => ({ text: "From noon to ten." }) });
-    const { engine, say, pass } = there;
-    const { id } = await engine.contacts.create({ phone: visitor });
-    const { id: other } = await engine.contacts.create({ phone: second });
-    await engine.contacts.merge(id, other);
-    await say("Are you open?");
-    await act(there);
-    await pass();
-    const { data } = await engine.messages.list({ contact_id: id, direction: "outbound" });
-    const answers = data.filter(({ author }) => author.type === "agent");
-    expect(answers).toMatchObject([{ to: visitor, body: "From noon to ten." }]);
-  });
-
-  test("gets the answer at the one that has not opted out, though the other one writes last", async () => {
-    const { engine, say, pass, runs } = await agency(memory());
-    const { id } = await engine.contacts.create({ phone: visitor });
-    const { id: other } = await engine.contacts.create({ phone: second });
-    await engine.contacts.merge(id, other);
-    await say("STOP", second);
-    await say("Are you open?");
-    await say("Are you open?", second);
-    await pass();
-    const { data } = await engine.messages.list({
-      contact_id: id,
-      direction: "outbound",
-      limit: 1,
-    });
-    expect(data).toMatchObject([{ to: visitor, body: "You said: Are you open?" }]);
-    expect(await runs()).toMatchObject([{ status: "completed" }]);
-  });
-
-  test("gets a person's reply at the one that wrote last, apart from opt-outs", async () => {
-    const { engine, say } = await agency(memory());
-    const { id } = await engine.contacts.create({ phone: visitor });
-    const { id: other } = await engine.contacts.create({ phone: second });
-    await engine.contacts.merge(id, other);
-    await say("Hello");
-    const { conversation_id } = await say("Hello?", second);
-    const reply = () => engine.conversations.reply(conversation_id, { body: "Hello!" });
-    expect(await reply()).toMatchObject({ to: second });
-    await say("STOP");
-    await say("STOP!!");
-    expect(await reply()).toMatchObject({ to: second });
-    await say("stop", second);
-    await expect(reply()).rejects.toMatchObject({ code: "recipient_opted_out" });
-  });
-});
-
-test("a contact that wrote last to a sender that it has opted out of gets no turn", async () => {
-  const { engine, say, pass, runs, seen } = await agency(memory(), {
-    options: { consent: { scope: "sender" } },
-  });
-  const to = "+15005550009";
-  await engine.senders.create({ address: to, channels: ["sms"], transport: "sandbox" });
-  await say("Are you open?");
-  for (const body of ["STOP", "Are you open?"]) {
-    await engine.sandbox.inbound({ from: visitor, to, body });
-  }
-  await pass();
-  expect(seen).toEqual([]);
-  expect(await runs()).toEqual([]);
 });
 
 describe("the model sees all that the contact has written", () => {

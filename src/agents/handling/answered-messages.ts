@@ -45,6 +45,14 @@ export async function answeredThrough(tx: Tx, conversation: ConversationRow): Pr
   return rows.findLast(isAnswer)?.sequence ?? 0;
 }
 
+/** Returns the contact's latest messages, answered or not, oldest first. */
+export async function latestQuestions(
+  tx: Tx,
+  conversation: ConversationRow,
+): Promise<readonly MessageRow[]> {
+  return questionsAfter(await latestMessages(tx, conversation, maxUnanswered), () => false);
+}
+
 /**
  * Returns the address to which messages of the contact are answered: the last one that wrote and
  * has not opted out of the sender that it last wrote to. Undefined if there is none.

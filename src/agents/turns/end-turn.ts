@@ -1,4 +1,4 @@
-import { addressToAnswer } from "../handling/answered-messages.ts";
+import { addressToAnswer, latestQuestions } from "../handling/answered-messages.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
 import { askedIn } from "../playbooks/frames.ts";
@@ -73,8 +73,10 @@ async function conclude(
   const { drawId } = context.services;
   const author = { type: "agent", id: run.agent_id } as const;
   const { text } = outcome;
+  // After an approval, the agent has answered the messages already.
+  const asked = run.resumed ? await latestQuestions(tx, current.conversation) : answers;
   // An opt-out since the turn began refuses the reply.
-  const to = (await addressToAnswer(tx, answers)) ?? answers.at(-1)?.from;
+  const to = (await addressToAnswer(tx, asked)) ?? asked.at(-1)?.from;
   const sent = await sendAs(tx, current.conversation, author, { text, to }, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
