@@ -18,6 +18,12 @@ test("an address with the token signs in without the form, and does not keep the
   await dialog.getByLabel("Token").waitFor();
   expect(page.url()).not.toContain("token");
 
+  // The tab of an earlier start is still open: only the hash of its address changes.
+  await page.goto(`${url}#token=${mounted.token}`);
+  await page.getByRole("heading", { name: "Phones" }).waitFor();
+  expect(page.url()).toBe(`${url}#/`);
+
+  await page.context().clearCookies();
   await page.goto("about:blank");
   await page.goto(`${url}#token=${mounted.token}`);
   await page.getByRole("heading", { name: "Phones" }).waitFor();

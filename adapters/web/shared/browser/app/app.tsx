@@ -33,17 +33,25 @@ export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   installTooltips();
   setInterval(noteTimeZone, timeZoneMs);
   document.addEventListener("visibilitychange", noteTimeZone);
-  const token = takeToken();
-  await loadSession();
-  const state = sessionState.peek();
-  if (token !== undefined && state.status === "signed_out" && state.takesToken) {
-    // If it is the token of an earlier start, the page asks for the present one.
-    await signIn(token).catch(() => {});
-  }
+  await enter(takeToken());
+  // In an open page, a new address with another hash loads nothing again.
+  window.addEventListener("hashchange", () => {
+    const token = takeToken();
+    if (token !== undefined) void enter(token);
+  });
   onReconnect((reason) => {
     if (reason === "server") toast({ message: text("backOnline") });
   });
   render(<Shell page={page} nameOf={nameOf} />, root);
+}
+
+/** Reads the session, or opens one with the token if there is none. */
+async function enter(token: string | undefined): Promise<void> {
+  await loadSession();
+  const state = sessionState.peek();
+  if (token === undefined || state.status !== "signed_out" || !state.takesToken) return;
+  // If it is the token of an earlier start, the page asks for the present one.
+  await signIn(token).catch(() => {});
 }
 
 /** Takes the token out of the address `#token=…`, so that no link to the page passes it on. */
