@@ -401,3 +401,34 @@ test("a person writes first: to a contact that they find, or to a new number", a
   ]);
   expect(faults).toEqual([]);
 });
+
+test("a person writes first where a narrow window hides the list, and may change their mind", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const dialog = page.getByRole("dialog", { name: "New message" });
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const opening = Promise.withResolvers<void>();
+  await page.route("**/v1/conversations", async (route) => {
+    if (route.request().method() === "POST") await opening.promise;
+    await route.continue();
+  });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message", { hasText: "Hello?" }).waitFor();
+  await page.keyboard.press("m");
+  await dialog.getByLabel("To").fill("+1 415 555 0199");
+  const asked = page.waitForRequest((request) => request.method() === "POST");
+  await page.keyboard.press("Enter");
+  await asked;
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  const answered = page.waitForResponse((response) => response.request().method() === "POST");
+  opening.resolve();
+  await (await answered).finished();
+  await page.getByRole("link", { name: "Back" }).click();
+  await expect.poll(() => page.locator(".row").count()).toBe(2);
+  expect(page.url()).toBe(`${url}#/all`);
+  expect(faults).toEqual([]);
+});

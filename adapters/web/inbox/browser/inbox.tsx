@@ -14,6 +14,7 @@ import { isContactShown, uncoverThread } from "./contact/contact-visibility.ts";
 import { Conversation } from "./conversation/conversation.tsx";
 import { useFocus } from "./focus.ts";
 import { ListPane } from "./list/list-pane.tsx";
+import { NewMessage } from "./list/new-message.tsx";
 import { useLoaded, useMoves } from "./moves.ts";
 import { ViewRail } from "./rail.tsx";
 import { leave } from "./state/actions.ts";
@@ -99,6 +100,7 @@ export function Inbox(): JSX.Element {
         )}
       </main>
       {hasContact && <Contact key={`contact-${loaded}`} id={loaded} />}
+      <NewMessage />
     </div>
   );
 }

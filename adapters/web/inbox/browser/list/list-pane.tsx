@@ -19,7 +19,7 @@ import { isEverywhere, type ListQuery, views } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
 import { List } from "./list.tsx";
-import { NewMessage } from "./new-message.tsx";
+import { NewMessageButton } from "./new-message.tsx";
 import { countText, viewName } from "../rail.tsx";
 
 type PlaceQuery = Readonly<Record<string, string | undefined>>;
@@ -58,7 +58,7 @@ export function ListPane({ query, active, placeQuery }: ListPaneProps): JSX.Elem
         </span>
         <div class="list-tools">
           <Filters query={query} active={filters} onChange={change} />
-          <NewMessage />
+          <NewMessageButton />
         </div>
       </div>
       <Search

@@ -1,5 +1,6 @@
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Contact, Conversation } from "../../../../../src/index.ts";
 import {
   api,
@@ -26,37 +27,45 @@ import { putResponse } from "../state/conversations.ts";
 import { nextSequence } from "../state/order.ts";
 import { t } from "../texts.ts";
 
-/** Writes to somebody first: opens the conversation with a contact or with a number. */
+const isOpen = signal(false);
+const open = (): void => void (isOpen.value = true);
+const close = (): void => void (isOpen.value = false);
+const isAllowed = (): boolean => may("conversations:write") && may("messages:write");
+
+/** Opens the dialog of `NewMessage`. */
+export const NewMessageButton = (): JSX.Element | null =>
+  isAllowed() ? <IconButton icon="compose" label={t("newMessage")} onClick={open} /> : null;
+
+/**
+ * Writes to somebody first: opens the conversation with a contact or with a number. Its key works
+ * also where a narrow window hides the list, so it must not be inside the list.
+ */
 export function NewMessage(): JSX.Element | null {
-  const [isOpen, setOpen] = useState(false);
-  const isAllowed = may("conversations:write") && may("messages:write");
-  useShortcuts(isAllowed ? [{ key: "m", label: t("newMessage"), run: () => setOpen(true) }] : []);
-  if (!isAllowed) return null;
-  return (
-    <>
-      <IconButton icon="compose" label={t("newMessage")} onClick={() => setOpen(true)} />
-      {isOpen && <RecipientDialog onClose={() => setOpen(false)} />}
-    </>
-  );
+  useShortcuts(isAllowed() ? [{ key: "m", label: t("newMessage"), run: open }] : []);
+  return isOpen.value && isAllowed() ? <RecipientDialog /> : null;
 }
 
-function RecipientDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
+function RecipientDialog(): JSX.Element {
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState<string>();
   const isBusy = useRef(false);
+  const isClosed = useRef(false);
+  useEffect(() => () => void (isClosed.current = true), []);
   const search = useContactSearch(may("contacts:read") ? typed : "");
   const found = search.found ?? [];
   const number = numberTyped(typed);
   const isKnown = found.some((each) => each.identities.some(({ address }) => address === number));
   const newNumber = isKnown ? undefined : number;
-  const open = async (to: string): Promise<void> => {
+  const writeTo = async (to: string): Promise<void> => {
     if (isBusy.current) return;
     isBusy.current = true;
     try {
       const sequence = nextSequence();
       const row = await api.post<Conversation>("v1/conversations", { to });
       putResponse(row, sequence);
-      onClose();
+      // The person has changed their mind.
+      if (isClosed.current) return;
+      close();
       writeReplySoon(row.id);
       go(linkTo([row.status === "open" ? "all" : row.status, row.id]));
     } catch (error) {
@@ -68,9 +77,9 @@ function RecipientDialog({ onClose }: { readonly onClose: () => void }): JSX.Ele
   return (
     <Dialog
       title={t("newMessage")}
-      onClose={onClose}
+      onClose={close}
       onSubmit={() => {
-        if (first !== undefined) void open(first);
+        if (first !== undefined) void writeTo(first);
       }}
     >
       <TextField
@@ -89,7 +98,7 @@ function RecipientDialog({ onClose }: { readonly onClose: () => void }): JSX.Ele
       <ul>
         {newNumber !== undefined && (
           <li>
-            <button type="button" class="menu-item" onClick={() => void open(newNumber)}>
+            <button type="button" class="menu-item" onClick={() => void writeTo(newNumber)}>
               <Icon name="phone" />
               <bdi class="grow truncate">
                 {t("newMessageNumber", { number: shownAddress(newNumber) })}
@@ -102,7 +111,7 @@ function RecipientDialog({ onClose }: { readonly onClose: () => void }): JSX.Ele
             key={each.id}
             contact={each}
             refusal={isReachable(each) ? undefined : t("newMessageNoNumber")}
-            onPick={() => void open(each.id)}
+            onPick={() => void writeTo(each.id)}
           />
         ))}
       </ul>
