@@ -70,3 +70,32 @@ test("an erased contact leaves the console's tail and messages, also while the t
     await each.getByText("Hello").first().waitFor();
   }
 });
+
+test("an erased contact leaves the phone, the message, the event and the consent that the console shows", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const from = "+15005550001";
+  await shop.contacts.create({ phone: from, name: "Ann Keller" });
+  const { id, contact_id } = await shop.sandbox.inbound({ from, body: "STOP kumquats" });
+  const { page: phones } = await newTab(context);
+  const { page: message } = await newTab(context);
+  const { page: event } = await newTab(context);
+  const { page: consent } = await newTab(context);
+  await phones.goto(`${url}#/phones`);
+  await message.goto(`${url}#/messages/${id}`);
+  const { data: events } = await shop.events.list({ type: "message.received" });
+  await event.goto(`${url}#/events/${events[0]?.id}`);
+  for (const each of [phones, message, event]) await each.getByText("kumquats").first().waitFor();
+  await consent.goto(`${url}#/access/consent/${contact_id}`);
+  await consent.getByRole("region", { name: from }).waitFor();
+
+  await shop.contacts.erase(contact_id);
+
+  await expect.poll(() => textOf(phones)).not.toMatch(/kumquats|Keller/);
+  for (const each of [message, event, consent]) {
+    await expect.poll(() => textOf(each)).not.toMatch(/kumquats|Keller|500 ?555 ?0001/);
+  }
+});

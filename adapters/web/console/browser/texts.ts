@@ -104,6 +104,7 @@ export const t = defineTexts({
   messageFrom: "From {address}",
   messageLife: "Life of the message",
   messageContent: "Content",
+  messageErased: "The contact of this message was erased",
   messageFields: "Fields",
   messageRaw: "As JSON",
   messageCancel: "Cancel the message",

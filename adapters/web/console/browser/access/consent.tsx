@@ -8,10 +8,12 @@ import {
   dateTime,
   EmptyState,
   ErrorState,
+  go,
   Icon,
   linkTo,
   may,
   place,
+  placeNow,
   Resource,
   shownAddress,
   Skeleton,
@@ -52,6 +54,16 @@ export function ConsentTab(): JSX.Element {
       found.stop();
     };
   }, [found]);
+  useLive({
+    onEvent: ({ type, data }) => {
+      if (type !== "contact.erased") return;
+      if (found.state.peek().data?.some(({ id }) => id === data.contact_id) === true) {
+        void found.reload();
+      }
+      if (placeNow().path[2] === data.contact_id) go(linkTo(["access", "consent"]), true);
+    },
+    onGap: () => void found.reload(),
+  });
   const { data, error } = found.state.value;
   return (
     <div class="consent">

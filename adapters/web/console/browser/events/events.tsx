@@ -220,9 +220,14 @@ function EventDetail({ id, known, type }: EventDetailProps): JSX.Element {
   }, [resource]);
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
   useLive({
-    // The event may be about the message, or quote it.
-    onEvent: ({ type: each }) => {
+    onEvent: ({ type: each, data }) => {
+      // The event may be about the message, or quote it.
       if (each === "message.redacted") refresh();
+      // The server blanks the events that name the contact a little later.
+      const shown = JSON.stringify(resource.state.peek().data?.data ?? {});
+      if (each === "contact.erased" && shown.includes(data.contact_id)) {
+        go(linkTo(["events"], { type }), true);
+      }
     },
     onGap: refresh,
   });

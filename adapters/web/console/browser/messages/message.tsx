@@ -6,6 +6,7 @@ import {
   Button,
   channelName,
   dateTime,
+  EmptyState,
   exactDuration,
   Icon,
   linkTo,
@@ -48,18 +49,29 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
     [id],
   );
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
+  const [isErased, setErased] = useState(false);
   useEffect(() => {
     void resource.reload();
     return () => resource.stop();
   }, [resource]);
   useLive({
-    onEvent: ({ data }) => {
+    onEvent: ({ type, data }) => {
       if ("message_id" in data && data.message_id === id) refresh();
+      const { contact_id } = resource.state.peek().data?.message ?? {};
+      // The server removes the message a little later, so it is not read again.
+      if (type === "contact.erased" && data.contact_id === contact_id) setErased(true);
     },
     onGap: refresh,
   });
   const { data, error } = resource.state.value;
   const back = { href: linkTo(["messages"]), label: t("messages") };
+  if (isErased) {
+    return (
+      <PageView title={t("message")} back={back}>
+        <EmptyState title={t("messageErased")} />
+      </PageView>
+    );
+  }
   if (data === undefined) {
     const title = t("message");
     return (

@@ -26,6 +26,11 @@ export class Handset {
 
   /** Reads the messages again if the event is about this phone. */
   observe(event: Event): void {
+    if (event.type === "contact.erased" && event.data.contact_id === this.contact.peek()?.id) {
+      // The server removes the messages a little later.
+      this.messages.value = [];
+      this.refresh();
+    }
     if (numberOf(event) === this.number || this.isRedacted(event)) this.refresh();
   }
 
@@ -52,23 +57,22 @@ export class Handset {
       });
       const contact = data[0] ?? null;
       this.contact.value = contact;
-      if (contact === null) {
-        this.messages.value ??= [];
-      } else {
-        const page = await api.get<Page<Message>>("v1/messages", {
-          contact_id: contact.id,
-          limit: maxMessages,
-        });
-        // A message that was put meanwhile may be missing in this page. It has asked for another one.
-        if (this.messages.peek() !== shown) return;
-        this.messages.value = page.data
-          .filter(({ from, to }) => from === this.number || to === this.number)
-          .toReversed();
-      }
+      const messages = contact === null ? [] : await this.messagesOf(contact);
+      // A message that was put meanwhile may be missing among them. It has asked for another load.
+      if (this.messages.peek() !== shown) return;
+      this.messages.value = messages;
       this.error.value = undefined;
     } catch (error) {
       this.error.value = error;
     }
+  }
+
+  private async messagesOf({ id }: Contact): Promise<readonly Message[]> {
+    const { data } = await api.get<Page<Message>>("v1/messages", {
+      contact_id: id,
+      limit: maxMessages,
+    });
+    return data.filter(({ from, to }) => from === this.number || to === this.number).toReversed();
   }
 
   /** Sends a text from this phone to the account. */
