@@ -427,8 +427,8 @@ test("a person writes first where a narrow window hides the list, and may change
   const answered = page.waitForResponse((response) => response.request().method() === "POST");
   opening.resolve();
   await (await answered).finished();
-  await page.getByRole("link", { name: "Back" }).click();
+  await page.setViewportSize({ width: 1440, height: 900 });
   await expect.poll(() => page.locator(".row").count()).toBe(2);
-  expect(page.url()).toBe(`${url}#/all`);
+  expect(page.url()).toBe(`${url}#/all/${id}`);
   expect(faults).toEqual([]);
 });
