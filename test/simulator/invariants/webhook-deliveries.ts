@@ -34,6 +34,8 @@ export const deliveriesProgress: Invariant = {
   check(world) {
     const { database, clock } = world;
     const expected: (readonly [webhook_id: string, event_id: string])[] = [];
+    /** When each webhook was committed. The wall clock may have been set since its transaction ran. */
+    const committedAt = new Map<string, number>();
     return {
       *commit(_engine, writes) {
         for (const write of writes) {
@@ -41,8 +43,10 @@ export const deliveriesProgress: Invariant = {
           const description = missingJob(world, write.row as unknown as WebhookRow);
           if (description !== undefined) yield { about: [String(write.row["id"])], description };
         }
+        const now = clock.monotonic();
+        for (const { id } of insertedRows(writes, webhooks)) committedAt.set(id, now);
         const existing = allRows(database, webhooks).filter(
-          ({ created_at }) => created_at < clock.now() - maxCommitMs,
+          ({ id }) => (committedAt.get(id) ?? now) < now - maxCommitMs,
         );
         for (const { id, type } of insertedRows(writes, events)) {
           const patterns = patternsOf(type);
