@@ -3,8 +3,9 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
 import { sharedChromium } from "../support/chromium.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
+import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -45,6 +46,30 @@ test("an erased contact leaves the list, the search and the conversation that a 
     "Keller",
   );
   expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
+});
+
+test("an erased contact leaves a list that gets no events, once it is read again", async ({
+  skip,
+}) => {
+  const { engine, shop } = await newShop();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "events:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const receive = (from: string, body: string) => shop.sandbox.inbound({ from, body });
+  const { contact_id } = await receive("+15005550001", "I like kumquats.");
+  await receive("+15005550002", "Hello");
+  await page.goto(`${url}#/all`);
+  await page.locator(".row", { hasText: "kumquats" }).waitFor();
+  await shop.contacts.erase(contact_id);
+  // A request of the page fails, and then the server is back.
+  stop();
+  await page.locator(".row", { hasText: "Hello" }).click();
+  await page.locator(".banner").waitFor();
+  restart();
+  await page.locator(".row", { hasText: "kumquats" }).waitFor({ state: "detached" });
+  await page.locator(".row", { hasText: "Hello" }).waitFor();
 });
 
 test("an erased contact leaves the console's tail and messages, also while the tail is paused", async ({

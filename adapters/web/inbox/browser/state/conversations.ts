@@ -1,7 +1,7 @@
 /** The conversations that the page knows, and the lists that show them. */
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Conversation, Page } from "../../../../../src/index.ts";
-import { api } from "../../../shared/browser/index.ts";
+import { api, ApiError } from "../../../shared/browser/index.ts";
 import { nextSequence } from "./order.ts";
 import { OrderedList } from "./ordered-list.ts";
 import { byView, isShown, type ListQuery, requestOf } from "./views.ts";
@@ -97,6 +97,16 @@ export async function fetchConversation(id: string, signal?: AbortSignal): Promi
   return found;
 }
 
+/** Reads a conversation again. Its row goes if no event has told that its contact was erased. */
+async function refetch(id: string): Promise<void> {
+  try {
+    await fetchConversation(id);
+  } catch (error) {
+    // After other errors, the row stays as it is.
+    if (error instanceof ApiError && error.status === 404) list.remove(id);
+  }
+}
+
 const fetchDelayMs = 400;
 const maxFetched = 10;
 const wanted = new Set<string>();
@@ -113,7 +123,7 @@ export function fetchSoon(id: string): void {
       void list.reload();
       return;
     }
-    for (const each of ids) void fetchConversation(each).catch(() => {});
+    for (const each of ids) void refetch(each);
   }, fetchDelayMs);
 }
 
@@ -176,7 +186,7 @@ class ConversationList {
           putResponse(each, sequence);
           changed.add(each.id);
         }
-        for (const id of unlisted) void fetchConversation(id).catch(() => {});
+        for (const id of unlisted) void refetch(id);
       }
     });
     this.placeSoon();
