@@ -333,9 +333,9 @@ export interface Webchat {
   mark(id: string, input: WithoutId<VisitorMark>, options?: CommandOptions): Promise<void>;
   /**
    * Opens a stream of the messages to the visitor, each once and in order: those after
-   * `last_event_id`, or those since the session was opened. A message that is redacted, in either
-   * direction, comes again with `body: null`. With `last_event_id`, all messages up to it count as
-   * delivered. An address can have five streams in one process. One more ends the
+   * `last_event_id`, or those since the session was opened. When a message to or from the visitor
+   * is redacted, the stream contains it with `body: null`. With `last_event_id`, all messages up to
+   * it count as delivered. An address can have five streams in one process. One more ends the
    * oldest. The stream ends when the loop is left, when `options.signal` aborts, when the session
    * expires, or when the engine stops.
    * @throws TidingsError `not_found` when the session does not exist or has expired; `overloaded`

@@ -3,8 +3,8 @@ import * as z from "zod";
 import { name, timestamp, webUrl } from "../kernel/index.ts";
 
 /**
- * The id that the host application uses for one of its people. It is a part of a path, and every
- * HTTP client removes the parts `.` and `..`, also when they are percent-encoded.
+ * The id that the host application uses for one of its people. It is a segment of a URL's path.
+ * HTTP clients remove the segments `.` and `..`, also when they are percent-encoded.
  */
 const operatorId = name(200)
   .refine((id) => id !== "." && id !== "..", {

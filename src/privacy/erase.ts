@@ -90,7 +90,8 @@ const startErasure: Command<ById, Erased> = {
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
     // Read again: closing a conversation writes its contact.
     const gone = [await contactToChange(tx, id), ...merged];
-    // The event names the contact in its data alone: events of the contact lose their deliveries.
+    // The contact is only in the data of this event and is not its subject. The erasure cancels the
+    // pending deliveries of events whose subject is the contact.
     for (const { id: contact_id } of gone) {
       appendEvent(tx, services.drawId, contactErased, { contact_id }, {});
     }

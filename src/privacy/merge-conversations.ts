@@ -63,7 +63,7 @@ async function keepWaiting(
     await handOff(tx, drawId, kept, { rule: null, reason, summary: "" });
   } else {
     const waiting_since = Math.min(kept.waiting_since ?? since, since);
-    // What the contact wrote would have ended a snooze here too.
+    // In this conversation, the contact's message would have ended the snooze too.
     const open = statusPatch({ status: "open" });
     await changeConversation(tx, drawId, kept, { ...open, waiting_since });
   }

@@ -95,9 +95,9 @@ const webchatRoutes: readonly ApiRoute[] = [
       "Sends each message once and in order, even across reconnections. An event's `data` is a " +
       "`WebchatMessage`, and its `id` is the message's number in the mailbox. When a browser " +
       "reconnects with an id, all messages up to it count as delivered. An address can have five " +
-      "streams. One more ends the oldest. When a message is redacted, in either direction, an " +
-      "`event: redaction` has it without its text. Events without an id report the present " +
-      "state. " +
+      "streams. One more ends the oldest. When a message to or from the visitor is redacted, an " +
+      "`event: redaction` has the message without its text. Events without an id report the " +
+      "present state. " +
       "`event: state` has a `WebchatState`: when the stream opens, and after each change. " +
       "`event: typing` has the `author` (`human` or `agent`) and the `author_name` of somebody " +
       "who is typing. It holds for 6 seconds, or until the message arrives.",

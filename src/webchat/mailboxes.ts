@@ -30,9 +30,9 @@ export async function deliverWebchatMessage(
 }
 
 /**
- * Lets the browsers that may show a message remove its text. The message moves to the end of its
- * mailboxes, so a stream sends it again, without the text. A visitor's own message is in no
- * mailbox before.
+ * Lets the browsers that may show a redacted message remove its text. The message moves to the end
+ * of its mailboxes, so streams send it again, without the text. A visitor's own message was in no
+ * mailbox and is added.
  */
 export async function mailRedaction(
   tx: Tx,
@@ -40,7 +40,8 @@ export async function mailRedaction(
 ): Promise<void> {
   if (channel !== "webchat") return;
   const entries = await tx.list(mailOfMessage, [id], maxIdentities);
-  // A message that was never delivered is in no browser. A look-up must not find it in a mailbox.
+  // No browser has a message that was never delivered. It must not be added to a mailbox now, since
+  // a look-up would conclude that it was sent.
   if (direction === "outbound" && entries.length === 0) return;
   for (const entry of entries) tx.remove(mail, entry);
   const address = direction === "inbound" ? from : to;
@@ -55,14 +56,15 @@ export async function mailRedaction(
 async function identitiesBeside(tx: Tx, address: string): Promise<readonly Seen<IdentityRow>[]> {
   const identity = await tx.get(identityByAddress, ["webchat", address], { hold: true });
   if (identity === undefined) return [];
-  // Held, and read before the addresses: a merge that adds addresses writes the contact.
+  // A merge that adds addresses writes the contact. So the contact is held before its addresses are
+  // read.
   await tx.get(contactById, [identity.contact_id], { hold: true });
   return tx.list(identitiesOfContact, [identity.contact_id, "webchat"], maxIdentities);
 }
 
 /**
- * Each entry also writes the mailbox's row, so concurrent writers conflict and no number is used
- * twice.
+ * Adds a message to a mailbox. This also writes the mailbox's row, so concurrent writers conflict
+ * and no number is used twice.
  */
 async function append(tx: Tx, message_id: MessageId, identity: Seen<IdentityRow>): Promise<void> {
   const { address } = identity;

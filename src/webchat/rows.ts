@@ -40,8 +40,8 @@ export const webchatSessionsByExpiry = webchatSessions.acrossScopes.index("by_ex
 ]);
 
 /**
- * The messages sent to an address, numbered 1, 2, 3 … A redacted message moves to the next number
- * and leaves a gap. A browser reports its position by number.
+ * The messages sent to an address, numbered 1, 2, 3 … A redacted message gets the next number, and
+ * its earlier one is left out. A browser reports its position by number.
  */
 export const mailboxes = scoped("webchat_mailboxes", {
   address: text(),

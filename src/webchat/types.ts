@@ -281,7 +281,7 @@ export const webchatMessagePageSchema = z
 export interface StreamedWebchatMessage {
   /** The place of the message: its number in the visitor's mailbox. Use it as `last_event_id`. */
   readonly id: string;
-  /** The message to the visitor. Or a redacted one in either direction, whose `body` is null. */
+  /** A message to the visitor, or a redacted message to or from the visitor: its `body` is null. */
   readonly message: WebchatMessage;
 }
 

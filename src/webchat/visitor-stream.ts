@@ -171,8 +171,8 @@ function entriesAfter(
 
 /**
  * Uses the current messages: a redacted message has no body, and an erased one is skipped. Over
- * HTTP, redacted messages have an event type of their own, so that a page which only shows messages
- * does not get them.
+ * HTTP, redacted messages have an event type of their own, so that a page which only listens for
+ * messages does not show them.
  */
 async function messagesOf(
   reads: Reads,

@@ -75,8 +75,8 @@ export interface EventMap {
   /** A contact's data or addresses changed: by the API, an import, a merge or a webchat session. */
   readonly "contact.updated": ContactUpdatedData;
   /**
-   * A contact was erased, or a contact that was merged into it. Erase it from your copies, too. It
-   * keeps no order with the contact's other events.
+   * A contact was erased, or had been merged into a contact that was erased. Erase it from your
+   * copies, too. Other events of the contact may arrive after this one.
    */
   readonly "contact.erased": ContactErasedData;
   /** An address opted out. */

@@ -54,8 +54,9 @@ export async function latestQuestions(
 }
 
 /**
- * Returns the address to which messages of the contact are answered: the last one that wrote and
- * has not opted out of the sender that it last wrote to. Undefined if there is none.
+ * Returns the address to which the agent answers these messages: the one that wrote last, apart
+ * from addresses that have opted out of the sender that they last wrote to. Undefined if none is
+ * left.
  */
 export async function addressToAnswer(
   tx: Tx,

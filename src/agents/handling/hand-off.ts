@@ -55,8 +55,8 @@ export function handOff(
 }
 
 /**
- * Puts the conversation of a person who gives it up in the queue for other people. A snooze stays:
- * the person chose when the conversation needs somebody again.
+ * Puts an active conversation in the queue because its person was unassigned. A snooze stays: a
+ * person chose when the conversation needs somebody again.
  */
 export function giveUp(
   tx: Tx,

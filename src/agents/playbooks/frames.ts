@@ -18,8 +18,8 @@ export interface Frame {
   /** Whether the step has asked already. */
   readonly asked: boolean;
   /**
-   * The first message with the question. Absent if the step has not asked, and in what engines of
-   * earlier versions write.
+   * The first message with the question. Absent if the step has not asked, or if an earlier
+   * version of the engine wrote the frame.
    */
   readonly asked_in?: MessageId;
   /** Invalid answers to the step. */
@@ -96,7 +96,10 @@ export function stepOf(
   return definition?.steps.find(({ id }) => id === frame.step);
 }
 
-/** Returns the frames after the question of the innermost one was put in a message, if it asked. */
+/**
+ * Returns the frames with the message that contains the question of the innermost one. Changes
+ * nothing if its step has not asked, or if its message is known already.
+ */
 export function askedIn(frames: readonly Frame[], message_id: MessageId): readonly Frame[] {
   const frame = frames.at(-1);
   if (frame?.asked !== true || frame.asked_in !== undefined) return frames;
@@ -104,8 +107,8 @@ export function askedIn(frames: readonly Frame[], message_id: MessageId): readon
 }
 
 /**
- * Returns the frames after the message with the question of the innermost one was lost: its step
- * has not asked.
+ * Returns the frames as if the step of the innermost one had not asked, because the message with
+ * its question will never be sent.
  */
 export function notAsked(frames: readonly Frame[]): readonly Frame[] {
   const frame = frames.at(-1);

@@ -112,8 +112,8 @@ export function denyOverdueCalls(run: CallsAndSteps, at: number): CallsAndSteps 
 }
 
 /**
- * Returns the calls and steps of a run that ends. Nobody can decide any more about a call that
- * waits, and the run tells that it was not made.
+ * Returns the calls and steps of a run that ends. Its waiting calls are denied, because nobody can
+ * decide about them any more. So the run shows that they were not made.
  */
 export function denyOpenCalls(run: CallsAndSteps, at: number): CallsAndSteps {
   return denyCalls(run, { which: () => true, error: "run_ended", at });

@@ -49,7 +49,7 @@ export async function endTurn(
   });
 }
 
-/** Saves what a turn has done that did not end. Returns false if the lease was lost. */
+/** Saves what an unfinished turn has done so far. Returns false if the lease was lost. */
 export async function saveTurn(
   tx: Tx,
   claim: Claim<"turn">,
@@ -73,9 +73,11 @@ async function conclude(
   const { drawId } = context.services;
   const author = { type: "agent", id: run.agent_id } as const;
   const { text } = outcome;
-  // After an approval, the agent has answered the messages already.
+  // A run that continues after an approval answers no new messages. Its reply goes to the address
+  // that the latest messages came from.
   const asked = run.resumed ? await latestQuestions(tx, current.conversation) : answers;
-  // An opt-out since the turn began refuses the reply.
+  // If every address has opted out since the turn began, the last one is used, and the opt-out
+  // refuses the reply.
   const to = (await addressToAnswer(tx, asked)) ?? asked.at(-1)?.from;
   const sent = await sendAs(tx, current.conversation, author, { text, to }, context);
   const isRefused = sent.error !== null;

@@ -116,7 +116,7 @@ export class MoveMaker {
   async #think({ task, ...permissions }: Think): Promise<ModelResult> {
     const started_at = this.#options.runtime.clock.now();
     const thought = await this.#ask(task, permissions);
-    // A call that was cut off did not fail.
+    // A call that was aborted is not recorded as a failed step.
     if (thought.answer === null && this.#options.abort.aborted) return thought;
     const { text, intent, confidence, handoff, playbook_id, calls } = thought.answer ?? {};
     const output = { text, intent, confidence, handoff, playbook_id, calls };

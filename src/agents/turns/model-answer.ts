@@ -67,8 +67,8 @@ const forms: Readonly<Record<keyof ModelAnswer, string>> = {
 export const answerForm = `{ ${Object.values(forms).join(", ")} }`;
 
 /**
- * A model, or `agents.redact`, returned something that cannot be used. The message quotes nothing of
- * it.
+ * A model, or `agents.redact`, returned something that cannot be used. The error's message does not
+ * quote it.
  */
 export class UnusableResult extends Error {
   override readonly name = "UnusableResult";

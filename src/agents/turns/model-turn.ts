@@ -75,15 +75,15 @@ export function modelTurn({
 }
 
 /**
- * Returns a function that removes what `redact` removes. A `redact` that returns no text, such as
- * an async function, must not go unnoticed.
- * @throws UnusableResult from the function, if `redact` does not return a string
+ * Returns a function that calls `redact` and checks the result. An async `redact`, for example,
+ * would put promises in place of the contact's words. The function throws `UnusableResult` if
+ * `redact` does not return a string.
  */
 function checkedRedact(redact: ModelTurnInput["redact"]): ModelTurnInput["redact"] {
   return (text) => {
     const redacted: unknown = redact(text);
     if (typeof redacted === "string") return redacted;
-    // The rejection of a promise that nobody handles would end the process.
+    // An unhandled rejection would end the process.
     void Promise.resolve(redacted).catch(() => undefined);
     throw new UnusableResult(`agents.redact must return a string, got ${kindOf(redacted)}`);
   };

@@ -87,8 +87,8 @@ export async function readFacts(
 }
 
 /**
- * Whether the contact cannot know a message yet: a policy has deferred it, or it waits for its
- * sender or its carrier.
+ * Whether a message has not been sent yet, so that the contact cannot know it: a policy has
+ * deferred it, or it waits in the queue.
  */
 function isUnsent({ status }: Pick<MessageRow, "status">): boolean {
   return status === "scheduled" || status === "queued";

@@ -27,7 +27,7 @@ export type RunState =
    * cancels the run. The session is null if it is not the agent's.
    */
   | (RunRows & { readonly state: "dropped" })
-  /** The run is not open. It is undefined if it was erased, or if its conversation was. */
+  /** The run is not open. `run` is undefined if the run or its conversation was erased. */
   | (Pick<RunRows, "session"> & {
       readonly state: "closed";
       readonly run: RunRows["run"] | undefined;

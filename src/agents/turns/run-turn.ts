@@ -100,7 +100,7 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
         background,
       );
     } catch (error) {
-      // A policy may have failed. The turn is taken again, but its tokens are used.
+      // For example, a policy failed. The turn is taken again, but it has used tokens already.
       await store.commit(claim, save, background);
       throw error;
     }

@@ -9,9 +9,9 @@ import { type Claim, leaseMs, renew } from "../../queue/index.ts";
 import { readRunState, type RunState } from "./run-state.ts";
 
 /**
- * Saves the steps, calls and usage of a turn that does not conclude. Otherwise calls could be made
- * twice, and tokens would not be counted. A run that has ended keeps its record, and only its usage
- * grows: each of its calls is saved when it ends.
+ * Saves the steps, calls and usage of a turn that has not concluded. Otherwise calls could be made
+ * twice, and tokens would not be counted. If the run is no longer open, only its usage is saved: it
+ * keeps its steps, and the end of each call is saved separately.
  */
 export function saveProgress(tx: Tx, state: RunState, { steps, calls, usage }: Progress): void {
   const { run, session } = state;

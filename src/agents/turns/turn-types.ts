@@ -141,7 +141,7 @@ export interface TurnFacts {
   /** Approved calls that have not been made yet. */
   readonly approved: readonly { readonly action: string; readonly input: Json }[];
   /**
-   * Whether a playbook waits for an approval, or until its question is sent. Messages in the
+   * Whether a playbook waits for an approval, or for its question to be sent. Messages in the
    * meantime do not answer the playbook.
    */
   readonly isPaused: boolean;
