@@ -10,7 +10,7 @@ export const setupTexts = {
   webhookAdd: "Add webhook",
   webhookEdit: "Edit",
   webhookUrlHint: "An https address with a public host. The sandbox also accepts http.",
-  webhookAllEvents: "All, also types that later versions add",
+  webhookAllEvents: "All, including types that later versions add",
   webhookOrdering: "Order",
   orderingNone: "Several at once",
   orderingFifo: "One at a time, in the order of the events",

@@ -144,7 +144,7 @@ export const t = defineTexts({
   outcomeRejected: "rejected, not sent",
   outcomeAmbiguous: "answer lost, may have been sent",
   lifeAnswered: "Answered after {time}",
-  lifeLost: "Lost after {time}",
+  lifeLost: "Answer lost after {time}",
   lifeProviderCode: "Carrier's code {code}",
   lifeProviderId: "Carrier's id {id}",
   lifeLookupSent: "Look-up: the carrier has sent it",
