@@ -46,7 +46,7 @@ if (window.tidings === undefined && script instanceof HTMLElement) {
     draw = widgetOf(chat, options);
     chat.start();
     draw();
-    // No event tells of that.
+    // No event reports a new day or a new time zone.
     setInterval(draw, redrawMs);
     document.addEventListener("visibilitychange", draw);
   };

@@ -1,7 +1,7 @@
 /** What the chat remembers in this browser, also for the other tabs. */
 import type { ChatOptions } from "./options.ts";
 
-/** Runs `work`. A browser may refuse to store anything. The chat then works until the page is left. */
+/** Runs `work`. If the browser refuses to store anything, the chat works until the page is left. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

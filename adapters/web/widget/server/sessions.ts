@@ -11,7 +11,7 @@ import type { WidgetEngine, WidgetSettings } from "./options.ts";
 import { type PageOrigin, pageOrigin } from "./origins.ts";
 
 const hourMs = 3_600_000;
-/** The latest networks have counts of their own. All others count only in total. */
+/** The most networks whose sessions are counted. Beyond it, the least recent one is forgotten. */
 const maxNetworks = 10_000;
 /** Browsers keep no cookie longer than 400 days. Each new session restarts this time. */
 const cookieSeconds = 400 * 24 * 3_600;
@@ -100,7 +100,7 @@ function networkOf(address: string | undefined): string | undefined {
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString();
 }
 
-/** The port keeps the cookies of servers on other ports of the host apart. */
+/** Servers on different ports of a host share cookies, so the name contains the port. */
 function cookieName({ headers }: ApiRequest): string {
   const port = portOf(headers);
   return port === undefined ? "tidings_visitor" : `tidings_visitor_${port}`;

@@ -22,7 +22,7 @@ import { Typing } from "./typing.ts";
 /** What the view shows. */
 export interface ChatState {
   readonly isOpen: boolean;
-  /** `new`: this visitor has not written yet. `failed`: there is no session to be had. */
+  /** `new`: this visitor has not written yet. `failed`: no session can be opened. */
   readonly phase: ThreadUpdates["phase"];
   readonly isInterrupted: boolean;
   /** In order of time. */
@@ -118,7 +118,7 @@ export class Chat {
       this.#readShown();
     });
     window.addEventListener("online", () => this.#retries.wake());
-    // A browser does not keep a page with a connection for the way back to it.
+    // A browser keeps no page with an open connection in its back/forward cache.
     window.addEventListener("pagehide", () => this.#updates.disconnect());
     window.addEventListener("pageshow", ({ persisted }) => persisted && this.#resume());
     this.#resume();

@@ -1,4 +1,4 @@
-/** What the page hears of its chat. */
+/** The events of the chat that the page can listen to. */
 import type { WebchatMessage } from "../../../../../src/index.ts";
 
 /** What a page can listen to. */

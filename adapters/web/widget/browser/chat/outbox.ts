@@ -20,7 +20,7 @@ export interface Pending {
   readonly state: "sending" | "waiting" | "failed" | "unconfirmed";
 }
 
-/** How many may wait. The visitor can write more when some are sent. */
+/** How many messages may wait. The visitor can write more when some are sent. */
 const maxPending = 20;
 
 const prefix = "outbox:";

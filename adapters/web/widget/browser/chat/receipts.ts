@@ -3,7 +3,7 @@ import type { WebchatMessage } from "../../../../../src/index.ts";
 import { Refused, type VisitorApi } from "../connection/visitor-api.ts";
 import { placeOf } from "./thread.ts";
 
-/** How many marks may wait to be reported. The oldest are dropped. */
+/** How many marks may wait to be reported. If there are more, the oldest are dropped. */
 const maxMarks = 100;
 
 export class Receipts {

@@ -15,7 +15,7 @@ export interface UpdatesContext {
   readonly retries: Retries;
   /** The stream is open in this tab. */
   readonly onOpen: () => void;
-  /** The newest messages are loaded. `isOther`: they belong to another contact than those before. */
+  /** The newest messages are loaded. `isOther`: they belong to another contact than before. */
   readonly onLoaded: (isOther: boolean) => void;
   /** News came from the stream or from another tab. Messages are not in the thread yet. */
   readonly onNews: (news: ChatNews) => void;
@@ -36,7 +36,7 @@ export class ThreadUpdates {
     this.#context = context;
   }
 
-  /** `new`: nothing was loaded yet. `failed`: there is no session to be had. */
+  /** `new`: nothing was loaded yet. `failed`: no session can be opened. */
   get phase(): "new" | "loading" | "ready" | "failed" {
     return this.#phase;
   }
@@ -121,7 +121,7 @@ export class ThreadUpdates {
       });
   }
 
-  /** Reads the stream for all tabs, until it ends. Resolves with false, since it is to go on. */
+  /** Reads the stream for all tabs, until it ends. Resolves with false, so that it is repeated. */
   async #lead(signal: AbortSignal): Promise<boolean> {
     const { api, history, thread, onOpen } = this.#context;
     this.#leads = true;

@@ -22,8 +22,8 @@ export class Thread {
   /** The place up to which no message is missing, from the earliest one on. */
   #complete = "";
   /**
-   * The ids of messages that were redacted. A page that the server read before, and that arrives
-   * after, still has their texts.
+   * The ids of messages that were redacted. A page of messages that the server read before a
+   * redaction, but that arrives after it, still has the text.
    */
   readonly #redacted = new Set<string>();
 

@@ -3,7 +3,7 @@ import { Refused } from "./visitor-api.ts";
 
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
-/** Work that took longer had succeeded for a while, such as a stream. The pauses begin anew. */
+/** Work that took longer, such as a stream, had succeeded. After it, pauses are short again. */
 const shortMs = 10_000;
 
 /** Whether the same work may succeed later. */

@@ -8,13 +8,13 @@ import type {
 import { eventParser } from "../../../shared/browser/connection/event-parser.ts";
 import type { Session, VisitorApi } from "./visitor-api.ts";
 
-/** A message or its redaction, and the number of that in the visitor's mailbox. */
+/** A message or its redaction, with its number in the visitor's mailbox. */
 export interface Arrival {
   readonly number: number;
   readonly message: WebchatMessage;
 }
 
-/** Where a stream begins, and who gets what it brings. */
+/** Where a stream begins, and what is called with what arrives. */
 export interface StreamReader {
   /** The number of the last message that arrived. */
   readonly after: number;
@@ -25,7 +25,7 @@ export interface StreamReader {
   readonly onSignal: (signal: WebchatSignal) => void;
 }
 
-/** How long a stream may bring nothing. The server writes a comment every 15 s. */
+/** How long a stream may be silent. The server writes a comment every 15 s. */
 const silenceMs = 45_000;
 
 /** Resolves when the server ends the stream. Rejects when the connection is lost or is silent. */

@@ -19,7 +19,7 @@ interface ComposerState {
 
 /** The engine's limit, in code points. */
 const maxCharacters = 1_600;
-/** With so many characters, the number of the remaining ones is shown. */
+/** From this number of characters on, the number of the remaining ones is shown. */
 const shownFrom = 1_400;
 
 /** The field and its button. A text that is not sent yet survives a reload of the tab. */

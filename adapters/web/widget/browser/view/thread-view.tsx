@@ -76,8 +76,8 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
 
   readonly #onScroll = (): void => {
     const list = this.#list.current;
-    // A new width wraps texts anew, which also scrolls the list. The observer runs next, and needs to
-    // know whether the list was at its end before.
+    // A new width wraps texts anew, which also scrolls the list. The observer runs next. It needs
+    // to know whether the list was at its end before that.
     if (list === null || list.clientWidth !== this.#width) return;
     this.#isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < nearEnd;
     if (this.#isAtEnd && this.state.hasNewer) this.setState({ hasNewer: false });
