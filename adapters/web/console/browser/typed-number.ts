@@ -1,6 +1,6 @@
 /**
- * The number that a person typed. A text that is no number stays a text, so that the server names
- * the problem of its field. Undefined if the field is empty.
+ * The number that a person typed. A text that is no number is returned as it is, so that the server
+ * refuses it and names the field. Undefined if the field is empty.
  */
 export function numberIn(text: string): number | string | undefined {
   const trimmed = text.trim();

@@ -6,7 +6,7 @@ export const tabId = newKey();
 
 const lockOf = (tab: string): string => `tidings:tab:${tab}`;
 
-/** Whether this tab learns that another is closed. A plain http address has no locks. */
+/** Whether this tab learns that another one was closed. Needs locks, which plain http lacks. */
 export const seesTabsEnd = "locks" in navigator;
 
 if (seesTabsEnd) void navigator.locks.request(lockOf(tabId), () => new Promise(() => {}));

@@ -1,8 +1,9 @@
 import type { TimelineEntry } from "../../../../src/index.ts";
 
 /**
- * Returns a timeline with each attempt as it ended at the time. An attempt whose answer was lost
- * becomes `rejected` once a look-up finds that nothing was sent, but no carrier has refused it.
+ * Returns a timeline in which each attempt has the outcome that it ended with. The engine changes
+ * an attempt from `ambiguous` to `rejected` once a look-up finds that nothing was sent. But no
+ * carrier has refused such an attempt.
  */
 export function withOutcomesAtTheTime(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   const lookups = entries.filter((entry) => entry.type === "lookup");

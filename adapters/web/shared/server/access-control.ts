@@ -35,7 +35,7 @@ export class AccessControl {
   }
 
   /**
-   * Refuses a request from elsewhere, unless the host application decides.
+   * Refuses a request from another machine, unless the host application decides by `authorize`.
    * @throws TidingsError `local_only`
    */
   refuseRemote(request: ApiRequest): void {

@@ -16,7 +16,7 @@ const localOperator: CheckedAccess = {
   may: [...keyScopes],
 };
 
-/** Bytes of a token. So many cannot be guessed. */
+/** The number of random bytes in a token, too many to guess. */
 const tokenBytes = 24;
 /** Sign-ins per second, over all clients. */
 const attemptsPerSecond = 5;
@@ -81,7 +81,7 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** The port keeps the cookies of servers on other ports of the host apart. */
+/** Servers on different ports of a host share cookies, so the name contains the port. */
 const cookieName = (headers: readonly string[]): string =>
   `tidings_session_${portOf(headers) ?? "80"}`;
 

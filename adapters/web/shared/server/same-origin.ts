@@ -2,12 +2,12 @@
 import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 
-/** A page sends this header with every request. Another origin can send it only after a preflight. */
+/** A page sends this header with each request. Another origin can do so only after a preflight. */
 const proofHeader = "tidings-page";
 
 /**
  * Refuses requests that another website made the browser send. The header proves that the page sent
- * one. Writes need a second proof, in case a proxy answers preflights.
+ * the request. Writes need a second proof, in case a proxy answers preflights.
  * @throws TidingsError `foreign_origin`
  */
 export function refuseForeign({ method, headers }: ApiRequest): void {

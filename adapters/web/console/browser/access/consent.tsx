@@ -26,7 +26,7 @@ import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
 
-/** The search waits until a person has typed nothing for so long. */
+/** The search begins when the person has typed nothing for this time. */
 const typingPauseMs = 250;
 
 /** Finds a contact, and shows what each of its addresses allows, with the evidence. */

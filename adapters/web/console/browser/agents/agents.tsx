@@ -24,7 +24,7 @@ import { PlaybookPage } from "./playbook.tsx";
 import { Approvals } from "./runs/approvals.tsx";
 import { RunPage } from "./runs/run.tsx";
 
-/** By the address: the agents and playbooks, one of them, a form for one, or a run. */
+/** Shows what the address names: all agents and playbooks, one of them, its form, or a run. */
 export function AgentsPage(): JSX.Element {
   const [, first, second, third] = place.value.path;
   if (first === undefined) return <AgentList />;

@@ -26,7 +26,7 @@ interface EnableButtonProps<Data> {
   readonly path: string;
   readonly resource: Resource<Data>;
   readonly enabled: boolean;
-  /** The messages after it was enabled, and after it was disabled. */
+  /** What the toast says after the agent or playbook was enabled, or after it was disabled. */
   readonly messages: { readonly enabled: string; readonly disabled: string };
 }
 
@@ -59,7 +59,7 @@ interface EditButtonsProps {
   readonly name: string;
   /** What happens when it is deleted. */
   readonly deleteHint: string;
-  /** The message after it was deleted. */
+  /** What the toast says after the agent or playbook was deleted. */
   readonly deletedMessage: string;
 }
 

@@ -104,8 +104,8 @@ export function lifeOf({ entries: given, status, sendAt, now: clock }: LifeInput
 }
 
 /**
- * The timeline has an attempt before the status `sending` that it begins with, and with the outcome
- * that came later. So it reads better after that status.
+ * Moves each attempt behind the status `sending`. The timeline has the attempt before it, because
+ * the attempt caused it. But the attempt is shown with its outcome, which came after that status.
  */
 function withAttemptsAfterSending(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   return entries.flatMap((entry, index) => {

@@ -14,7 +14,7 @@ export class Handset {
   readonly messages = signal<readonly Message[] | undefined>(undefined);
   /** The contact with the number. Null while there is none. */
   readonly contact = signal<Contact | null>(null);
-  /** Why the last reading failed. */
+  /** Why the last load failed. */
   readonly error = signal<unknown>(undefined);
   /** Reads the messages again soon. */
   readonly refresh: () => void;
@@ -58,7 +58,7 @@ export class Handset {
       const contact = data[0] ?? null;
       this.contact.value = contact;
       const messages = contact === null ? [] : await this.messagesOf(contact);
-      // A message that was put meanwhile may be missing among them. It has asked for another load.
+      // They may lack a message that `put` has added meanwhile. It has asked for another load.
       if (this.messages.peek() !== shown) return;
       this.messages.value = messages;
       this.error.value = undefined;

@@ -42,7 +42,10 @@ export function EventChoice({ chosen, onChange }: EventChoiceProps): JSX.Element
   );
 }
 
-/** Leaves out what another pattern covers. The form keeps it, in case that one is taken back. */
+/**
+ * Leaves out patterns that another pattern covers. The form keeps them, in case the person
+ * deselects that one.
+ */
 export const withoutCovered = (chosen: readonly EventPattern[]): EventPattern[] =>
   chosen.filter((pattern) => !isCoveredBy(chosen, pattern));
 
@@ -55,8 +58,8 @@ const covers = (wide: string, narrow: string): boolean =>
 const isKind = (pattern: string): boolean => pattern.endsWith(".*");
 
 /**
- * The patterns to choose from. A kind with one type is offered only if the endpoint has it: it says
- * no more than the type.
+ * The patterns to choose from. A kind with one type is offered only if the endpoint has it, because
+ * it matches nothing but that type.
  */
 function offered(chosen: readonly EventPattern[]): readonly EventPattern[] {
   // The endpoint's own patterns are known before the document is loaded.

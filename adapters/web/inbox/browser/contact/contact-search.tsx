@@ -9,7 +9,7 @@ import { contactName } from "../words.ts";
 const searchDelayMs = 250;
 const maxFound = 8;
 
-/** The server accepts no more characters of a search. */
+/** The maximum number of characters that the server accepts in a search. */
 export const maxWords = 200;
 
 export interface ContactSearch {

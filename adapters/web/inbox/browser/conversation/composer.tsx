@@ -35,7 +35,7 @@ import { nameIn } from "../words.ts";
 /** Whether CSS lets the area grow with its text. A script has to lay the page out for each key. */
 const growsItself = CSS.supports("field-sizing", "content");
 
-/** The conversation whose reply is to be written once it is shown. */
+/** The conversation whose reply gets the cursor once the conversation is shown. */
 const nextReply = signal<string | undefined>(undefined);
 
 /** Puts the cursor into the reply of a conversation once it is shown. */

@@ -105,7 +105,7 @@ export function useAnchor(
     box.scrollTop = box.scrollHeight;
     place.current.top = topOf(box);
   };
-  // A reader may have scrolled: the event comes a frame later. What is drawn must not scroll back.
+  // The reader may have scrolled already: the event comes a frame later. Do not scroll them back.
   if (scroller.current !== null && topOf(scroller.current) !== place.current.top) {
     notePlace(scroller.current);
   }

@@ -37,8 +37,8 @@ export const NewMessageButton = (): JSX.Element | null =>
   isAllowed() ? <IconButton icon="compose" label={t("newMessage")} onClick={open} /> : null;
 
 /**
- * Writes to somebody first: opens the conversation with a contact or with a number. Its key works
- * also where a narrow window hides the list, so it must not be inside the list.
+ * Begins a conversation with a contact or a number, or opens the one that exists. Its key and its
+ * dialog also work where a narrow window hides the list, so it must not be inside the list.
  */
 export function NewMessage(): JSX.Element | null {
   useShortcuts(isAllowed() ? [{ key: "m", label: t("newMessage"), run: open }] : []);
@@ -119,6 +119,6 @@ function RecipientDialog(): JSX.Element {
   );
 }
 
-/** Whether the contact has a number. A conversation on a website begins with its visitor. */
+/** Whether the contact has a number. Only a visitor can begin a webchat conversation. */
 const isReachable = ({ identities }: Contact): boolean =>
   identities.some(({ medium }) => medium === "text");

@@ -27,8 +27,8 @@ export const conversationNow = (id: string): Conversation | undefined => known.g
 const changed = new Set<string>();
 
 /**
- * The contacts that were erased while the page was open. Answers that the server read before still
- * have their conversations.
+ * The contacts that were erased while the page was open. A response that the server prepared before
+ * the erasure may still contain their conversations.
  */
 const erased = new Set<string>();
 const maxErased = 1_000;

@@ -6,7 +6,7 @@ import { forgetContact, forgetConversation } from "./drafts.ts";
 import { forgetHandoff } from "./handoffs.ts";
 import { forgetMatchIn } from "./matches.ts";
 
-/** Leaves the contact's conversation if it is open. */
+/** Removes what the page has of the contact. Leaves its conversation if that is open. */
 export function removeErased(contactId: string): void {
   forgetContact(contactId);
   const conversations = dropErased(contactId);

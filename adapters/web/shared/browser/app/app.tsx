@@ -1,4 +1,4 @@
-/** What surrounds every page: the session, the sign-in, the banner, toasts, the list of shortcuts. */
+/** What surrounds every page: session, sign-in, banner, toasts, and the list of shortcuts. */
 import { type ComponentType, type JSX, render } from "preact";
 import { noteTimeZone } from "../clock.ts";
 import { ErrorState, Skeleton } from "../components/states.tsx";
@@ -21,7 +21,7 @@ interface ShellProps {
   readonly nameOf: () => string;
 }
 
-/** How often a page looks whether the browser's time zone has changed. No event tells. */
+/** How often a page looks whether the browser's time zone has changed. No event reports it. */
 const timeZoneMs = 30_000;
 
 /** Starts a page: reads the session, then shows `page` in the element `#app`. */
@@ -34,7 +34,7 @@ export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   setInterval(noteTimeZone, timeZoneMs);
   document.addEventListener("visibilitychange", noteTimeZone);
   await enter(takeToken());
-  // In an open page, a new address with another hash loads nothing again.
+  // The browser does not load the page again when only the hash of the address changes.
   window.addEventListener("hashchange", () => {
     const token = takeToken();
     if (token !== undefined) void enter(token);
@@ -50,7 +50,7 @@ async function enter(token: string | undefined): Promise<void> {
   await loadSession();
   const state = sessionState.peek();
   if (token === undefined || state.status !== "signed_out" || !state.takesToken) return;
-  // If it is the token of an earlier start, the page asks for the present one.
+  // The server refuses the token of an earlier start. The page then asks for the present one.
   await signIn(token).catch(() => {});
 }
 

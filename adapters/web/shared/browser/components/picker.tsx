@@ -22,8 +22,8 @@ interface PickerProps {
   readonly onPick: (id: string) => void;
   readonly onClose: () => void;
   /**
-   * Offers the typed text as a new option. Returns the option, or undefined for none. An option that
-   * is listed already is not offered again.
+   * Offers the typed text as a new option. Returns the option, or undefined for none. An option
+   * that is listed already is not offered again.
    */
   readonly propose?: (typed: string) => PickerOption | undefined;
   /** Stays open after a pick, for several picks. */

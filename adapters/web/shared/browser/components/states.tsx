@@ -72,8 +72,8 @@ export function ErrorNote({ error, onRetry }: ErrorStateProps): JSX.Element {
 }
 
 /**
- * Whether a person can try again. After a 401, the page itself reads again when the person has signed
- * in.
+ * Whether a person can try again. Not after a 401: the page itself loads again when the person has
+ * signed in.
  */
 const canRetry = (error: unknown): boolean => !(error instanceof ApiError) || error.isTemporary;
 

@@ -39,7 +39,7 @@ type TabMessage =
 
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
-/** How long a stream may bring nothing. The server writes a comment every 15 s. */
+/** How long a stream may be silent. The server writes a comment every 15 s. */
 const silenceMs = 45_000;
 /** How many ids of events are kept to recognize repetitions. */
 const maxSeen = 1000;

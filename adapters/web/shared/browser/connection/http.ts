@@ -29,11 +29,11 @@ export interface RequestOptions {
 }
 
 const timeoutMs = 20_000;
-/** A request that the server limits for longer fails, so that the person decides. */
+/** If the server asks for a longer wait, the request fails, and the person decides. */
 const maxRetryAfterMs = 3000;
 const maxRepetitions = 2;
 
-/** Whether the server did nothing. After a 410 it did, and the result has been erased since. */
+/** Whether the server refused a write. A 410 is none: the write was done, its result is erased. */
 const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 410;
 
 /** The address of a path below the mount point. */
@@ -113,8 +113,8 @@ export async function loadFile(path: string, signal: AbortSignal): Promise<Blob>
 }
 
 /**
- * Returns a 2xx response. Repeats an attempt that was limited for a short time. Also repeats one that
- * was refused for want of a session, if the person has signed in since.
+ * Returns a 2xx response. Repeats an attempt that was rate-limited for a short time. Also repeats
+ * one that was refused because there was no session, if the person has signed in since.
  * @throws ApiError for every other response
  */
 async function repeated(attempt: () => Promise<Response>): Promise<Response> {
@@ -136,7 +136,7 @@ async function repeated(attempt: () => Promise<Response>): Promise<Response> {
 /** The headers of every request. Another website cannot send the first one. */
 const pageHeaders = { "Tidings-Page": "1", Accept: "application/json" };
 
-/** The headers of every request but that for the session. They also name the person of this page. */
+/** The headers of every request but that for the session. They also name the page's person. */
 export function personHeaders(): Readonly<Record<string, string>> {
   const session = currentSession.peek();
   return session === undefined

@@ -7,15 +7,15 @@ export const newKey = (): string => {
 };
 
 const maxReplaced = 100;
-/** By the key that a caller gives, the one under which its write is sent now. */
+/** For a caller's key, the key under which its write is sent now. */
 const replacements = new Map<string, string>();
 
 /** Returns the key under which the next write of a caller's key is sent. */
 export const currentKey = (key: string): string => replacements.get(key) ?? key;
 
 /**
- * Sends the next write of this key under a new one, after the server has refused a write. The server
- * would answer under the old one with the stored refusal, even if its reason is gone.
+ * Lets the next write of a caller's key go out under a new key, after the server has refused a
+ * write. Under the old key, the server would repeat the refusal, even if its reason is gone.
  */
 export function replaceKey(key: string): void {
   replacements.set(key, newKey());

@@ -32,7 +32,7 @@ export function probe(): void {
   void askServer().catch(() => {});
 }
 
-/** Ends the asking. */
+/** Notes that the server answers, and stops asking. */
 export function noteReached(): void {
   clearTimeout(probing);
   probing = undefined;

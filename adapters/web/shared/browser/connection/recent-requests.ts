@@ -1,4 +1,4 @@
-/** The requests that the page has made, for those who want to make them too. */
+/** The latest requests of the page. The console shows them to people who call the API. */
 import { signal } from "@preact/signals";
 
 /** A request that the page made. */

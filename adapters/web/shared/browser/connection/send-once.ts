@@ -2,8 +2,8 @@ import { useRef } from "preact/hooks";
 import { newKey } from "./idempotency-keys.ts";
 
 /**
- * Returns a function that sends texts that a person may send again after a failure. The same text then has the same
- * idempotency key, so it arrives once, even if only the first answer was lost.
+ * Returns a function that sends texts. If a person sends the same text again after a failure, it
+ * has the same idempotency key. So it arrives once, even if only the first answer was lost.
  */
 export function useSendOnce(): (
   text: string,

@@ -6,9 +6,9 @@ interface ComposingKey {
 }
 
 /**
- * Whether a key belongs to the composition of a character. In Japanese, for example, Enter chooses a
- * character and Escape drops it. In Safari, the composition is already over when the key that ended
- * it arrives. Then only the legacy `keyCode` tells.
+ * Whether a key belongs to the composition of a character. In Japanese, for example, Enter chooses
+ * a character and Escape drops it. In Safari, the composition is already over when the key that
+ * ended it arrives. Then only the legacy `keyCode` says so.
  */
 export const isComposing = (event: ComposingKey): boolean =>
   event.isComposing || event.keyCode === 229;

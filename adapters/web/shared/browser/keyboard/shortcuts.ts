@@ -64,7 +64,7 @@ function onKeyDown(event: KeyboardEvent): void {
   const field = target instanceof Element ? target.closest(typingFields) : null;
   if (field !== null && field !== shortcut.field?.current) return;
   if (event.repeat && shortcut.repeats !== true) return;
-  // An open dialog or menu has the keyboard for itself. This check comes last, since it searches the
+  // An open dialog or menu gets all keys itself. This check comes last, since it searches the
   // document, which takes a while in a long thread.
   if (document.querySelector("dialog[open], [role=menu], [role=listbox].picker-options") !== null) {
     return;

@@ -67,7 +67,7 @@ function pluralForm(text: Exclude<Text, string>, count: number): string {
   return text[plurals.select(count)] ?? text.other ?? "";
 }
 
-/** Returns the tag in its canonical form. Undefined if it is none. */
+/** Returns a language tag in its canonical form. Undefined if it is not valid. */
 function canonical(tag: string | undefined): string | undefined {
   if (tag === undefined || tag === "") return undefined;
   try {

@@ -1,4 +1,4 @@
-/** What an action may do, as the forms say it. */
+/** How the forms name what an action may do. */
 import type { AgentAction } from "../../../../../../src/index.ts";
 import { e } from "./texts.ts";
 

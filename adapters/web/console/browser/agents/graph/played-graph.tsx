@@ -23,7 +23,7 @@ interface PlayedGraphProps {
   readonly linksTo: "playbook" | "run";
 }
 
-/** Loads a playbook in the version that was played, or in the current one if that is not kept. */
+/** Loads a playbook in the version that was played, or else in the current version. */
 async function load({ id, version }: PlayedPlaybook, signal: AbortSignal): Promise<Playbook> {
   const path = `v1/playbooks/${encodeURIComponent(id)}`;
   try {

@@ -44,7 +44,7 @@ export const newBox = (layer: number): Cell => newCell(layer, nodeWidth);
 /** The top of a layer. */
 export const topOf = (layer: number): number => layer * (nodeHeight + gapY);
 
-/** The height of a graph with so many layers. */
+/** The height of a graph with this number of layers. */
 export const heightOf = (layers: number): number => Math.max(0, topOf(layers) - gapY);
 
 /** Returns the route of an edge, and makes its cells neighbours. None if a box is missing. */
@@ -71,8 +71,8 @@ export function placeCells(boxes: readonly Cell[], routes: readonly Route[]): Ce
 }
 
 /**
- * Returns the layers, each in an order in which few edges cross. A cell goes to the mean place of its
- * neighbours in the layer before (the barycenter method).
+ * Returns the layers, each in an order in which few edges cross. A cell goes to the mean place of
+ * its neighbours in the layer before (the barycenter method).
  */
 function ordered(cells: readonly Cell[]): Cell[][] {
   const count = Math.max(0, ...cells.map(({ layer }) => layer + 1));
@@ -117,7 +117,8 @@ function position(layers: readonly Cell[][]): void {
 
 /**
  * Moves the cells of a layer close to their desired positions. One pass moves cells only to the
- * right, the other only to the left. Each keeps the minimum distances, and so does the mean of both.
+ * right, the other only to the left. Each keeps the minimum distances, and so does the mean of the
+ * two.
  */
 function spaceOut(layer: readonly Cell[], desired: readonly number[]): void {
   const distance = (index: number): number =>

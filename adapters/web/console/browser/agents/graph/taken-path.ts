@@ -56,7 +56,7 @@ export function takenPath(steps: readonly RunStep[], { id, version }: PlayedPlay
   };
 }
 
-/** The kinds of the edges that a step with this outcome may have been left by. */
+/** The kinds of edges by which a run may have left a step with this outcome. */
 function kindsOf(outcome: PlaybookStepOutcome | null): readonly GraphEdge["kind"][] {
   switch (outcome) {
     case "condition":

@@ -17,7 +17,7 @@ import { useLive } from "../../live.ts";
 import { Json } from "../../parts/json.tsx";
 import { t } from "../../texts.ts";
 
-/** More messages are only links, beside the story. */
+/** The maximum number of messages in the story, per direction. Further ones are links beside it. */
 const maxMessages = 5;
 
 /** The story of a run. Messages are part of it if the person may read them. */

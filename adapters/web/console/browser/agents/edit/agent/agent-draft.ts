@@ -137,7 +137,7 @@ export function agentDraftOf(agent: Agent): AgentDraft {
 const textOfRule = (value: HandoffRule["value"]): string =>
   Array.isArray(value) ? value.join("\n") : String(value ?? "");
 
-/** The body of a request. Null empties a field that can be empty. The server refuses it elsewhere. */
+/** The body of a request. Null empties a field. The server refuses it if the field is required. */
 export function agentBody(draft: AgentDraft): Body {
   const number = (text: string): string | number | null => numberIn(text) ?? null;
   const text = (given: string): string | null => textIn(given) ?? null;

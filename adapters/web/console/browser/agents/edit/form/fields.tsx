@@ -187,8 +187,8 @@ interface ChoiceProps {
 }
 
 /**
- * A choice of one. The form itself may rename or remove the options, so a value that is none of them
- * is kept and named.
+ * A choice of one. The same form may rename or remove the options, so a value that is no longer
+ * among them is kept and shown.
  */
 export function Choice({ label, value, options, onChange, problem }: ChoiceProps): JSX.Element {
   const isKnown = options.some((each) => each.value === value);

@@ -184,8 +184,8 @@ function Steps({ form, actions, playbooks }: StepsProps): JSX.Element {
   const faulty = problems.indexesIn("/steps");
   const [open, setOpen] = useState<number | undefined>(0);
   const [seen, setSeen] = useState(problems);
-  // The first faulty step opens in the same rendering that shows the problems. The form can then put
-  // the focus into it.
+  // The first faulty step opens in the rendering that first shows the problems, so that the form
+  // can put the focus into it.
   if (problems !== seen) {
     const [first] = faulty;
     setSeen(problems);
