@@ -23,7 +23,7 @@ export async function deliverWebchatMessage(
 ): Promise<void> {
   const message = await tx.get(messageById, [message_id]);
   if (message === undefined) return;
-  for (const identity of await identitiesBeside(tx, to)) {
+  for (const identity of await identitiesOfOwner(tx, to)) {
     if ((await tx.get(mailOfMessage, [message_id, identity.address])) !== undefined) continue;
     await append(tx, message.id, identity);
   }
@@ -45,7 +45,7 @@ export async function mailRedaction(
   if (direction === "outbound" && entries.length === 0) return;
   for (const entry of entries) tx.remove(mail, entry);
   const address = direction === "inbound" ? from : to;
-  for (const identity of await identitiesBeside(tx, address)) await append(tx, id, identity);
+  for (const identity of await identitiesOfOwner(tx, address)) await append(tx, id, identity);
 }
 
 /**
@@ -53,7 +53,7 @@ export async function mailRedaction(
  * was erased meanwhile. An erasure removes the address first, so an entry that came later would
  * never be removed.
  */
-async function identitiesBeside(tx: Tx, address: string): Promise<readonly Seen<IdentityRow>[]> {
+async function identitiesOfOwner(tx: Tx, address: string): Promise<readonly Seen<IdentityRow>[]> {
   const identity = await tx.get(identityByAddress, ["webchat", address], { hold: true });
   if (identity === undefined) return [];
   // A merge that adds addresses writes the contact. So the contact is held before its addresses are

@@ -161,7 +161,8 @@ async function findOwnTurn(
     return { ...place, run };
   }
 
-  // A person has answered and handed the conversation back, or the contact has opted out.
+  // A person has answered and handed the conversation back, or all addresses that wrote have opted
+  // out.
   for (const run of answers) cancel(tx, drawId, conversation, run);
   const heard =
     last === undefined

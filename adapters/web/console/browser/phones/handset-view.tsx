@@ -145,7 +145,7 @@ function PhoneMessage({ message, before }: PhoneMessageProps): JSX.Element {
   );
 }
 
-/** Who sends what is typed. */
+/** Who sends the typed text: the phone, or the account to the phone. */
 type Side = "phone" | "account";
 
 interface ComposerProps {

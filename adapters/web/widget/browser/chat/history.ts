@@ -21,8 +21,8 @@ export class History {
   }
 
   /**
-   * Loads the newest messages. Resolves with true if they belong to another contact than those that
-   * were shown, which are dropped.
+   * Loads the newest messages. If they belong to another contact than the messages that were shown,
+   * drops those and resolves with true.
    */
   async loadNewest(session: Session): Promise<boolean> {
     const { changes } = this.#thread;

@@ -65,8 +65,8 @@ export class Thread {
 
   /**
    * Adds the page of the newest messages. Drops the earlier ones if some before the page may be
-   * missing. Messages that arrived while the page was under way stay. `changes` is the number when
-   * the page was requested. A state that came since is newer than the state of the page.
+   * missing. Messages that arrived while the page was under way stay. `changes` is the value of
+   * that property when the page was requested. A state that came since is newer than the page's.
    */
   addNewest(
     { data, next_cursor, last_event_id, state }: WebchatMessagePage,
