@@ -147,7 +147,8 @@ const agentRoutes: readonly ApiRoute[] = [
     summary: "Approve or deny an action",
     description:
       "Decides about the action that a run waits for. An action is denied after one day without " +
-      "a decision. While people handle the conversation, an approval fails with 409.",
+      "a decision. While people handle the conversation, and after the agent was disabled or " +
+      "deleted, an approval fails with 409.",
     response: runSchema,
   },
   {

@@ -64,8 +64,8 @@ export interface Agents {
   /**
    * Approves or denies an action that waits for approval. If several wait, decides about the
    * oldest. Without a decision the action is denied after one day.
-   * @throws TidingsError `conflict` when the run waits for no approval, or when it would approve
-   *   while people handle the conversation
+   * @throws TidingsError `conflict` when the run waits for no approval. Also when it would approve
+   *   while people handle the conversation, or after the agent was disabled or deleted
    */
   approve(
     id: string,

@@ -53,8 +53,9 @@ export const approveRun: Command<ApproveRun, Run> = {
 };
 
 /**
- * Refuses the approval of an action that would not run: if the agent was deleted or disabled, or
- * does not handle the conversation. After a hand-back, the approval is possible again.
+ * Refuses the approval of an action that would not run, because the agent was deleted or disabled,
+ * or does not handle the conversation. Once it is enabled, or the conversation is handed back, the
+ * approval is possible again.
  * @throws TidingsError `conflict`
  */
 async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRow): Promise<void> {
