@@ -10,7 +10,7 @@ const searchDelayMs = 250;
 const maxFound = 8;
 
 /** The maximum number of characters that the server accepts in a search. */
-export const maxWords = 200;
+export const maxQueryCharacters = 200;
 
 export interface ContactSearch {
   /** The contacts that match the words. Undefined while there are no words, or no answer yet. */

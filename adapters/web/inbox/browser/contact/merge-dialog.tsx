@@ -14,7 +14,12 @@ import { fetchConversation } from "../state/conversations.ts";
 import { forgetContact } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
-import { FoundContact, maxWords, NothingFound, useContactSearch } from "./contact-search.tsx";
+import {
+  FoundContact,
+  maxQueryCharacters,
+  NothingFound,
+  useContactSearch,
+} from "./contact-search.tsx";
 import { MergePreview, useMergePreview } from "./merge-preview.tsx";
 
 interface MergeProps {
@@ -56,7 +61,7 @@ function ContactSearch({ except, onPick }: ContactSearchProps): JSX.Element {
       <TextField
         label={t("mergeSearch")}
         type="search"
-        maxLength={maxWords}
+        maxLength={maxQueryCharacters}
         value={words}
         problem={problem}
         onInput={({ currentTarget }) => setWords(currentTarget.value)}

@@ -18,7 +18,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import {
   FoundContact,
-  maxWords,
+  maxQueryCharacters,
   NothingFound,
   useContactSearch,
 } from "../contact/contact-search.tsx";
@@ -86,7 +86,7 @@ function RecipientDialog(): JSX.Element {
         label={t("newMessageTo")}
         hint={t(may("contacts:read") ? "newMessageHint" : "newMessageNumberHint")}
         autocomplete="off"
-        maxLength={maxWords}
+        maxLength={maxQueryCharacters}
         value={typed}
         problem={problem ?? search.problem}
         onInput={({ currentTarget }) => {

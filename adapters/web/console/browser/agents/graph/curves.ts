@@ -75,7 +75,8 @@ export function curveUp(from: Point, to: Point, right: number): Curve {
   const endX = to.x + nodeWidth + arrowLength;
   const turn = Math.min(10, Math.abs(startY - endY) / 2);
   const path =
-    `M${from.x + nodeWidth} ${startY}H${right - turn}Q${right} ${startY} ${right} ${startY - turn}` +
+    `M${from.x + nodeWidth} ${startY}H${right - turn}` +
+    `Q${right} ${startY} ${right} ${startY - turn}` +
     `V${endY + turn}Q${right} ${endY} ${right - turn} ${endY}H${endX}`;
   return { path, middle: { x: from.x + nodeWidth + labelWidth / 2, y: startY } };
 }

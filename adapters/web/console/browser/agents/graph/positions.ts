@@ -15,9 +15,9 @@ const sweeps = 6;
 export interface Cell {
   readonly layer: number;
   readonly width: number;
-  /** The neighbours in the layer above. */
+  /** The neighbors in the layer above. */
   readonly above: Cell[];
-  /** The neighbours in the layer below. */
+  /** The neighbors in the layer below. */
   readonly below: Cell[];
   /** The horizontal center. */
   x: number;
@@ -29,7 +29,7 @@ export interface Route {
   readonly cells: readonly Cell[];
 }
 
-/** Makes a cell that has no neighbours yet. */
+/** Makes a cell that has no neighbors yet. */
 const newCell = (layer: number, width: number): Cell => ({
   layer,
   width,
@@ -47,7 +47,7 @@ export const topOf = (layer: number): number => layer * (nodeHeight + gapY);
 /** The height of a graph with this number of layers. */
 export const heightOf = (layers: number): number => Math.max(0, topOf(layers) - gapY);
 
-/** Returns the route of an edge, and makes its cells neighbours. None if a box is missing. */
+/** Returns the route of an edge, and makes its cells neighbors. None if a box is missing. */
 export function routeOf(edge: StepEdge, boxes: readonly Cell[]): Route[] {
   const [from, to] = [boxes[edge.from], boxes[edge.to]];
   if (from === undefined || to === undefined) return [];
@@ -72,7 +72,7 @@ export function placeCells(boxes: readonly Cell[], routes: readonly Route[]): Ce
 
 /**
  * Returns the layers, each in an order in which few edges cross. A cell goes to the mean place of
- * its neighbours in the layer before (the barycenter method).
+ * its neighbors in the layer before (the barycenter method).
  */
 function ordered(cells: readonly Cell[]): Cell[][] {
   const count = Math.max(0, ...cells.map(({ layer }) => layer + 1));
@@ -88,8 +88,8 @@ function ordered(cells: readonly Cell[]): Cell[][] {
       const placeOf = (cell: Cell): number => places.get(cell) ?? 0;
       const means = new Map(
         layer.map((cell) => {
-          const neighbours = isDown ? cell.above : cell.below;
-          return [cell, average(neighbours.map(placeOf)) ?? placeOf(cell)];
+          const neighbors = isDown ? cell.above : cell.below;
+          return [cell, average(neighbors.map(placeOf)) ?? placeOf(cell)];
         }),
       );
       layer.sort((a, b) => (means.get(a) ?? 0) - (means.get(b) ?? 0));
@@ -98,7 +98,7 @@ function ordered(cells: readonly Cell[]): Cell[][] {
   return layers;
 }
 
-/** Moves each cell towards its neighbours, as far as the others of its layer allow. */
+/** Moves each cell towards its neighbors, as far as the others of its layer allow. */
 function position(layers: readonly Cell[][]): void {
   for (const layer of layers) {
     const indexes = layer.map((_, index) => index);
