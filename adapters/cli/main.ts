@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command `tidings`. Each command is in a file of its own, which is loaded when it is run. */
+import { enableCompileCache } from "node:module";
 import { nearestName } from "../../src/kernel/index.ts";
 import { version } from "./about.ts";
 import type { Command } from "./command.ts";
@@ -95,6 +96,9 @@ function hideSqliteWarning(): void {
   });
 }
 
+// Node keeps the compiled code in the temporary folder. The next command starts in two thirds of
+// the time.
+enableCompileCache();
 hideSqliteWarning();
 try {
   await run(process.argv.slice(2));
