@@ -41,7 +41,7 @@ import {
 import { agentJobs } from "./jobs.ts";
 import { letAgentAnswer, resumeAgent } from "./handling/let-agent-answer.ts";
 import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
-import { turnJob } from "./runs/rules.ts";
+import { turnJob } from "./job-orders.ts";
 import { onMessageReceived } from "../messages/index.ts";
 import { arm } from "../queue/index.ts";
 import { onMessageScored } from "../sentiment/index.ts";

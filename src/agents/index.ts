@@ -10,7 +10,7 @@ export { awaitingRuns, type RunRow, runs, runsOfConversation } from "./runs/rows
 export { runResource } from "./runs/show.ts";
 export type { AgentAction, AgentActions } from "./actions/list-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./agent-options.ts";
-export { playbookDefinitionOf } from "./playbooks/rules.ts";
+export { playbookDefinitionOf } from "./playbooks/definition.ts";
 export { validateAnswer } from "./turns/model-answer.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
@@ -33,7 +33,8 @@ export {
   agentVersions,
 } from "./rows.ts";
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
-export { maxOpenRuns, mayQuote, redactedRun } from "./runs/rules.ts";
+export { maxOpenRuns } from "./runs/limits.ts";
+export { mayQuote, redactedRun } from "./runs/redaction-rules.ts";
 export { redactSession } from "./handling/session.ts";
 export { handOff } from "./handling/hand-off.ts";
 export { unansweredSince } from "./handling/answered-messages.ts";

@@ -13,6 +13,9 @@ import {
 import type { Frame } from "./playbooks/frames.ts";
 import type { AgentDefinition } from "./types.ts";
 
+/** The maximum number of agents per account and mode. */
+export const maxAgents = 100;
+
 export const agents = scoped("agents", {
   id: text<AgentId>(),
   /**

@@ -26,6 +26,7 @@ import {
   agentTriggers,
   agentVersionOf,
   agentVersions,
+  maxAgents,
   triggersOfAgent,
 } from "./rows.ts";
 import {
@@ -37,9 +38,6 @@ import {
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-
-/** The maximum number of agents per account and mode. */
-export const maxAgents = 100;
 
 /** Returns the definition of a new agent, with defaults. */
 export function agentDefinitionOf(given: CreateAgent): AgentDefinition {

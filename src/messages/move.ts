@@ -9,7 +9,7 @@ import { stateColumns } from "./stored-state.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { sendJob } from "./jobs.ts";
+import { sendJob } from "./job-orders.ts";
 import type { TimelineEntry } from "./timeline/timeline-types.ts";
 
 /** Writes a message's new state. If the status changed, counts it and publishes events. */

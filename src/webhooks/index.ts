@@ -27,7 +27,7 @@ export type {
 export { deliveryResource, nextAttemptAt } from "./show.ts";
 export { oldestPending } from "./reads.ts";
 export { deliveries } from "./rows.ts";
-export { deliverJob } from "./rules.ts";
+export { deliverJob } from "./job-orders.ts";
 export { secretText, signatureHeaders, signingKey } from "./sending/signature.ts";
 export {
   type CreatedWebhook,

@@ -8,11 +8,13 @@ import {
   deliveryAttempts,
   deliveryById,
   type DeliveryRow,
+  maxAttemptsRead,
+  maxWebhooks,
   webhookById,
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import { maxAttemptsRead, maxWebhooks, storedStatuses } from "./rules.ts";
+import { storedStatuses } from "./deliveries/delivery-rules.ts";
 import {
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,

@@ -23,6 +23,9 @@ import type { PastAttempt } from "./sending/schedule.ts";
 import type { DeliveryStatus } from "./deliveries/delivery-types.ts";
 import type { FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";
 
+/** The maximum number of webhooks per account and mode. */
+export const maxWebhooks = 1_000;
+
 export const webhooks = scoped("webhooks", {
   id: text<WebhookId>(),
   /**
@@ -132,6 +135,12 @@ export const manualDeliveries = deliveries.byId.index(
   ["webhook_id", "manual_after", "manual_at"],
   { since: 3, where: { column: "manual_at", present: true } },
 );
+
+/**
+ * How many attempts of a delivery are read at most. Automatic attempts may exceed
+ * `maxManualAttempts`, but never this limit.
+ */
+export const maxAttemptsRead = 200;
 
 /** One request and its outcome. */
 export const deliveryAttempts = scoped("delivery_attempts", {

@@ -1,6 +1,6 @@
 import { iso, isoOrNull } from "../kernel/index.ts";
 import type { DeliveryAttemptRow, DeliveryRow, WebhookRow } from "./rows.ts";
-import { automaticAt, shownStatus } from "./rules.ts";
+import { automaticAt, shownStatus } from "./deliveries/delivery-rules.ts";
 import type {
   Delivery,
   DeliveryAttempt,

@@ -2,6 +2,7 @@ import { webhookResource } from "./show.ts";
 import {
   deliveries,
   deliveriesInOrder,
+  maxWebhooks,
   webhookById,
   webhookByOrdinal,
   webhookPatternByName,
@@ -9,7 +10,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import { deliverJob, discardJob, maxWebhooks, secretBytes } from "./rules.ts";
+import { deliverJob, discardJob } from "./job-orders.ts";
 import { secretText } from "./sending/signature.ts";
 import {
   type CreatedWebhook,
@@ -28,6 +29,9 @@ import { type ById, byIdSchema, invalid, notFound, TidingsError } from "../kerne
 import { checkUrl, type Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { withoutCovered } from "./event-patterns.ts";
+
+/** The number of random bytes in a secret. */
+const secretBytes = 32;
 
 /** Creates a webhook. It receives the events of transactions that begin after this commit. */
 export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {

@@ -68,6 +68,10 @@ export const rulesFiles: readonly RulesFile[] = [
     tests: ["test/webhooks/rules.test.ts", "test/webhooks/failing.test.ts"],
   },
   {
+    file: "src/webhooks/deliveries/delivery-rules.ts",
+    tests: ["test/webhooks/delivery-rules.test.ts"],
+  },
+  {
     file: "src/agents/turns/hand-off-rules.ts",
     tests: ["test/agents/hand-off-rules.test.ts"],
     equivalents: [
@@ -91,7 +95,7 @@ export const rulesFiles: readonly RulesFile[] = [
   },
   {
     file: "src/agents/turns/moves.ts",
-    tests: ["test/agents/run-rules.test.ts"],
+    tests: ["test/agents/moves.test.ts"],
   },
   {
     file: "src/agents/runs/rules.ts",
@@ -105,8 +109,24 @@ export const rulesFiles: readonly RulesFile[] = [
     ],
   },
   {
-    file: "src/agents/playbooks/rules.ts",
-    tests: ["test/agents/playbooks/rules.test.ts", "test/agents/playbooks/graph.test.ts"],
+    file: "src/agents/runs/call-rules.ts",
+    tests: ["test/agents/call-rules.test.ts"],
+  },
+  {
+    file: "src/agents/runs/redaction-rules.ts",
+    tests: ["test/agents/redaction-rules.test.ts"],
+  },
+  {
+    file: "src/agents/playbooks/definition.ts",
+    tests: ["test/agents/playbooks/definition.test.ts"],
+  },
+  {
+    file: "src/agents/playbooks/trigger-rules.ts",
+    tests: ["test/agents/playbooks/trigger-rules.test.ts"],
+  },
+  {
+    file: "src/agents/playbooks/graph-rules.ts",
+    tests: ["test/agents/playbooks/graph-problems.test.ts", "test/agents/playbooks/graph.test.ts"],
     equivalents: [
       { from: '""', to: '"Stryker was here!"', why: "Every place in a list has a name." },
       { from: "steps[place]?.id", to: "steps[place].id", why: "The place is one of the steps." },

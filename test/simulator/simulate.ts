@@ -1,4 +1,4 @@
-import { approvalMs } from "../../src/agents/runs/rules.ts";
+import { approvalMs } from "../../src/agents/runs/call-rules.ts";
 import type { Actor } from "./actors/actor.ts";
 import type { Counts } from "./met-faults/coverage.ts";
 import {

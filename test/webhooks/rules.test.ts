@@ -1,16 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import type { HttpOutcome } from "../../src/ports/http-client.ts";
 import type { WebhookRow } from "../../src/webhooks/rows.ts";
-import {
-  deliverJob,
-  discardJob,
-  manualAttemptRefusal,
-  maxManualAttempts,
-  recoverJob,
-  shownStatus,
-  storedStatuses,
-  webhookAfterAttempt,
-} from "../../src/webhooks/rules.ts";
+import { pausedUntil, webhookAfterAttempt } from "../../src/webhooks/rules.ts";
+import { maxPauseMs } from "../../src/webhooks/sending/schedule.ts";
 
 const dayMs = 86_400_000;
 const now = 20_000 * dayMs;
@@ -96,40 +88,9 @@ describe("a webhook after an automatic attempt", () => {
   });
 });
 
-test("a pending delivery is shown as parked while its webhook is not enabled", () => {
-  for (const status of ["paused", "disabled"] as const) {
-    expect(shownStatus("pending", status)).toBe("parked");
-    expect(shownStatus("failed", status)).toBe("failed");
-    expect(storedStatuses("parked", status)).toEqual(["pending"]);
-    expect(storedStatuses("pending", status)).toEqual([]);
-  }
-  expect(shownStatus("pending", "enabled")).toBe("pending");
-  expect(storedStatuses("parked", "enabled")).toEqual([]);
-  expect(storedStatuses("canceled", "enabled")).toEqual(["canceled"]);
-  expect(storedStatuses(undefined, "enabled")).toEqual([
-    "pending",
-    "succeeded",
-    "failed",
-    "canceled",
-  ]);
-});
-
-test("a delivery without a body, or with too many attempts, gets no manual attempt", () => {
-  expect(manualAttemptRefusal({ body: null, attempts: 0 })).toBe("erased");
-  expect(manualAttemptRefusal({ body: "{}", attempts: maxManualAttempts })).toBe("exhausted");
-  expect(manualAttemptRefusal({ body: "{}", attempts: maxManualAttempts - 1 })).toBeUndefined();
-});
-
-test("each webhook has one job of each kind, and a slow lane for deliveries while it is unproven", () => {
-  const { account_id, mode, id: webhook_id } = webhook;
-  const job = { key: { webhook_id }, account_id, mode, due_at: now };
-  const lane = { kind: "deliver", slow: false, webhook_id };
-  expect(deliverJob(webhook, now)).toEqual({ ...job, kind: "deliver", lane });
-  expect(deliverJob({ ...webhook, proven: false }, now).lane).toEqual({ ...lane, slow: true });
-  for (const [kind, order] of [
-    ["recover", recoverJob],
-    ["discard", discardJob],
-  ] as const) {
-    expect(order(webhook, now)).toEqual({ ...job, kind, lane: { kind, slow: false } });
-  }
+test("a pause ends when the receiver asked, or at once if the clock was set back", () => {
+  expect(pausedUntil({ paused_until: null }, now)).toBe(0);
+  const longest = now + 2 * maxPauseMs;
+  expect(pausedUntil({ paused_until: longest }, now)).toBe(longest);
+  expect(pausedUntil({ paused_until: longest + 1 }, now)).toBe(0);
 });

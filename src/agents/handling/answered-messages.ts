@@ -4,7 +4,7 @@ import { consentFor, consentOf, identityByAddress } from "../../contacts/index.t
 import type { ConversationRow } from "../../conversations/index.ts";
 import { mediumOf } from "../../kernel/index.ts";
 import { type MessageRow, messagesOfConversation } from "../../messages/index.ts";
-import { maxUnanswered } from "../runs/rules.ts";
+import { maxUnanswered } from "../runs/limits.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**

@@ -4,7 +4,7 @@ import { giveUp, handOff } from "./hand-off.ts";
 import { makeHandler, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
 import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "../rows.ts";
-import { turnJob } from "../runs/rules.ts";
+import { turnJob } from "../job-orders.ts";
 import {
   type AssignConversation,
   assignConversationSchema,

@@ -15,7 +15,7 @@ import {
 } from "../../conversations/index.ts";
 import { appendEvent, handoffEventId } from "../../events/index.ts";
 import { arm, type Claim, finish } from "../../queue/index.ts";
-import { turnJob } from "../runs/rules.ts";
+import { turnJob } from "../job-orders.ts";
 import { type GenerateId, isId, type RunId } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";

@@ -8,10 +8,10 @@ import {
   type AgentSessionRow,
   agentSessions,
   enabledAgents,
+  maxAgents,
 } from "../rows.ts";
-import { turnJob } from "../runs/rules.ts";
+import { turnJob } from "../job-orders.ts";
 import { makeHandler, openSession } from "./session.ts";
-import { maxAgents } from "../write-agent.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
 import type { GenerateId } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";

@@ -10,7 +10,7 @@ import type { MessageRow } from "../../messages/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import type { GenerateId } from "../../kernel/index.ts";
-import { playMayQuote } from "../runs/rules.ts";
+import { playMayQuote } from "../runs/redaction-rules.ts";
 
 /** Whether an agent may answer in a conversation. */
 export function answersIn(

@@ -1,5 +1,5 @@
-import { callsOf, maxPlaybooks } from "./rules.ts";
-import { playbookById, playbookVersionOf } from "./rows.ts";
+import { callsOf } from "./graph-rules.ts";
+import { maxPlaybooks, playbookById, playbookVersionOf } from "./rows.ts";
 import type { PinnedPlaybook } from "./types.ts";
 import type { Frame, Library } from "./frames.ts";
 import type { PlaybookId } from "../../kernel/index.ts";

@@ -11,6 +11,9 @@ import {
 } from "../../ports/index.ts";
 import type { PlaybookDefinition } from "./types.ts";
 
+/** The maximum number of playbooks per account and mode. */
+export const maxPlaybooks = 500;
+
 export const playbooks = scoped("playbooks", {
   id: text<PlaybookId>(),
   /**

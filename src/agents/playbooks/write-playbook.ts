@@ -1,11 +1,7 @@
+import { callsOf, checkGraph } from "./graph-rules.ts";
+import { changedDefinition, playbookDefinitionOf } from "./definition.ts";
 import {
-  callsOf,
-  changedDefinition,
-  checkGraph,
   maxPlaybooks,
-  playbookDefinitionOf,
-} from "./rules.ts";
-import {
   playbookById,
   playbookByOrdinal,
   type PlaybookRow,
@@ -22,8 +18,7 @@ import {
   updatePlaybookSchema,
 } from "./input-types.ts";
 import { unknownAction } from "../actions/unknown-action.ts";
-import { agentByOrdinal } from "../rows.ts";
-import { maxAgents } from "../write-agent.ts";
+import { agentByOrdinal, maxAgents } from "../rows.ts";
 import {
   type ById,
   byIdSchema,

@@ -1,7 +1,9 @@
 import { agentRunCompleted } from "../events.ts";
 import { openRuns, type RunRow, runs } from "./rows.ts";
 import { runForEvent } from "./show.ts";
-import { answersMessages, denyOpenCalls, maxOpenRuns } from "./rules.ts";
+import { answersMessages } from "./rules.ts";
+import { denyOpenCalls } from "./call-rules.ts";
+import { maxOpenRuns } from "./limits.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent, completedEventId } from "../../events/index.ts";
 import type { GenerateId } from "../../kernel/index.ts";

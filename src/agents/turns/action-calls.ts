@@ -6,7 +6,7 @@ import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
 import { recordCall, recordPendingCall, takeBackCall } from "./save-progress.ts";
 import { storable, withDeadline } from "../../kernel/index.ts";
 import { type Claim, retry } from "../../queue/index.ts";
-import { withCall, withoutCall } from "../runs/rules.ts";
+import { withCall, withoutCall } from "../runs/call-rules.ts";
 import type { ActionCall } from "../runs/types.ts";
 import { stepOf } from "./run-steps.ts";
 import type { Act } from "./moves.ts";

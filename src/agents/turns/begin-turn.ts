@@ -6,7 +6,9 @@ import { addressToAnswer, findUnanswered } from "../handling/answered-messages.t
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../find-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
-import { answersMessages, denyOverdueCalls, maxOpenRuns, mayReplyAt } from "../runs/rules.ts";
+import { answersMessages, mayReplyAt } from "../runs/rules.ts";
+import { denyOverdueCalls } from "../runs/call-rules.ts";
+import { maxOpenRuns } from "../runs/limits.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
 import type { GenerateId } from "../../kernel/index.ts";

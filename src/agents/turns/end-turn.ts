@@ -6,13 +6,8 @@ import { endRun } from "../runs/end-run.ts";
 import { newTokens, saveProgress } from "./save-progress.ts";
 import { readRunState, type RunState } from "./run-state.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
-import {
-  answersMessages,
-  callsAfterTurn,
-  firstDenialOf,
-  isWaiting,
-  withinLastMinute,
-} from "../runs/rules.ts";
+import { answersMessages, withinLastMinute } from "../runs/rules.ts";
+import { callsAfterTurn, firstDenialOf, isWaiting } from "../runs/call-rules.ts";
 import { sendAs, type SendResult } from "../handling/send-as.ts";
 import type { BegunTurn, Progress, TurnOutcome } from "./turn-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";

@@ -1,6 +1,7 @@
 import { iso } from "../../kernel/index.ts";
 import type { Clock, Json } from "../../ports/index.ts";
-import { concludedSteps, maxSteps } from "../runs/rules.ts";
+import { concludedSteps } from "../runs/rules.ts";
+import { maxSteps } from "../runs/limits.ts";
 import type { RunStep } from "../runs/step-types.ts";
 import type { EnterStep, LeaveStep } from "./moves.ts";
 

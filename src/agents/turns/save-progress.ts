@@ -1,5 +1,5 @@
 import { runById, type RunRow, runs } from "../runs/rows.ts";
-import { afterCall, withCall, withoutCall } from "../runs/rules.ts";
+import { afterCall, withCall, withoutCall } from "../runs/call-rules.ts";
 import type { Tx } from "../../store/index.ts";
 import { agentSessions } from "../rows.ts";
 import type { RunStep } from "../runs/step-types.ts";

@@ -8,7 +8,7 @@ import { play, type Played } from "../playbooks/play.ts";
 import type { PlayEnd } from "../playbooks/play-types.ts";
 import { beginFrame, type Frame } from "../playbooks/frames.ts";
 import { allowedValues } from "../playbooks/slots.ts";
-import { triggeredPlaybook } from "../playbooks/rules.ts";
+import { triggeredPlaybook } from "../playbooks/trigger-rules.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { RunRequest } from "../runs/types.ts";
 import { act, type ModelResult, settle, think, type TurnMoves } from "./moves.ts";

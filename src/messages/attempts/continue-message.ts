@@ -17,7 +17,7 @@ import { moveMessage } from "../move.ts";
 import type { Services } from "../../operations/index.ts";
 import { arm, disarm } from "../../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow } from "../rows.ts";
-import { armFollowUps, sendJob } from "../jobs.ts";
+import { armFollowUps, sendJob } from "../job-orders.ts";
 import type { PlannedAttempt } from "../hand-over/route-rules.ts";
 import { endOf, type MessageState } from "../rules.ts";
 import type { Seen } from "../../ports/index.ts";

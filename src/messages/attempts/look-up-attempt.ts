@@ -21,7 +21,7 @@ import {
 import { transportPatch } from "../hand-over/choose-route.ts";
 import { type Finding, hasRival, identify } from "./identify-attempt.ts";
 import { isDecidingAttempt, isOutdated, type MessageAndAttempt } from "./message-attempts.ts";
-import { sendJob } from "../jobs.ts";
+import { sendJob } from "../job-orders.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
 export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {

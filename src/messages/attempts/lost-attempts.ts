@@ -7,7 +7,7 @@ import { listAttempts } from "./message-attempts.ts";
 import { moveMessage } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
-import { armFollowUps } from "../jobs.ts";
+import { armFollowUps } from "../job-orders.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";

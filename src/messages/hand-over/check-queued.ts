@@ -10,7 +10,7 @@ import { endQueued } from "../attempts/lost-attempts.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { checkPolicies, type PolicyContext } from "../../consents/index.ts";
-import { releaseJob } from "../jobs.ts";
+import { releaseJob } from "../job-orders.ts";
 
 /**
  * Returns the recipient of a queued message. It can be missing, because the contact was erased or

@@ -15,7 +15,7 @@ import {
 import type { AttemptFailure } from "./choose-route.ts";
 import { acceptedStatus, decideAfterAnswer } from "../attempts/decide-after-attempt.ts";
 import type { HandedOver } from "./hand-over.ts";
-import { sendJob, updateClass } from "../jobs.ts";
+import { sendJob, updateClass } from "../job-orders.ts";
 import { recordOutcome } from "./record-outcome.ts";
 
 /**

@@ -10,7 +10,7 @@ import { arm } from "../../queue/index.ts";
 import { recordOutcome } from "./record-outcome.ts";
 import { attemptsOfMessage, type MessageRow } from "../rows.ts";
 import { applyEvidence } from "../rules.ts";
-import { followUpJob } from "../jobs.ts";
+import { followUpJob } from "../job-orders.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**

@@ -11,7 +11,7 @@ import { arm } from "../../queue/index.ts";
 import type { NextAttempt } from "./route-rules.ts";
 import { type AttemptRow, attempts } from "../rows.ts";
 import type { MessageState } from "../rules.ts";
-import { followUpJob } from "../jobs.ts";
+import { followUpJob } from "../job-orders.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Tx } from "../../store/index.ts";
 

@@ -4,7 +4,7 @@
  */
 import { takeBackAttempt } from "../attempts/attempt-rules.ts";
 import type { HandedOver } from "./hand-over.ts";
-import { sendJob } from "../jobs.ts";
+import { sendJob } from "../job-orders.ts";
 import { isPending } from "../attempts/message-attempts.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
 import { recordAnswer } from "./record-answer.ts";

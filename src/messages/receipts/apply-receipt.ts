@@ -29,7 +29,7 @@ import {
   reachedCarrier,
   type MessageAndAttempt,
 } from "../attempts/message-attempts.ts";
-import { followUpJob } from "../jobs.ts";
+import { followUpJob } from "../job-orders.ts";
 import { isTransportError } from "../hand-over/route-rules.ts";
 import { setConsent } from "../../contacts/index.ts";
 import type { MessageError } from "../types.ts";

@@ -15,7 +15,7 @@ import type { Receipt, ReceiptSubject, Seen } from "../../ports/index.ts";
 import type { Tx, UnscopedTx } from "../../store/index.ts";
 import { applyEarlyReceipts, applyPushedReceipts, providerIdFor } from "./apply-receipt.ts";
 import { carrierColumns } from "../attempts/message-attempts.ts";
-import { earlyReceiptJob } from "../jobs.ts";
+import { earlyReceiptJob } from "../job-orders.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
 const keepMs = 72 * hourMs;

@@ -20,7 +20,7 @@ import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { firstTransport } from "../hand-over/choose-route.ts";
 import { addWords } from "../search/search-words.ts";
-import { releaseJob, sendJob } from "../jobs.ts";
+import { releaseJob, sendJob } from "../job-orders.ts";
 import { rememberHandOver } from "../hand-over/hand-over.ts";
 
 /** The fields of `SendMessage` that every author of a message can set. */

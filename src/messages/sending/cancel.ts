@@ -1,7 +1,7 @@
 import { type ById, byIdSchema, notFound, TidingsError } from "../../kernel/index.ts";
 import { type Command, showsOutput } from "../../operations/index.ts";
 import { arm, disarm } from "../../queue/index.ts";
-import { sendJob } from "../jobs.ts";
+import { sendJob } from "../job-orders.ts";
 import { moveAndRecord } from "../move.ts";
 import { messageResource } from "../show.ts";
 import { messageById } from "../rows.ts";

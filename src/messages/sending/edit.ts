@@ -21,7 +21,7 @@ import { messageById, type MessageRow, messages } from "../rows.ts";
 import { edit, type Scheduled } from "../rules.ts";
 import { updateWords } from "../search/search-words.ts";
 import { segmentColumns } from "../segments.ts";
-import { releaseJob } from "../jobs.ts";
+import { releaseJob } from "../job-orders.ts";
 import { stateOf } from "../stored-state.ts";
 import type { Message } from "../types.ts";
 

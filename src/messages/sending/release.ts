@@ -3,7 +3,7 @@ import type { Seen } from "../../ports/index.ts";
 import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { rememberHandOver } from "../hand-over/hand-over.ts";
-import { sendJob } from "../jobs.ts";
+import { sendJob } from "../job-orders.ts";
 import { moveAndRecord } from "../move.ts";
 import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
 import { release } from "../rules.ts";

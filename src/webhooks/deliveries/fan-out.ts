@@ -3,10 +3,10 @@ import { patternsOf } from "../event-patterns.ts";
 import {
   deliveries,
   type DeliveryRow,
+  maxWebhooks,
   webhookPatternByName,
   type WebhookPatternRow,
 } from "../rows.ts";
-import { maxWebhooks } from "../rules.ts";
 import type { GenerateId } from "../../kernel/index.ts";
 import { isIn, type Projection, rowsInScope, type Tx } from "../../store/index.ts";
 import type { Seen } from "../../ports/index.ts";

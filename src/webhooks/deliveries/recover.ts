@@ -1,7 +1,8 @@
 import { webhookResource } from "../show.ts";
 import { manualRequest } from "./redeliver.ts";
 import { deliveries, deliveriesOfWebhook, deliveryById, webhookById, webhooks } from "../rows.ts";
-import { deliverJob, manualAttemptRefusal, recoverJob } from "../rules.ts";
+import { deliverJob, recoverJob } from "../job-orders.ts";
+import { manualAttemptRefusal } from "./delivery-rules.ts";
 import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "../types.ts";
 import { getWebhookForUpdate } from "../webhook-commands.ts";
 import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../../kernel/index.ts";

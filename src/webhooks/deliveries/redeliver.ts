@@ -5,7 +5,8 @@ import {
 } from "./delivery-types.ts";
 import { deliveryResource } from "../show.ts";
 import { deliveries, deliveryById, type DeliveryRow } from "../rows.ts";
-import { deliverJob, manualAttemptRefusal, maxManualAttempts } from "../rules.ts";
+import { deliverJob } from "../job-orders.ts";
+import { manualAttemptRefusal, maxManualAttempts } from "./delivery-rules.ts";
 import { getWebhookForUpdate } from "../webhook-commands.ts";
 import { followedPosition } from "./webhook-waker.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";

@@ -6,9 +6,11 @@ import {
   type DeliveryAttemptRow,
   deliveryAttempts,
   type DeliveryRow,
+  maxAttemptsRead,
+  maxWebhooks,
   webhookById,
 } from "../rows.ts";
-import { deliverJob, maxAttemptsRead, maxWebhooks } from "../rules.ts";
+import { deliverJob } from "../job-orders.ts";
 import type { Seen } from "../../ports/index.ts";
 import { background, reread, type Tx, type UnscopedReads } from "../../store/index.ts";
 import { arm, disarm } from "../../queue/index.ts";

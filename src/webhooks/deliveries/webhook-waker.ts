@@ -10,7 +10,8 @@ import { Follower, type Step } from "../../events/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
 import { background, type Store, type Tx, unscoped, type UnscopedTx } from "../../store/index.ts";
 import { arm, FailureLog } from "../../queue/index.ts";
-import { deliverJob, discardJob, pausedUntil } from "../rules.ts";
+import { deliverJob, discardJob } from "../job-orders.ts";
+import { pausedUntil } from "../rules.ts";
 import type { Scope, WebhookId } from "../../kernel/index.ts";
 
 interface WebhookWakerOptions {

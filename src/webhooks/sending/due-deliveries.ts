@@ -7,7 +7,8 @@ import {
 } from "../rows.ts";
 import type { ScopedIndex } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
-import { automaticAt, pausedUntil } from "../rules.ts";
+import { automaticAt } from "../deliveries/delivery-rules.ts";
+import { pausedUntil } from "../rules.ts";
 
 interface DueOptions {
   readonly now: number;

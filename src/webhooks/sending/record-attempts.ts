@@ -1,6 +1,7 @@
 import { webhookDisabled } from "../events.ts";
 import { arm, type Claim, leaseMs, renew } from "../../queue/index.ts";
-import { deliverJob, webhookAfterAttempt } from "../rules.ts";
+import { deliverJob } from "../job-orders.ts";
+import { webhookAfterAttempt } from "../rules.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,

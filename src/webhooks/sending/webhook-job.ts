@@ -7,7 +7,7 @@ import {
 } from "../rows.ts";
 import type { Tx } from "../../store/index.ts";
 import { type Claim, finish } from "../../queue/index.ts";
-import { automaticAt } from "../rules.ts";
+import { automaticAt } from "../deliveries/delivery-rules.ts";
 import { allowedManual } from "./due-deliveries.ts";
 
 /** Returns when the next delivery of a webhook is due, or Infinity when none is left. */

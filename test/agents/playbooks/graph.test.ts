@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
 import {
   changedDefinition,
-  checkGraph,
   playbookDefinitionOf,
-} from "../../../src/agents/playbooks/rules.ts";
+} from "../../../src/agents/playbooks/definition.ts";
+import { checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { createPlaybookSchema } from "../../../src/agents/playbooks/input-types.ts";
 import { parse } from "../../../src/kernel/validation.ts";

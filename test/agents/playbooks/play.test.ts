@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { checkGraph } from "../../../src/agents/playbooks/rules.ts";
+import { checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
 import { play } from "../../../src/agents/playbooks/play.ts";
 import { beginFrame, type Frame } from "../../../src/agents/playbooks/frames.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";

@@ -9,7 +9,7 @@ import {
   outbox,
   scheduledInConversation,
 } from "../../../src/messages/rows.ts";
-import { sendClassOf } from "../../../src/messages/jobs.ts";
+import { sendClassOf } from "../../../src/messages/job-orders.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 

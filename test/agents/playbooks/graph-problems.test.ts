@@ -1,76 +1,15 @@
-/** The rules of playbooks: their keywords, their defaults, and what is said about their problems. */
+/** What is said about the problems of a playbook. */
 import { describe, expect, it, test } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
 import { maxFrames } from "../../../src/agents/playbooks/frames.ts";
-import {
-  callsOf,
-  changedDefinition,
-  checkGraph,
-  playbookDefinitionOf,
-  triggeredPlaybook,
-} from "../../../src/agents/playbooks/rules.ts";
+import { callsOf, checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
-import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { definition, idOf, libraryOf, slot } from "./support.ts";
 
 const send = { id: "hello", type: "send", text: "Hello" } as const;
 const ask = { id: "ask", type: "ask", slot: "a", retries: 1 } as const;
 const call = (playbook_id: PlaybookId, id = "c") => ({ id, type: "call", playbook_id }) as const;
-
-describe("keywords", () => {
-  const playbook = (keywords: string[], priority = 0) => ({
-    definition: definition([], [], { trigger: { keywords, priority } }),
-  });
-  const low = playbook(["move", "appointment"]);
-  const high = playbook(["réschedule", "change my time"], 5);
-  const later = playbook(["move", "予約"]);
-  const without = { definition: definition([]) };
-
-  it.each([
-    ["Can I MOVE my visit?", low],
-    ["Reschedule my appointment", high],
-    ["please change  my-time", high],
-    ["I removed it", undefined],
-    ["来週の予約したい", later],
-    ["change her time", undefined],
-    ["", undefined],
-  ])("match whole words, and the highest priority wins: %s", (said, started) => {
-    expect(triggeredPlaybook([without, low, later, high], said)).toBe(started);
-  });
-
-  it("are looked for in the first 4,000 characters", () => {
-    const said = (before: number) => `${" ".repeat(before)}move`;
-    expect(triggeredPlaybook([low], said(3_996))).toBe(low);
-    expect(triggeredPlaybook([low], said(3_997))).toBeUndefined();
-  });
-});
-
-describe("a definition", () => {
-  const steps: PlaybookStep[] = [send, ask];
-  const made = playbookDefinitionOf({ name: "Some", steps });
-
-  it("has defaults, only questions have retries, and nothing is in it that was not given", () => {
-    expect(
-      playbookDefinitionOf({ name: "Some", steps: [send, { ...ask, retries: undefined }] }),
-    ).toStrictEqual({
-      name: "Some",
-      description: "",
-      trigger: { priority: 0 },
-      slots: [],
-      steps: [send, { ...ask, retries: 2 }],
-    });
-  });
-
-  it("keeps in a change what is absent or undefined", () => {
-    const full = changedDefinition(made, { id: "pb_1", on_cancel: "ask", max_turns: 3 });
-    expect(full).toStrictEqual({ ...made, on_cancel: "ask", max_turns: 3 });
-    expect(changedDefinition(full, { id: "pb_1", name: undefined, description: "New" })).toEqual({
-      ...full,
-      description: "New",
-    });
-  });
-});
 
 describe("the problems of a playbook", () => {
   const problemsOf = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]) =>

@@ -1,0 +1,34 @@
+import { definedFields } from "../../kernel/index.ts";
+import type { CreatePlaybook, UpdatePlaybook } from "./input-types.ts";
+import { defaultRetries } from "./step-types.ts";
+import type { PlaybookDefinition } from "./types.ts";
+
+/** Returns the definition of a new playbook, with defaults. */
+export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition {
+  const { name, description = "", trigger = {}, slots = [], steps, on_cancel, max_turns } = given;
+  return {
+    name,
+    description,
+    trigger: { ...trigger, priority: trigger.priority ?? 0 },
+    slots,
+    steps: steps.map((step) =>
+      step.type === "ask" ? { ...step, retries: step.retries ?? defaultRetries } : step,
+    ),
+    ...(on_cancel !== undefined && { on_cancel }),
+    ...(max_turns !== undefined && { max_turns }),
+  };
+}
+
+/** Applies a change. Absent fields keep their values. Null removes a field. */
+export function changedDefinition(
+  before: PlaybookDefinition,
+  change: UpdatePlaybook,
+): PlaybookDefinition {
+  const { id: _id, enabled: _enabled, on_cancel, max_turns, ...others } = change;
+  return playbookDefinitionOf({
+    ...before,
+    ...definedFields(others),
+    on_cancel: on_cancel === undefined ? before.on_cancel : (on_cancel ?? undefined),
+    max_turns: max_turns === undefined ? before.max_turns : (max_turns ?? undefined),
+  });
+}

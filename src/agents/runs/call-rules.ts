@@ -1,0 +1,129 @@
+/** The calls of actions that a run records, and the decisions about those that need an approval. */
+import { dayMs, iso } from "../../kernel/index.ts";
+import { maxSteps } from "./limits.ts";
+import { redactedCall, redactedStep } from "./redaction-rules.ts";
+import type { RunRow } from "./rows.ts";
+import type { RunStep } from "./step-types.ts";
+import type { ActionCall } from "./types.ts";
+
+/** Adds a call to the calls of a run, or replaces it. */
+export function withCall(calls: readonly ActionCall[], call: ActionCall): readonly ActionCall[] {
+  const i = calls.findIndex(({ id }) => id === call.id);
+  return i === -1 ? [...calls, call] : calls.with(i, call);
+}
+
+/**
+ * Returns the calls without one that was not made after all. `earlier` is the call that it would
+ * have continued, as it was recorded. If the run was redacted since, `earlier` keeps no words.
+ */
+export function withoutCall(
+  calls: readonly ActionCall[],
+  { id }: ActionCall,
+  earlier: ActionCall | undefined,
+): readonly ActionCall[] {
+  const undo = (call: ActionCall): readonly ActionCall[] => {
+    if (earlier === undefined) return [];
+    return [call.redacted === true ? redactedCall(earlier) : earlier];
+  };
+  return calls.flatMap((call) => (call.id === id ? undo(call) : [call]));
+}
+
+type CallsAndSteps = Pick<RunRow, "calls" | "steps">;
+
+/**
+ * Returns a run's calls and steps after a call has ended. If the run was canceled and redacted
+ * during the call, they say what was done, without the words.
+ */
+export function afterCall(
+  { calls, steps }: CallsAndSteps,
+  call: ActionCall,
+  step: RunStep,
+): CallsAndSteps {
+  const isRedacted = calls.some(({ id, redacted }) => id === call.id && redacted === true);
+  return {
+    calls: withCall(calls, isRedacted ? redactedCall(call) : call),
+    steps: [...steps, isRedacted ? redactedStep(step) : step].slice(0, maxSteps),
+  };
+}
+
+/** How long an action waits for an approval before it is denied, in milliseconds: one day. */
+export const approvalMs = dayMs;
+
+/**
+ * Returns the calls of a run whose turn ends while some of them wait for an approval. The next turn
+ * begins where this one ended. It must not take the outcome of an earlier call for that of its own
+ * call of the same action with the same input. It needs only the calls that still wait.
+ */
+export function callsAfterTurn(calls: readonly ActionCall[], now: number): readonly ActionCall[] {
+  return calls.map((call) =>
+    // A call that waited before the turn waits no longer than its first day.
+    isWaiting(call)
+      ? { ...call, approve_by: call.approve_by ?? now + approvalMs }
+      : { ...call, turn_ended: true },
+  );
+}
+
+/** Returns when the first of a run's waiting calls is denied, in milliseconds since the epoch. */
+export function firstDenialOf(calls: readonly ActionCall[]): number {
+  return Math.min(...calls.filter(isWaiting).map(({ approve_by }) => approve_by ?? 0));
+}
+
+export const isWaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
+
+/** Returns a run's calls and steps after nobody decided about waiting calls in time. */
+export function denyOverdueCalls(run: CallsAndSteps, at: number): CallsAndSteps {
+  return denyCalls(run, {
+    which: (call) => (call.approve_by ?? 0) <= at,
+    error: "approval_timeout",
+    at,
+  });
+}
+
+/**
+ * Returns the calls and steps of a run that ends. Its waiting calls are denied, because nobody can
+ * decide about them any more. So the run shows that they were not made.
+ */
+export function denyOpenCalls(run: CallsAndSteps, at: number): CallsAndSteps {
+  return denyCalls(run, { which: () => true, error: "run_ended", at });
+}
+
+interface Denial extends Pick<Decision, "at"> {
+  /** Which of the waiting calls are denied. */
+  readonly which: (call: ActionCall) => boolean;
+  readonly error: string;
+}
+
+function denyCalls({ calls, steps }: CallsAndSteps, { which, error, at }: Denial): CallsAndSteps {
+  const isDenied = (call: ActionCall): boolean => isWaiting(call) && which(call);
+  const decision = { decision: "deny", author_id: null, error, at } as const;
+  return {
+    calls: calls.map((call) =>
+      isDenied(call) ? { ...call, status: "denied", error: "denied" } : call,
+    ),
+    steps: [...steps, ...calls.filter(isDenied).map((call) => approvalStep(call, decision))],
+  };
+}
+
+interface Decision {
+  readonly decision: "approve" | "deny";
+  readonly author_id: string | null;
+  /** Why nobody decided. */
+  readonly error?: string;
+  readonly at: number;
+}
+
+/** Returns the step of a run that records the decision about a call. */
+export function approvalStep(
+  { id, action }: ActionCall,
+  { decision, author_id, error, at }: Decision,
+): RunStep {
+  return {
+    type: "approval",
+    name: action,
+    input: { call_id: id, author_id },
+    output: decision,
+    error: error ?? null,
+    started_at: iso(at),
+    duration_ms: 0,
+  };
+}

@@ -1,0 +1,16 @@
+/** The limits of runs, and of what the turns of runs read. */
+
+/** The maximum number of steps that are kept of a run. Later ones are dropped. */
+export const maxSteps = 200;
+
+/** The maximum number of open runs of a conversation that are read at once. */
+export const maxOpenRuns = 50;
+
+/** The maximum number of messages of a conversation that a turn reads as its history. */
+export const maxHistory = 30;
+
+/**
+ * The maximum number of messages that one turn answers. If there are more, only the latest are
+ * read.
+ */
+export const maxUnanswered = 50;

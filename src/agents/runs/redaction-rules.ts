@@ -1,0 +1,70 @@
+/** Where words of a message may be kept by agents, and what a redaction leaves of a run. */
+import type { MessageRow } from "../../messages/index.ts";
+import type { AgentSessionRow } from "../rows.ts";
+import { maxHistory, maxUnanswered } from "./limits.ts";
+import type { RunRow } from "./rows.ts";
+import type { RunStep } from "./step-types.ts";
+import type { ActionCall } from "./types.ts";
+
+/**
+ * Whether a run may contain words of a message, or may store them until it has ended. It has read
+ * the messages that it answers, and the latest messages of the conversation until it ended. The
+ * slots of a playbook may contain words of any earlier message, because a playbook has no limit of
+ * messages.
+ */
+export function mayQuote(
+  {
+    message_ids,
+    heard_through,
+    playbook_id,
+    finished_at,
+  }: Pick<RunRow, "message_ids" | "heard_through" | "playbook_id" | "finished_at">,
+  { id, sequence, created_at }: Pick<MessageRow, "id" | "sequence" | "created_at">,
+): boolean {
+  const isBeforeEnd = (finished_at ?? Infinity) >= created_at;
+  const isRead = playbook_id !== null || heard_through < sequence + maxHistory;
+  return (isBeforeEnd && isRead) || message_ids.includes(id);
+}
+
+/**
+ * Whether the slots of the playbooks in progress may contain words of a message. The playbooks
+ * began after `guarded_from`, and each of their turns has written the session. It has read the
+ * messages that it answered, and the latest messages of the conversation.
+ */
+export function playMayQuote(
+  {
+    frames,
+    guarded_from,
+    updated_at,
+  }: Pick<AgentSessionRow, "frames" | "guarded_from" | "updated_at">,
+  { sequence, created_at }: Pick<MessageRow, "sequence" | "created_at">,
+): boolean {
+  const isRead = sequence > guarded_from - Math.max(maxHistory, maxUnanswered);
+  return frames.length > 0 && isRead && created_at <= updated_at;
+}
+
+/**
+ * Returns an ended run's columns without the words that were read and written. What was done, when,
+ * and with which status remains.
+ */
+export function redactedRun({
+  steps,
+  calls,
+}: Pick<RunRow, "steps" | "calls">): Pick<RunRow, "steps" | "calls" | "result"> {
+  return {
+    steps: steps.map(redactedStep),
+    calls: calls.map(redactedCall),
+    result: null,
+  };
+}
+
+const noWords = { input: null, output: null, error: null };
+
+export function redactedStep(step: RunStep): RunStep {
+  return { ...step, ...noWords };
+}
+
+/** Returns a call without its words. It is marked, because it may still be under way. */
+export function redactedCall(call: ActionCall): ActionCall {
+  return { ...call, ...noWords, redacted: true };
+}
