@@ -45,7 +45,7 @@ export type PlayEnd =
     };
 
 /** What a step works with. */
-export interface Stage {
+export interface StepContext {
   readonly frame: Frame;
   readonly definition: PlaybookDefinition;
   /** The contact's message, for the step that has asked. Null if none is to be answered. */

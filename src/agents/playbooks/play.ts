@@ -14,7 +14,7 @@ import {
   stepOf,
   type Frame,
 } from "./frames.ts";
-import type { PlayEnd, PlayOptions, Stage, StepExit } from "./play-types.ts";
+import type { PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
 import { takeStep } from "./steps.ts";
 
 export interface Played {
@@ -66,7 +66,7 @@ interface TurnEnd {
   readonly frames?: readonly Frame[];
 }
 
-interface PlayContext extends Pick<Stage, "contactText" | "texts" | "options"> {
+interface PlayContext extends Pick<StepContext, "contactText" | "texts" | "options"> {
   readonly library: Library;
 }
 

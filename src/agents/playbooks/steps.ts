@@ -1,6 +1,6 @@
 import { holds, parseCondition } from "./condition.ts";
 import { slotsFrom, type Frame } from "./frames.ts";
-import type { Outcome, PlayEnd, PlayOptions, Stage, StepExit } from "./play-types.ts";
+import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
 import { namesRead } from "./names.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
@@ -9,31 +9,33 @@ import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "./step-ty
 import { act, type ModelFailure, think, type TurnMoves } from "../turns/moves.ts";
 import type { Json, ModelHandoff } from "../../ports/index.ts";
 
-export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> {
-  const lookUp = slotLookUp(stage);
-  const { language } = stage.options;
+export function* takeStep(step: PlaybookStep, context: StepContext): TurnMoves<Outcome> {
+  const lookUp = slotLookUp(context);
+  const { language } = context.options;
   switch (step.type) {
     case "send":
-      stage.texts.push(render(step.text, lookUp, language));
+      context.texts.push(render(step.text, lookUp, language));
       return { go: "next", exit: done };
     case "ask":
-      return yield* takeAsk(step, stage, lookUp);
+      return yield* takeAsk(step, context, lookUp);
     case "set":
       return {
         go: "next",
         exit: done,
-        changes: { slots: { ...stage.frame.slots, ...slotValuesOf(step.values, stage, lookUp) } },
+        changes: {
+          slots: { ...context.frame.slots, ...slotValuesOf(step.values, context, lookUp) },
+        },
       };
     case "run":
-      return yield* takeRun(step, stage, lookUp);
+      return yield* takeRun(step, context, lookUp);
     case "branch":
       return takeBranch(step, lookUp);
     case "instruct":
-      return yield* takeInstruct(step.text, stage, lookUp);
+      return yield* takeInstruct(step.text, context, lookUp);
     case "call":
       return { go: "call", playbook_id: step.playbook_id };
     case "handoff":
-      return handOffWith(stage, { reason: render(step.reason, lookUp, language) });
+      return handOffWith(context, { reason: render(step.reason, lookUp, language) });
     case "resolve":
       return { go: "end", end: { type: "resolved" } };
   }
@@ -48,7 +50,7 @@ function takeBranch({ cases }: BranchStep, lookUp: LookUp): Outcome {
   return { go: "next", to: found?.next, exit };
 }
 
-function slotLookUp({ frame: { slots }, options }: Stage): LookUp {
+function slotLookUp({ frame: { slots }, options }: StepContext): LookUp {
   return (name) => {
     if (name === "contact.name") return options.contact.name ?? undefined;
     return Object.hasOwn(slots, name) ? slots[name] : undefined;
@@ -63,7 +65,7 @@ function isTrue(when: string, lookUp: LookUp): boolean {
 /** Returns the slot values of a `set` step. A value that a slot cannot hold becomes null. */
 function slotValuesOf(
   values: { readonly [name: string]: Json },
-  { definition, options }: Stage,
+  { definition, options }: StepContext,
   lookUp: LookUp,
 ): Frame["slots"] {
   const known = definition.slots.filter(({ name }) => Object.hasOwn(values, name));
@@ -76,15 +78,15 @@ function slotValuesOf(
 }
 
 /** Calls an action, or continues after the decision about its call. */
-function* takeRun(step: RunActionStep, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
-  const input = stage.frame.input ?? inputOf(step, stage, lookUp);
+function* takeRun(step: RunActionStep, context: StepContext, lookUp: LookUp): TurnMoves<Outcome> {
+  const input = context.frame.input ?? inputOf(step, context, lookUp);
   const outcome = yield* act(step.action, input);
   switch (outcome.status) {
     case "done":
       return {
         go: "next",
         exit: done,
-        changes: { slots: withOutput(step.id, outcome.output, stage) },
+        changes: { slots: withOutput(step.id, outcome.output, context) },
       };
     case "awaiting_approval":
       return { go: "stay", end: { type: "waits" }, changes: { input } };
@@ -97,7 +99,7 @@ function* takeRun(step: RunActionStep, stage: Stage, lookUp: LookUp): TurnMoves<
  * Returns the input of an action. An argument that is a single placeholder without a value is left
  * out.
  */
-function inputOf({ args }: RunActionStep, { options }: Stage, lookUp: LookUp): Json {
+function inputOf({ args }: RunActionStep, { options }: StepContext, lookUp: LookUp): Json {
   const filled = Object.entries(args)
     .map(([name, given]) => ({ name, given, value: fill(given, lookUp, options.language) }))
     .filter(({ given, value }) => value !== null || given === null);
@@ -117,7 +119,11 @@ function takeFailure({ action, on_error }: RunActionStep): Outcome {
  * `<step>.output`. Only the names that the playbook reads are kept, so that no other data is stored
  * with the conversation.
  */
-function withOutput(step: string, output: Json, { frame, definition }: Stage): Frame["slots"] {
+function withOutput(
+  step: string,
+  output: Json,
+  { frame, definition }: StepContext,
+): Frame["slots"] {
   const isObject = typeof output === "object" && output !== null && !Array.isArray(output);
   const fields = isObject ? Object.entries(output) : [["output", output] as const];
   const read = namesRead(definition);
@@ -132,8 +138,8 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
  * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the
  * words of a contact or an action are not read as part of the instruction.
  */
-function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
-  const { definition, options, frame } = stage;
+function* takeInstruct(text: string, context: StepContext, lookUp: LookUp): TurnMoves<Outcome> {
+  const { definition, options, frame } = context;
   const { answer, failure } = yield* think({
     type: "instruct",
     instruction: render(text, lookUp, options.language, "quoted"),
@@ -142,8 +148,8 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
     return stuck(failure, "The model failed to carry out an instruction.");
   }
   if (answer === null) return { go: "next", exit: { outcome: "failed", error: failure } };
-  if (answer.text !== undefined && answer.text.trim() !== "") stage.texts.push(answer.text);
-  if (answer.handoff !== undefined) return handOffWith(stage, answer.handoff);
+  if (answer.text !== undefined && answer.text.trim() !== "") context.texts.push(answer.text);
+  if (answer.handoff !== undefined) return handOffWith(context, answer.handoff);
   const found = allowedValues(definition.slots, answer.slots ?? {}, options.mayFillSlot);
   return {
     go: "next",
@@ -157,7 +163,10 @@ const stuck = (
   reason: string,
 ): Outcome => ({ go: "end", end: { type: "stuck", cause, reason } });
 
-function handOffWith({ frame: { slots } }: Stage, { reason, summary }: ModelHandoff): Outcome {
+function handOffWith(
+  { frame: { slots } }: StepContext,
+  { reason, summary }: ModelHandoff,
+): Outcome {
   return { go: "end", end: { type: "handoff", reason, summary, slots } };
 }
 
@@ -169,21 +178,21 @@ interface Question {
 }
 
 /** Asks a question and waits for a valid answer. */
-function* takeAsk(step: AskStep, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
-  const { frame, definition, contactText, options } = stage;
+function* takeAsk(step: AskStep, context: StepContext, lookUp: LookUp): TurnMoves<Outcome> {
+  const { frame, definition, contactText, options } = context;
   const slot = definition.slots.find(({ name }) => name === step.slot);
   if (slot === undefined) return stuck("guardrail", `There is no slot "${step.slot}".`);
   const question = { step, slot, text: render(slot.prompt, lookUp, options.language) };
   return frame.asked && contactText !== null
-    ? yield* takeAnswer(question, contactText, stage)
-    : ask(question, stage, (lookUp(slot.name) ?? null) !== null);
+    ? yield* takeAnswer(question, contactText, context)
+    : ask(question, context, (lookUp(slot.name) ?? null) !== null);
 }
 
 /**
  * Asks the question. At the first visit of the step, a filled slot is not asked for. A step that is
  * reached again asks again: otherwise a loop through it could run for ever.
  */
-function ask({ step, text }: Question, { frame, texts }: Stage, isFilled: boolean): Outcome {
+function ask({ step, text }: Question, { frame, texts }: StepContext, isFilled: boolean): Outcome {
   if (!frame.asked && isFilled && !frame.visited.includes(step.id)) {
     const visited = visitedWith(step, frame);
     return { go: "next", exit: { outcome: "filled" }, changes: { visited } };
@@ -196,7 +205,7 @@ function ask({ step, text }: Question, { frame, texts }: Stage, isFilled: boolea
 function* takeAnswer(
   { step, slot, text }: Question,
   contactText: string,
-  { frame, texts, options }: Stage,
+  { frame, texts, options }: StepContext,
 ): TurnMoves<Outcome> {
   const moveOnWith = (value: Json, exit: StepExit, to?: string): Outcome => ({
     go: "next",

@@ -1,0 +1,140 @@
+/** What the model answers to the contact, and what follows from its answer. */
+import { allowedValues } from "../playbooks/slots.ts";
+import type { Frame } from "../playbooks/frames.ts";
+import type { ModelAnswer } from "../../ports/index.ts";
+import { endUnanswered, endWith, endWithHandOff, endWithProblem } from "./endings.ts";
+import { mayFillSlot } from "./guardrails.ts";
+import { handOffFor, handsOffOn, limitsFor, wordsFor } from "./hand-off-rules.ts";
+import { act, type ModelResult, settle, think, type TurnMoves } from "./moves.ts";
+import { replyOf } from "./reply-text.ts";
+import { beginPlaybook, type End, endNow, type Play } from "./stages.ts";
+import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
+
+/**
+ * Asks the model until it has a reply or starts a playbook, and makes the calls that it asks for in
+ * between. While a playbook is in progress, also if it waits for an approval, the model can only
+ * reply.
+ */
+export function* askModel(facts: TurnFacts): TurnMoves<Play | End> {
+  const { agent, session, isPaused, playbooks } = facts;
+  // The model must see the outcomes of earlier calls. Otherwise it may ask for one a second time.
+  const [failed] = yield* settle();
+  if (failed !== undefined && handsOffOn(agent, "action_failure")) {
+    return endNow(endWithHandOff(facts, afterFailure(failed.action)));
+  }
+  const mayCallActions = session.frames.length === 0;
+  const mayStartPlaybook = mayCallActions && !isPaused && playbooks.length > 0;
+  const observations: NewObservation[] = [];
+  for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
+    const thought = yield* think({ type: "answer" }, { mayCallActions, mayStartPlaybook });
+    if (thought.answer !== null) observations.push(...observationsIn(thought.answer));
+    const next = yield* applyAnswer(facts, thought, mayCallActions);
+    if (next?.stage === "play") return { ...next, observations };
+    if (next !== undefined) return endNow({ ...next.ending, observations });
+  }
+  const ending = endWithProblem(facts, "guardrail", "The turn took too many steps.");
+  return endNow({ ...ending, observations });
+}
+
+/**
+ * Does what the model answers. Undefined if that was calls of actions: the model must see their
+ * outcomes before it replies.
+ */
+function* applyAnswer(
+  facts: TurnFacts,
+  { answer, failure }: ModelResult,
+  mayCallActions: boolean,
+): TurnMoves<Play | End | undefined> {
+  if (answer === null) return endNow(endWithProblem(facts, failure, noAnswer));
+  const handOff = handOffAfter(facts, answer);
+  if (handOff !== undefined) return endNow(endWithHandOff(facts, handOff));
+  const playbook = facts.playbooks.find(({ id }) => id === answer.playbook_id);
+  if (playbook !== undefined) {
+    const slots = allowedValues(playbook.definition.slots, answer.slots ?? {}, (words) =>
+      mayFillSlot(facts, words),
+    );
+    return beginPlaybook(facts, playbook, slots);
+  }
+  if (answer.calls !== undefined && mayCallActions) return yield* makeCalls(facts, answer.calls);
+  if (failure !== null) return endNow(endWithProblem(facts, failure, "A reply was held back."));
+  return endNow(endWithReply(facts, answer));
+}
+
+/** Makes the model's calls. Ends the turn at the first that fails, if a rule hands off then. */
+function* makeCalls(
+  facts: TurnFacts,
+  calls: NonNullable<ModelAnswer["calls"]>,
+): TurnMoves<End | undefined> {
+  for (const { action, input } of calls) {
+    const outcome = yield* act(action, input, "model");
+    if (outcome.status === "failed" && handsOffOn(facts.agent, "action_failure")) {
+      return endNow(endWithHandOff(facts, afterFailure(action)));
+    }
+  }
+  return undefined;
+}
+
+/** Sends the model's reply. */
+function endWithReply(facts: TurnFacts, answer: ModelAnswer): Ending {
+  const { agent, channel, session } = facts;
+  const reply = replyIn(answer);
+  const text = reply === undefined ? null : replyOf(agent, channel, [reply]);
+  if (text === null) return endUnanswered(facts);
+  const { intent = null, confidence = null } = answer;
+  return { ...endWith(text), frames: session.frames, result: { intent, confidence } };
+}
+
+/** The minimum confidence of an answer beside a playbook. */
+const minAsideConfidence = 0.5;
+
+/**
+ * Answers a contact that asks something else instead of answering the playbook, then repeats the
+ * question. This does not count as a failed attempt of the playbook.
+ */
+export function* answerAside(
+  facts: TurnFacts,
+  frames: readonly Frame[],
+  question: string | undefined,
+): TurnMoves<Ending | undefined> {
+  const { answer, failure } = yield* think({ type: "answer" });
+  if (failure !== null && handsOffOn(facts.agent, failure)) {
+    return endWithHandOff(facts, handOffFor(failure, noAnswer));
+  }
+  if (answer === null) return undefined;
+  const observations = observationsIn(answer);
+  const handOff = handOffAfter(facts, answer);
+  if (handOff !== undefined) return { ...endWithHandOff(facts, handOff), observations };
+  const reply = replyIn(answer);
+  if (reply === undefined || (answer.confidence ?? 1) < minAsideConfidence) return undefined;
+  const text = replyOf(facts.agent, facts.channel, [reply], question);
+  return text === null ? undefined : { ...endWith(text), frames, observations };
+}
+
+/** Returns the text to send. A text beside calls may speak of them as done, so it is not sent. */
+const replyIn = ({ text, calls }: ModelAnswer): string | undefined =>
+  calls === undefined ? text : undefined;
+
+const noAnswer = "The model gave no answer.";
+
+/** Returns the hand-off that a model's answer leads to, if any. */
+function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | undefined {
+  const { handoff, intent, confidence = 1, calls, playbook_id } = answer;
+  if (handoff !== undefined) return handOffFor(null, handoff.reason, handoff.summary);
+  if (intent !== undefined && wordsFor(agent, "intent").includes(intent)) {
+    return handOffFor("intent", `The contact's intent is "${intent}".`);
+  }
+  const isReply = calls === undefined && playbook_id === undefined;
+  return isReply && limitsFor(agent, "confidence_below").some((min) => confidence < min)
+    ? handOffFor("confidence_below", "The model is not sure of its answer.")
+    : undefined;
+}
+
+const afterFailure = (action: string): HandOff => handOffFor("action_failure", `${action} failed.`);
+
+function observationsIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
+  return observations.map(({ content, kind, confidence = null }) => ({
+    content,
+    kind,
+    confidence,
+  }));
+}

@@ -1,0 +1,78 @@
+/** How a turn plays a playbook, and what follows when the playbook stops or ends. */
+import type { Frame } from "../playbooks/frames.ts";
+import { play, type Played } from "../playbooks/play.ts";
+import type { PlayEnd } from "../playbooks/play-types.ts";
+import { answerAside } from "./ask-model.ts";
+import { endWith, endWithFallback, endWithHandOff } from "./endings.ts";
+import { mayFillSlot } from "./guardrails.ts";
+import { handOffFor, handsOffOn } from "./hand-off-rules.ts";
+import type { TurnMoves } from "./moves.ts";
+import { replyOf } from "./reply-text.ts";
+import { answerContext, askModelNext, endNow, type Play, type Stage } from "./stages.ts";
+import type { Ending, TurnFacts } from "./turn-types.ts";
+
+/** Plays until the playbook asks, waits or ends. */
+export function* playPlaybook(
+  facts: TurnFacts,
+  { frames, contactText }: Pick<Play, "frames" | "contactText">,
+): TurnMoves<Stage> {
+  const { agent } = facts;
+  const played = yield* play(frames, contactText, facts.library, {
+    ...answerContext(facts),
+    steps: agent.limits.max_steps_per_turn,
+    stopsOn: (failure) => handsOffOn(agent, failure),
+    mayFillSlot: (words) => mayFillSlot(facts, words),
+  });
+  return yield* afterPlay(facts, frames, played);
+}
+
+/** `before` are the frames from which the playbook was played. */
+function* afterPlay(facts: TurnFacts, before: readonly Frame[], played: Played): TurnMoves<Stage> {
+  const { agent, channel } = facts;
+  const { end, texts, frames } = played;
+  const text = replyOf(agent, channel, texts);
+  switch (end.type) {
+    case "asks": {
+      const aside = end.understood ? undefined : yield* answerAside(facts, before, texts.at(-1));
+      const question = replyOf(agent, channel, texts.slice(0, -1), texts.at(-1));
+      return endNow(aside ?? { ...endWith(question), frames, isStuck: !end.understood });
+    }
+    case "waits":
+      return endNow({ ...endWith(text), frames, isWaiting: true });
+    case "over":
+    case "called_off": {
+      const isAnswered = text !== null || facts.request !== null;
+      return isAnswered ? endNow(endWith(text)) : askModelNext;
+    }
+    case "handoff": {
+      const handOff = handOffFor(null, end.reason, end.summary ?? slotSummary(end.slots));
+      const ending = endWithHandOff(facts, handOff);
+      return endNow({ ...ending, text: text ?? ending.text });
+    }
+    case "resolved":
+      return endNow({ ...endWith(text), closes: true });
+    case "stuck":
+      return endNow(endStuck(facts, end, texts));
+  }
+}
+
+function endStuck(
+  facts: TurnFacts,
+  { cause, reason }: Extract<PlayEnd, { readonly type: "stuck" }>,
+  texts: readonly string[],
+): Ending {
+  if (handsOffOn(facts.agent, cause)) {
+    return endWithHandOff(facts, handOffFor(cause, reason), texts);
+  }
+  const isFailed = facts.request !== null;
+  return { ...endWithFallback(facts, texts), frames: [], result: { error: reason }, isFailed };
+}
+
+/** Returns slot values as text, for the people who take over. Null if no slot has a value. */
+function slotSummary(slots: Frame["slots"]): string | null {
+  const filled = Object.entries(slots).filter(([, value]) => value !== null);
+  const texts = filled.map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return texts.length === 0 ? null : texts.join(", ");
+}
