@@ -19,7 +19,7 @@ import { makeDatabase } from "../support/postgres-database.ts";
 import { migrated, serverUrl } from "../support/postgres.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { temporaryDirectory, temporaryFile } from "../adapters/storage/sqlite-files.ts";
+import { temporaryDirectory, temporaryFile } from "../adapters/storage/sqlite/files.ts";
 
 const ready = { status: "ok", reasons: [] };
 

@@ -5,7 +5,7 @@ import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { temporaryFile } from "../adapters/storage/sqlite-files.ts";
+import { temporaryFile } from "../adapters/storage/sqlite/files.ts";
 import { database } from "../support/postgres.ts";
 import { world } from "../support/world.ts";
 

@@ -6,8 +6,9 @@ import type { Lookup } from "../../../src/ports/storage.ts";
 import { schema, itemById } from "../../../adapters/testing/conformance/storage/collections.ts";
 import { held } from "../../support/carrier.ts";
 import { database } from "../../support/postgres.ts";
-import { insert, opened, write } from "./postgres-rows.ts";
-import { closing, temporaryFile } from "./sqlite-files.ts";
+import { insert, opened } from "./postgres/rows.ts";
+import { closing, write } from "./port.ts";
+import { temporaryFile } from "./sqlite/files.ts";
 
 const lookup: Lookup = { index: itemById, key: ["a"], limit: 1 };
 const ended = { code: "storage_unavailable", message: "The group has already ended." };

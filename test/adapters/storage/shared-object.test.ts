@@ -8,9 +8,10 @@ import { schema } from "../../../adapters/testing/conformance/storage/collection
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
-import { insert, write } from "./postgres-rows.ts";
-import { closing, notes, temporaryDirectory, temporaryFile } from "./sqlite-files.ts";
-import { firstSchema } from "./sqlite-schemas.ts";
+import { insert } from "./postgres/rows.ts";
+import { closing, write } from "./port.ts";
+import { firstSchema, notes } from "./notes.ts";
+import { temporaryDirectory, temporaryFile } from "./sqlite/files.ts";
 import { world } from "../../support/world.ts";
 
 const storages: readonly (readonly [string, () => Promise<StoragePort>])[] = [

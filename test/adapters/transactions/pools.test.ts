@@ -5,7 +5,7 @@ import { system } from "../../../adapters/system/index.ts";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import type { Message } from "../../../src/messages/types.ts";
 import { database } from "../../support/postgres.ts";
-import { firstSchema } from "../storage/sqlite-schemas.ts";
+import { firstSchema } from "../storage/notes.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

@@ -1,0 +1,76 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ConnectionPool } from "../../../../adapters/storage/postgres/connections/pool.ts";
+import type { SessionUser } from "../../../../adapters/storage/postgres/connections/session.ts";
+import { AdvisoryLocks } from "../../../../adapters/storage/postgres/engine-locks.ts";
+import { Names } from "../../../../adapters/storage/postgres/names.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { database } from "../../../support/postgres.ts";
+import { client, opened } from "./rows.ts";
+
+/** The sessions of this database that hold locks of engines. */
+const holders =
+  "pg_locks WHERE locktype = 'advisory' AND database = " +
+  "(SELECT oid FROM pg_database WHERE datname = current_database())";
+
+describe("the lock of an engine on PostgreSQL", () => {
+  it("is taken again when its connection is lost, before others find it free", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    const lock = await one.engineLocks.take();
+    const admin = await client(where);
+    await eventually(async () => {
+      await admin.query(`SELECT pg_terminate_backend(pid, 10000) FROM ${holders}`);
+      expect(await two.engineLocks.findFree([lock?.id ?? ""])).toEqual([]);
+    });
+    expect(lock?.isHeld()).toBe(true);
+  });
+
+  it("is free and not held while the server cannot be reached, and is taken again afterwards", async () => {
+    const where = await database();
+    const proxy = await where.proxy();
+    const one = await opened(where, { connectionString: proxy.url });
+    const two = await opened(where);
+    // Listens on the same connection.
+    let heard = 0;
+    onTestFinished(one.watch(() => void heard++));
+    const lock = await one.engineLocks.take();
+    const id = lock?.id ?? "";
+    proxy.refuses = true;
+    proxy.cut();
+    await eventually(() => expect(lock?.isHeld()).toBe(false));
+    await eventually(async () => expect(await two.engineLocks.findFree([id])).toEqual([id]));
+    const before = heard;
+    proxy.refuses = false;
+    await eventually(() => expect(lock?.isHeld()).toBe(true));
+    expect(await two.engineLocks.findFree([id])).toEqual([]);
+    expect(heard).toBeGreaterThan(before);
+  });
+
+  it("is released while its connection continues to listen", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    onTestFinished(one.watch(() => {}));
+    const [lock, other] = [await one.engineLocks.take(), await one.engineLocks.take()];
+    await lock?.release();
+    expect(await two.engineLocks.findFree([lock?.id ?? "", other?.id ?? ""])).toEqual([lock?.id]);
+    const admin = await client(where);
+    expect((await admin.query(`SELECT 1 FROM ${holders}`)).rowCount).toBe(1);
+  });
+
+  it("is free after its release, although it was taken while its connection was kept alive", async () => {
+    const where = await database();
+    const pool = new ConnectionPool(where.pool());
+    const { connection, release } = await pool.take();
+    onTestFinished(release);
+    const users: SessionUser[] = [];
+    const session = { join: async (user: SessionUser) => void users.push(user), leave() {} };
+    const lock = await new AdvisoryLocks(pool, session, new Names("public")).take();
+    const begun = users.map((user) => user.begin(connection));
+    for (const user of users) await user.keepAlive?.(connection);
+    await Promise.all(begun);
+    expect(lock.isHeld()).toBe(true);
+    await lock.release();
+    const admin = await client(where);
+    expect((await admin.query(`SELECT 1 FROM ${holders}`)).rowCount).toBe(0);
+  });
+});

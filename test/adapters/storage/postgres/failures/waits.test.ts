@@ -1,0 +1,68 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  postgres,
+  type PostgresPoolClient,
+} from "../../../../../adapters/storage/postgres/index.ts";
+import { database } from "../../../../support/postgres.ts";
+import { firstSchema, noteById, notes } from "../../notes.ts";
+import { opened, unavailable } from "./opened.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+describe("every wait ends", () => {
+  it("when the pool has no free connection, by the pool's own timeout or the storage's", async () => {
+    const where = await database();
+    const pool = where.pool({ max: 2, connectionTimeoutMillis: 50 });
+    const port = await opened(pool);
+    const taken = [await pool.connect(), await pool.connect()];
+    await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
+    for (const client of taken) client.release();
+    expect(await notes(port)).toEqual([]);
+
+    let came: ((client: PostgresPoolClient) => void) | undefined;
+    const never = { connect: () => new Promise<PostgresPoolClient>((resolve) => (came = resolve)) };
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const opening = postgres({ pool: never })
+      .open(firstSchema)
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await opening).toMatchObject(unavailable(/became free.* more connections/));
+    // A connection that comes too late is returned.
+    const release = vi.fn<() => void>();
+    came?.({ query: () => expect.fail(), release });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(release).toHaveBeenCalledOnce();
+  });
+
+  it("when the server stops responding, and the connection is not used again", async () => {
+    const release = vi.fn<(destroy?: boolean) => void>();
+    const silent = { query: () => new Promise<never>(() => {}), release };
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const pool = { connect: async () => silent };
+    const opening = postgres({ pool })
+      .open(firstSchema)
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await opening).toMatchObject(unavailable(/did not respond/));
+    expect(release).toHaveBeenCalledWith(true);
+  });
+
+  it("when an exclusive group ends, and it leaves no setting behind", async () => {
+    const where = await database();
+    const pool = where.pool({ max: 2 });
+    const port = await opened(pool);
+    await port.transaction(async () => {});
+    const group = port.begin("exclusive");
+    await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    const { rows } = await where
+      .pool()
+      .query<{ held: boolean }>(
+        "SELECT count(*) > 0 AS held FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
+    expect(rows[0]?.held).toBe(true);
+    await group.abort();
+    // None of the group's settings stays on the connection.
+    const { rows: left } = await pool.query("SHOW idle_in_transaction_session_timeout");
+    expect(left).toEqual([{ idle_in_transaction_session_timeout: "0" }]);
+  });
+});
