@@ -1,6 +1,11 @@
 /** The parts of callback handling that all carriers share. */
 import { type AttemptId, isId, mediaTypeOf, TidingsError } from "../../src/kernel/index.ts";
-import type { InboundKeyword, Media, ReceiptSubject } from "../../src/ports/index.ts";
+import {
+  type InboundKeyword,
+  maxCallbackBytes,
+  type Media,
+  type ReceiptSubject,
+} from "../../src/ports/index.ts";
 
 /** The query parameter of a callback URL that holds the attempt's id. */
 const attemptParameter = "attempt";
@@ -56,12 +61,10 @@ export function carrierKeyword(type: unknown): { readonly keyword?: InboundKeywo
 }
 
 /**
- * Carriers' callbacks have a few kilobytes. A request is refused before its signature is checked,
- * so that unsigned requests cannot make the engine hash large bodies.
+ * Refuses a callback before its signature is checked, so that unsigned requests cannot make the
+ * engine hash large bodies.
+ * @throws TidingsError `body_too_large`
  */
-const maxCallbackBytes = 131_072;
-
-/** @throws TidingsError `body_too_large` */
 export function refuseTooLarge(body: Uint8Array): void {
   if (body.length <= maxCallbackBytes) return;
   throw new TidingsError(

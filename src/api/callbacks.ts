@@ -5,11 +5,6 @@ import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "
 import { Semaphore } from "../queue/index.ts";
 
 /**
- * The maximum size of a callback's body in bytes. Carriers send a few kilobytes, and the body is
- * read before its signature is verified.
- */
-export const maxCallbackBytes = 131_072;
-/**
  * Concurrent callbacks of one transport. Others are refused at once: anyone can send callbacks, and
  * carriers repeat theirs.
  */

@@ -35,7 +35,7 @@ import {
   tokenField,
   withPlaces,
 } from "./inputs.ts";
-import { maxCallbackBytes } from "./callbacks.ts";
+import { maxCallbackBytes } from "../ports/index.ts";
 import {
   type ApiHandler,
   type ApiRequest,

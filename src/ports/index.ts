@@ -126,6 +126,7 @@ export {
   type InboundKeyword,
   type InboundMessage,
   type LookupAnswer,
+  maxCallbackBytes,
   type Media,
   type OutboundMessage,
   type Receipt,

@@ -266,6 +266,12 @@ export interface ReceiptTimes {
 }
 
 /**
+ * The maximum size of a callback's body in bytes. Carriers send a few kilobytes, and anyone can send
+ * a callback: its signature is checked after its body was read.
+ */
+export const maxCallbackBytes = 131_072;
+
+/**
  * An unmodified carrier request to `/v1/transports/:name/callbacks`. Header names are in lower
  * case.
  */

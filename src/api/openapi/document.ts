@@ -9,7 +9,7 @@ import type * as z from "zod";
 import { type Limits, problemSchema } from "../../kernel/index.ts";
 import { idempotencyField, tokenField } from "../inputs.ts";
 import { parameterNames } from "../router.ts";
-import { maxCallbackBytes } from "../callbacks.ts";
+import { maxCallbackBytes } from "../../ports/index.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
 /** An OpenAPI 3.1 document as JSON. */
