@@ -1,5 +1,4 @@
 /** Forms of job handlers that several modules use. */
-import { leaseMs } from "./dispatcher/take-job.ts";
 import { finish, renew } from "./lease.ts";
 import type { Claim, JobDefinition } from "./job.ts";
 import type { EngineJobKind, JobKeys, JobKind } from "./job-kinds.ts";
@@ -42,8 +41,7 @@ export function inChunks<K extends ChunkedKind, R extends WithStore>(
       for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
         const progress = await store.commit(
           scope,
-          async (tx) =>
-            (await renew(tx, claim, leaseMs)) === undefined ? "done" : work(tx, key, runtime),
+          async (tx) => ((await renew(tx, claim)) === undefined ? "done" : work(tx, key, runtime)),
           background,
         );
         if (progress === "done") return;

@@ -2,12 +2,12 @@ export { bestOf, type SendClass, sendClasses, pickByClass } from "./classes.ts";
 export { Semaphore } from "./semaphore.ts";
 export { WakeFlag } from "./wake-flag.ts";
 export { Dispatcher } from "./dispatcher/dispatcher.ts";
-export { leaseMs } from "./dispatcher/take-job.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./dispatcher/due-jobs.ts";
 export { inChunks, inTransaction } from "./handlers.ts";
-export { checkUnansweredCommit, retry } from "./retry.ts";
+export { retry } from "./retry.ts";
+export { checkUnansweredCommit, keepOrUndo } from "./unanswered-commit.ts";
 export type {
   Claim,
   FirstStep,
@@ -22,4 +22,12 @@ export { classOf, encodeLane, type Lane, poolOf, pools, remoteOf, waitingForOf }
 export { countWaiting, type WaitingJobs } from "./count-waiting.ts";
 export { arm, armNew, disarm, disarmLane } from "./arm.ts";
 export { findJob, type JobRow, jobs, jobsByLane, prefetchJob, rememberJob } from "./rows.ts";
-export { isRearmed, finish, moveToClass, moveToUsualLane, currentLane, renew } from "./lease.ts";
+export {
+  isRearmed,
+  finish,
+  leaseMs,
+  moveToClass,
+  moveToUsualLane,
+  currentLane,
+  renew,
+} from "./lease.ts";

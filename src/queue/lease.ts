@@ -15,9 +15,14 @@ import {
   findJob,
 } from "./rows.ts";
 
+/**
+ * The length of a lease, in milliseconds. It is longer than the deadline of any attempt. Handlers
+ * extend their lease as they continue.
+ */
+export const leaseMs = 60_000;
+
 /** A lease to be taken. */
 interface LeaseOrder {
-  readonly leaseMs: number;
   /**
    * Random for each lease. A counter in the row would restart when the job is finished and armed
    * again, and a stalled holder of an old lease could pass for the new one.
@@ -33,7 +38,7 @@ interface LeaseOrder {
 export async function lease(
   tx: UnscopedTx,
   { kind, key }: StoredJobName,
-  { leaseMs, fence, leasedBy }: LeaseOrder,
+  { fence, leasedBy }: LeaseOrder,
 ): Promise<Claim | undefined> {
   const job = await tx.get(jobByName, [kind, key], { lock: true, hold: "recent" });
   if (job === undefined || job.due_at > tx.now) return undefined;
@@ -45,20 +50,20 @@ export async function lease(
 type LeaseProof = AnyJobName & Pick<Claim, "fence">;
 
 /**
- * Checks in this transaction that the claim still has the lease, and extends the lease when less
- * than half of it is left. Returns when the lease ends, in milliseconds since the epoch. Returns
+ * Checks in this transaction that the claim still has the lease, and extends it to `ms` from now
+ * when less than half of that is left. Returns when the lease ends, in milliseconds since the epoch. Returns
  * undefined if the lease was lost: another dispatcher has the job, or the job was removed.
  */
 export async function renew(
   within: AnyTx,
   claim: LeaseProof,
-  leaseMs: number,
+  ms = leaseMs,
 ): Promise<number | undefined> {
   const tx = unscoped(within);
   const job = await leasedJob(within, claim);
   if (job === undefined) return undefined;
-  if (job.due_at - tx.now >= leaseMs / 2) return job.due_at;
-  const due_at = tx.now + leaseMs;
+  if (job.due_at - tx.now >= ms / 2) return job.due_at;
+  const due_at = tx.now + ms;
   tx.update(jobs, job, { due_at });
   return due_at;
 }

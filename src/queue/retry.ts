@@ -24,19 +24,3 @@ export async function retry<T>(
   }
   return work();
 }
-
-/**
- * The time after which a commit that got no answer has ended on the storage, in milliseconds. A
- * storage that lost the connection to this process may still be busy with it.
- */
-const maxCommitMs = 1_000;
-
-/** Like `retry`, for work that finds out whether a commit that got no answer is stored. */
-export async function checkUnansweredCommit<T>(
-  clock: Clock,
-  abort: AbortSignal,
-  work: () => Promise<T>,
-): Promise<T> {
-  await clock.sleep(maxCommitMs, abort);
-  return retry(clock, abort, work);
-}

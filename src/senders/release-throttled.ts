@@ -5,7 +5,6 @@ import {
   type JobRow,
   jobs,
   jobsByLane,
-  leaseMs,
   pickByClass,
   renew,
   type SendClass,
@@ -29,7 +28,7 @@ const unusedMs = 1_000;
  * itself.
  */
 export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promise<void> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return;
+  if ((await renew(tx, claim)) === undefined) return;
   const throttle = await tx.get(throttleByAddress, [claim.key.address]);
   if (throttle === undefined) return finish(tx, claim);
 

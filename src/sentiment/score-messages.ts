@@ -26,7 +26,6 @@ import {
   type JobHandler,
   type JobOrder,
   type JobRun,
-  leaseMs,
   renew,
 } from "../queue/index.ts";
 import { messageById, type MessageRow, onMessageReceived } from "../messages/index.ts";
@@ -112,7 +111,7 @@ interface Scored {
  * was lost, returns undefined and changes nothing.
  */
 async function nextUnscored(tx: Tx, claim: Claim<"score">): Promise<Unscored | undefined> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return undefined;
+  if ((await renew(tx, claim)) === undefined) return undefined;
   const [row] = await tx.list(pendingScores, [claim.key.contact_id], 1);
   if (row === undefined) {
     await finish(tx, claim);

@@ -89,7 +89,6 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
           } else if (step.kind === "lease") {
             const claim = await store.commitUnscoped((tx) =>
               lease(tx, storedName(order(now)), {
-                leaseMs,
                 fence: 1_000 + claims.length,
                 leasedBy: step.by,
               }),
@@ -120,7 +119,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             if (claim === undefined) continue;
             const holds = holder?.claim === claim;
             if (step.kind === "renew") {
-              const until = await store.commitUnscoped((tx) => renew(tx, claim, leaseMs));
+              const until = await store.commitUnscoped((tx) => renew(tx, claim));
               if (holder !== undefined && holds && holder.until - now < leaseMs / 2) {
                 holder.until = now + leaseMs;
               }
@@ -167,7 +166,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         (n % 2 === 0 ? store : other).commitUnscoped((tx) =>
-          lease(tx, storedName(order), { leaseMs, fence: n, leasedBy: null }),
+          lease(tx, storedName(order), { fence: n, leasedBy: null }),
         ),
       ),
     );
@@ -183,7 +182,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
       if (hasEnded) return;
       hasEnded = true;
       const claim = await store.commitUnscoped((tx) =>
-        lease(tx, storedName(order), { leaseMs, fence: 1, leasedBy: null }),
+        lease(tx, storedName(order), { fence: 1, leasedBy: null }),
       );
       if (claim === undefined) throw new Error("not leased");
       await store.commitUnscoped((tx) => finish(tx, claim));
@@ -206,7 +205,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const lanes: Lane[] = [];
     for (const [n, failed] of [true, true, false, false].entries()) {
       const claim = await store.commitUnscoped((tx) =>
-        lease(tx, storedName(order), { leaseMs, fence: n + 1, leasedBy: null }),
+        lease(tx, storedName(order), { fence: n + 1, leasedBy: null }),
       );
       if (claim === undefined) throw new Error("not leased");
       lanes.push(claim.lane);
@@ -239,9 +238,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     expect(await armed("marketing")).toEqual(laneOf("sandbox", "batch"));
 
     // A running job improves too, and keeps that when it has to wait.
-    const claim = await store.commitUnscoped((tx) =>
-      lease(tx, name, { leaseMs, fence: 1, leasedBy: null }),
-    );
+    const claim = await store.commitUnscoped((tx) => lease(tx, name, { fence: 1, leasedBy: null }));
     if (claim === undefined) throw new Error("not leased");
     expect(await armed("single")).toEqual(laneOf("sandbox", "single"));
     await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failed: true }));
@@ -261,7 +258,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const name = storedName(order("single"));
     const run = async (during: (claim: Claim) => Promise<void>): Promise<Lane> => {
       const claim = await store.commitUnscoped((tx) =>
-        lease(tx, name, { leaseMs, fence: 1, leasedBy: null }),
+        lease(tx, name, { fence: 1, leasedBy: null }),
       );
       if (claim === undefined) throw new Error("not leased");
       await during(claim);
@@ -288,7 +285,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
     const claim = await store.commitUnscoped((tx) =>
-      lease(tx, storedName(order), { leaseMs, fence: 1, leasedBy: null }),
+      lease(tx, storedName(order), { fence: 1, leasedBy: null }),
     );
     if (claim === undefined) throw new Error("not leased");
     await store.commitUnscoped((tx) => disarm(tx, order));

@@ -15,7 +15,7 @@ import type { GenerateId } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
-import { type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
+import { type Claim, finish, renew } from "../../queue/index.ts";
 import { pendingScores } from "../../sentiment/index.ts";
 import type { Tx } from "../../store/index.ts";
 
@@ -41,7 +41,7 @@ export async function beginTurn(
   claim: Claim<"turn">,
   services: Services,
 ): Promise<BegunTurn | undefined> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return undefined;
+  if ((await renew(tx, claim)) === undefined) return undefined;
   const { conversation_id } = claim.key;
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation === undefined) {

@@ -20,7 +20,7 @@ import { type GenerateId, type MessageId, storable } from "../../kernel/index.ts
 import { observations } from "../../observations/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
-import { type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
+import { type Claim, finish, renew } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
@@ -34,7 +34,7 @@ export async function endTurn(
   outcome: TurnOutcome,
   context: PolicyContext,
 ): Promise<void> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return;
+  if ((await renew(tx, claim)) === undefined) return;
   const current = await readRunState(tx, begun);
   if (current.state === "current") await conclude(tx, current, outcome, context);
   else saveProgress(tx, current, outcome);
@@ -51,7 +51,7 @@ export async function saveTurn(
   { run }: BegunTurn,
   progress: Progress,
 ): Promise<boolean> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return false;
+  if ((await renew(tx, claim)) === undefined) return false;
   saveProgress(tx, await readRunState(tx, run), progress);
   return true;
 }
@@ -228,7 +228,7 @@ export async function failTurn(
   { run: begun }: BegunTurn,
   { drawId }: Services,
 ): Promise<void> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return;
+  if ((await renew(tx, claim)) === undefined) return;
   const current = await readRunState(tx, begun);
   if (current.state === "current" || current.state === "overtaken") {
     const { run, session } = current;

@@ -5,7 +5,7 @@ import { agentSessions } from "../rows.ts";
 import type { RunStep } from "../runs/step-types.ts";
 import type { ActionCall } from "../runs/types.ts";
 import type { FoundTurn, Progress } from "./turn-types.ts";
-import { type Claim, leaseMs, renew } from "../../queue/index.ts";
+import { type Claim, renew } from "../../queue/index.ts";
 import { readRunState, type RunState } from "./run-state.ts";
 
 /**
@@ -47,7 +47,7 @@ export async function recordPendingCall(
   { run }: Pick<FoundTurn, "run">,
   { call, progress }: PendingCall,
 ): Promise<boolean> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return false;
+  if ((await renew(tx, claim)) === undefined) return false;
   const current = await readRunState(tx, run);
   const isCurrent = current.state === "current";
   // A call id counts the saved calls. So this call is saved together with the earlier ones, and ids
@@ -71,7 +71,7 @@ export async function takeBackCall(
   call: ActionCall,
   earlier: ActionCall | undefined,
 ): Promise<void> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return;
+  if ((await renew(tx, claim)) === undefined) return;
   const run = await tx.get(runById, [id]);
   if (run === undefined) return;
   tx.update(runs, run, { calls: withoutCall(run.calls, call, earlier) });

@@ -8,7 +8,7 @@ import {
   maxConsumers,
 } from "./rows.ts";
 import { type EventRow, events, eventsByPosition, rewriteEvent } from "../rows.ts";
-import { arm, type Claim, finish, leaseMs, renew } from "../../queue/index.ts";
+import { arm, type Claim, finish, renew } from "../../queue/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { type Tx, unscoped, type UnscopedTx } from "../../store/index.ts";
 import { notFound } from "../../kernel/index.ts";
@@ -36,7 +36,7 @@ export async function nextConsumerEvent(
   tx: UnscopedTx,
   claim: Claim<"consume">,
 ): Promise<NextConsumerEvent | undefined> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return undefined;
+  if ((await renew(tx, claim)) === undefined) return undefined;
   const { consumer, key } = claim.key;
   const rows = await tx.list(consumerEventsOfKey, [consumer, key], maxScanned);
   for (const row of rows) {

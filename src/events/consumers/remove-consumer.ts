@@ -15,7 +15,6 @@ import {
   finish,
   type JobHandler,
   type JobOrder,
-  leaseMs,
   renew,
 } from "../../queue/index.ts";
 import { background, type Store, type UnscopedTx } from "../../store/index.ts";
@@ -64,8 +63,7 @@ export function continueRemoval({ store }: ConsumerRuntime): JobHandler<"remove-
     const { consumer } = claim.key;
     for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
       const progress = await store.commitUnscoped(
-        async (tx) =>
-          (await renew(tx, claim, leaseMs)) === undefined ? "done" : removeChunk(tx, consumer),
+        async (tx) => ((await renew(tx, claim)) === undefined ? "done" : removeChunk(tx, consumer)),
         background,
       );
       if (progress === "done") return;

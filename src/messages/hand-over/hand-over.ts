@@ -4,7 +4,6 @@ import {
   currentLane,
   finish,
   type JobKeys,
-  leaseMs,
   moveToUsualLane,
   remoteOf,
   renew,
@@ -72,7 +71,7 @@ export async function handOverMessage(
 ): Promise<HandedOver | undefined> {
   const { services, endsRun } = options;
   const { conversation_id } = claim.key;
-  const leased_until = await renew(tx, claim, leaseMs);
+  const leased_until = await renew(tx, claim);
   if (leased_until === undefined) return undefined;
   let last: Seen<MessageRow> | undefined;
   for (let scanned = 0; !endsRun && scanned < maxScanned; scanned++) {

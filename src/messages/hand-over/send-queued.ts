@@ -1,4 +1,4 @@
-import { background, isStorageFailure } from "../../store/index.ts";
+import { background, isStorageFailure, type Tx } from "../../store/index.ts";
 import { type HandedOver, handOverMessage, prefetchHandOver } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
 import {
@@ -9,8 +9,7 @@ import {
   isRearmed,
   type JobHandler,
   type JobRun,
-  leaseMs,
-  renew,
+  keepOrUndo,
   retry,
 } from "../../queue/index.ts";
 import { attemptById } from "../rows.ts";
@@ -102,8 +101,8 @@ async function handOverNext(
 
 /**
  * Returns whether a hand-over is stored, although the storage failed: the answer to the commit may
- * have been lost. Only this process knows that the carrier was not called. Without that, the
- * message would be ambiguous. So the attempt is taken back if the claim has been lost since.
+ * have been lost. If the claim has been lost since, the attempt is taken back: nobody else knows
+ * that the carrier was not called, and the message would be ambiguous.
  */
 function checkHandOver(
   { store, clock, services }: Runtime,
@@ -111,14 +110,13 @@ function checkHandOver(
   { abort }: JobRun,
   handed: HandedOver,
 ): Promise<"claimed" | "taken back" | "not stored"> {
+  const undo = (tx: Tx): Promise<void> => takeBack(tx, services, claim, handed);
   return checkUnansweredCommit(clock, abort, () =>
     store.commit(
       claim,
       async (tx) => {
         if ((await tx.get(attemptById, [handed.attempt.id])) === undefined) return "not stored";
-        if ((await renew(tx, claim, leaseMs)) !== undefined) return "claimed";
-        await takeBack(tx, services, claim, handed);
-        return "taken back";
+        return (await keepOrUndo(tx, claim, undo)) ? "claimed" : "taken back";
       },
       background,
     ),

@@ -1,13 +1,14 @@
 /** What the dispatcher does after a job, or the commit of its lease, has failed. */
 import type { LogLimit } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
-import { background, isStorageFailure, type Store } from "../../store/index.ts";
-import { checkUnansweredCommit, retry } from "../retry.ts";
+import { background, isStorageFailure, type Store, type UnscopedTx } from "../../store/index.ts";
+import { retry } from "../retry.ts";
+import { checkUnansweredCommit, keepOrUndo } from "../unanswered-commit.ts";
 import type { Claim, JobRun } from "../job.ts";
-import { finish, renew } from "../lease.ts";
+import { finish } from "../lease.ts";
 import { nameOf, storedName } from "../rows.ts";
 import { pauseAfter } from "../pause-after.ts";
-import { leaseMs, type TakenJob } from "./take-job.ts";
+import { type TakenJob } from "./take-job.ts";
 
 interface Options {
   readonly store: Store;
@@ -58,22 +59,18 @@ export async function reschedule(
 
 /**
  * Whether a job is still leased, although the storage failed in the commit of the lease: the answer
- * to the commit may have been lost. No other engine runs the job before the lease expires. If the
- * lease has been lost since, for example because the process stalled, undoes the first step, which
- * is stored with the lease. Never rejects.
+ * to the commit may have been lost. No other engine runs the job before the lease expires. Undoes
+ * the first step, which is stored with the lease, if the lease has been lost since. Never rejects.
  */
 export async function isStillLeased(
   { store, clock }: Options,
   { claim, rest }: TakenJob,
   abort: AbortSignal,
 ): Promise<boolean> {
+  const undo = async (tx: UnscopedTx): Promise<void> => rest?.undo(tx);
   try {
     return await checkUnansweredCommit(clock, abort, () =>
-      store.commitUnscoped(async (tx) => {
-        if ((await renew(tx, claim, leaseMs)) !== undefined) return true;
-        await rest?.undo(tx);
-        return false;
-      }, background),
+      store.commitUnscoped((tx) => keepOrUndo(tx, claim, undo), background),
     );
   } catch {
     return false;

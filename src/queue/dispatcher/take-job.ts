@@ -7,12 +7,6 @@ import type { DueJob } from "./round-robin.ts";
 import { lease } from "../lease.ts";
 import type { StoredJobName } from "../rows.ts";
 
-/**
- * The length of a lease, in milliseconds. It is longer than the deadline of any attempt. Handlers
- * extend their lease as they continue.
- */
-export const leaseMs = 60_000;
-
 /** What an engine leases and runs jobs with. */
 export interface TakeJobOptions {
   readonly random: Random;
@@ -104,7 +98,7 @@ async function leaseJob(
   { random, leasedBy }: TakeJobOptions,
 ): Promise<TakenJob | undefined> {
   const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-  const claim = await lease(tx, job, { leaseMs, fence, leasedBy: leasedBy() });
+  const claim = await lease(tx, job, { fence, leasedBy: leasedBy() });
   return claim && { claim };
 }
 

@@ -7,7 +7,7 @@ import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "../type
 import { getWebhookForUpdate } from "../webhook-commands.ts";
 import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../../kernel/index.ts";
 import type { Command, Runtime } from "../../operations/index.ts";
-import { arm, type Claim, finish, type JobHandler, leaseMs, renew } from "../../queue/index.ts";
+import { arm, type Claim, finish, type JobHandler, renew } from "../../queue/index.ts";
 import { background, type Reads, type Tx } from "../../store/index.ts";
 
 /**
@@ -88,7 +88,7 @@ async function recoverChunk(
   claim: Claim<"recover">,
   { after, version, ids }: FailedRange,
 ): Promise<"more" | "done"> {
-  if ((await renew(tx, claim, leaseMs)) === undefined) return "done";
+  if ((await renew(tx, claim)) === undefined) return "done";
   const webhook = await tx.get(webhookById, [claim.key.webhook_id]);
   if (webhook === undefined || webhook.recover_after === null) {
     await finish(tx, claim);

@@ -275,7 +275,7 @@ export class WebhookDrain {
       return;
     }
     await this.#trackLease(() =>
-      this.#commit(async (tx) => (await renew(tx, claim, leaseMs)) !== undefined),
+      this.#commit(async (tx) => (await renew(tx, claim)) !== undefined),
     );
   }
 

@@ -1,5 +1,5 @@
 import { webhookDisabled } from "../events.ts";
-import { arm, type Claim, leaseMs, renew } from "../../queue/index.ts";
+import { arm, type Claim, renew } from "../../queue/index.ts";
 import { deliverJob } from "../job-orders.ts";
 import { webhookAfterAttempt } from "../rules.ts";
 import {
@@ -64,7 +64,7 @@ export async function recordAttempts(
   { drawId, mayEnd }: RecordOptions,
 ): Promise<boolean> {
   const [leasedUntil, webhook, ...rows] = await Promise.all([
-    renew(tx, claim, leaseMs),
+    renew(tx, claim),
     // Held when the drain may end, so that a transaction that enables the webhook at the same time
     // commits before or after this one. It arms the job.
     tx.get(webhookById, [claim.key.webhook_id], { hold: mayEnd }),

@@ -26,7 +26,7 @@ export const lease = inArea("lease", [
       "A run that takes longer than a lease loses its job although it works, and another engine " +
       "repeats its calls.",
     file: "src/queue/lease.ts",
-    find: "  if (job.due_at - tx.now >= leaseMs / 2) return job.due_at;\n",
+    find: "  if (job.due_at - tx.now >= ms / 2) return job.due_at;\n",
     replace: "  if (job.due_at - tx.now >= 0) return job.due_at;\n",
     tests: ["test/queue/job-rows.test.ts"],
   },
@@ -34,8 +34,8 @@ export const lease = inArea("lease", [
     name: "hand-over-without-lease",
     sentence: "An engine that has lost a conversation to another one still hands a message over.",
     file: "src/messages/hand-over/hand-over.ts",
-    find: "await renew(tx, claim, leaseMs);\n  if (leased_until === undefined) return undefined;",
-    replace: "(await renew(tx, claim, leaseMs)) ?? tx.now + leaseMs;",
+    find: "await renew(tx, claim);\n  if (leased_until === undefined) return undefined;",
+    replace: "(await renew(tx, claim)) ?? tx.now + 60_000;",
     tests: ["test/queue/leases.test.ts"],
   },
   {
