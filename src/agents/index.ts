@@ -11,8 +11,8 @@ export { runResource } from "./runs/show.ts";
 export type { AgentAction, AgentActions } from "./actions/list-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./agent-options.ts";
 export { playbookDefinitionOf } from "./playbooks/definition.ts";
-export { validateAnswer } from "./turns/model-answer.ts";
-export { readAnswer } from "./playbooks/slots.ts";
+export { validateAnswer } from "./turns/execution/model-answer.ts";
+export { readAnswer } from "./playbooks/play/slots.ts";
 export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
 export type {

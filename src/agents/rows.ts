@@ -10,7 +10,7 @@ import {
   text,
   time,
 } from "../ports/index.ts";
-import type { Frame } from "./playbooks/frames.ts";
+import type { Frame } from "./playbooks/play/frames.ts";
 import type { AgentDefinition } from "./types.ts";
 
 /** The maximum number of agents per account and mode. */

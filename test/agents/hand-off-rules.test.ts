@@ -8,8 +8,8 @@ import {
   requiredHandOff,
   ruleHandOff,
   wordsFor,
-} from "../../src/agents/turns/hand-off-rules.ts";
-import type { Frame } from "../../src/agents/playbooks/frames.ts";
+} from "../../src/agents/turns/decision/hand-off-rules.ts";
+import type { Frame } from "../../src/agents/playbooks/play/frames.ts";
 import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.ts";
 import type { TurnFacts } from "../../src/agents/turns/turn-types.ts";
 import { type AgentDefinition, standard } from "../../src/agents/types.ts";

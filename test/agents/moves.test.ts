@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { act, type ModelResult, settle, think } from "../../src/agents/turns/moves.ts";
+import { act, type ModelResult, settle, think } from "../../src/agents/turns/decision/moves.ts";
 import type { ActionCall } from "../../src/agents/runs/types.ts";
 import { call } from "./sample-run.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { replyOf } from "../../src/agents/turns/reply-text.ts";
+import { replyOf } from "../../src/agents/turns/decision/reply-text.ts";
 import { type AgentDefinition, standard } from "../../src/agents/types.ts";
 import { action } from "../../src/ports/action.ts";
 import { agency, survey } from "./world.ts";

@@ -1,4 +1,4 @@
-import type { Frame } from "../../src/agents/playbooks/frames.ts";
+import type { Frame } from "../../src/agents/playbooks/play/frames.ts";
 
 /** A playbook in progress that has asked its question. */
 export const frame: Frame = {

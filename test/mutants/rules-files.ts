@@ -72,7 +72,7 @@ export const rulesFiles: readonly RulesFile[] = [
     tests: ["test/webhooks/delivery-rules.test.ts"],
   },
   {
-    file: "src/agents/turns/hand-off-rules.ts",
+    file: "src/agents/turns/decision/hand-off-rules.ts",
     tests: ["test/agents/hand-off-rules.test.ts"],
     equivalents: [
       { from: "lowest !== null", to: "true", why: "Null counts as 0, which is not negative." },
@@ -94,7 +94,7 @@ export const rulesFiles: readonly RulesFile[] = [
     ],
   },
   {
-    file: "src/agents/turns/moves.ts",
+    file: "src/agents/turns/decision/moves.ts",
     tests: ["test/agents/moves.test.ts"],
   },
   {
@@ -121,7 +121,7 @@ export const rulesFiles: readonly RulesFile[] = [
     tests: ["test/agents/playbooks/definition.test.ts"],
   },
   {
-    file: "src/agents/playbooks/trigger-rules.ts",
+    file: "src/agents/playbooks/play/trigger-rules.ts",
     tests: ["test/agents/playbooks/trigger-rules.test.ts"],
   },
   {

@@ -2,7 +2,7 @@
 import type { PlaybookStep } from "./step-types.ts";
 import type { PlaybookDefinition } from "./types.ts";
 import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
-import { maxFrames } from "./frames.ts";
+import { maxFrames } from "./play/frames.ts";
 import { type Finding, findingsInTexts, type Path } from "./names.ts";
 import type { Language } from "../../ports/index.ts";
 

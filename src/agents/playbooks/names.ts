@@ -1,8 +1,8 @@
 /** The templates and conditions of a playbook, and the names that they use. */
 import type { Json, Language } from "../../ports/index.ts";
-import { namesOf, parseCondition } from "./condition.ts";
-import { validValue } from "./slots.ts";
-import { hasStrayBraces, namesIn } from "./template.ts";
+import { namesOf, parseCondition } from "./play/condition.ts";
+import { validValue } from "./play/slots.ts";
+import { hasStrayBraces, namesIn } from "./play/template.ts";
 import type { PlaybookStep } from "./step-types.ts";
 import type { PlaybookDefinition } from "./types.ts";
 

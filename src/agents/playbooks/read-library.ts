@@ -1,7 +1,7 @@
 import { callsOf } from "./graph-rules.ts";
 import { maxPlaybooks, playbookById, playbookVersionOf } from "./rows.ts";
 import type { PinnedPlaybook } from "./types.ts";
-import type { Frame, Library } from "./frames.ts";
+import type { Frame, Library } from "./play/frames.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Reads } from "../../store/index.ts";
 

@@ -1,7 +1,7 @@
 /** Slots: the values that a playbook asks for and stores. */
 import * as z from "zod";
 import { name, text } from "../../kernel/index.ts";
-import { patternProblem } from "./pattern.ts";
+import { patternProblem } from "./play/pattern.ts";
 import { atMost, handle } from "../fields.ts";
 import { playbookLimits } from "./step-types.ts";
 

@@ -2,7 +2,7 @@ import { beginRun } from "./begin-run.ts";
 import { giveToAgent } from "../handling/change-handler.ts";
 import { openSession } from "../handling/session.ts";
 import { playbookById } from "../playbooks/rows.ts";
-import { type AnswerContext, validValue } from "../playbooks/slots.ts";
+import { type AnswerContext, validValue } from "../playbooks/play/slots.ts";
 import type { Slot } from "../playbooks/slot-types.ts";
 import { checkTriggerInput } from "../actions/check-input.ts";
 import { unknownAction } from "../actions/unknown-action.ts";

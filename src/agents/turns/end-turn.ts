@@ -1,7 +1,7 @@
 import { addressToAnswer, latestQuestions } from "../handling/answered-messages.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
-import { askedIn } from "../playbooks/frames.ts";
+import { askedIn } from "../playbooks/play/frames.ts";
 import { endRun } from "../runs/end-run.ts";
 import { newTokens, saveProgress } from "./save-progress.ts";
 import { readRunState, type RunState } from "./run-state.ts";

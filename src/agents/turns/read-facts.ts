@@ -3,7 +3,7 @@ import { readOwnAccount } from "../../accounts/index.ts";
 import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../../messages/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
-import { notAsked } from "../playbooks/frames.ts";
+import { notAsked } from "../playbooks/play/frames.ts";
 import { observations } from "../../observations/index.ts";
 import { runById } from "../runs/rows.ts";
 import { answersMessages } from "../runs/rules.ts";

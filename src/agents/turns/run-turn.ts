@@ -7,7 +7,7 @@ import { readFacts } from "./read-facts.ts";
 import { agentById } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
 import { answersIn } from "../handling/session.ts";
-import { MoveMaker, type MoveMakerOptions } from "./make-moves.ts";
+import { MoveMaker, type MoveMakerOptions } from "./execution/make-moves.ts";
 import type { BegunTurn } from "./turn-types.ts";
 import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";

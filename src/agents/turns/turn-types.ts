@@ -1,5 +1,5 @@
 /** The data of a turn: what it starts with, what it is decided by, and its outcome. */
-import type { Library, Frame } from "../playbooks/frames.ts";
+import type { Library, Frame } from "../playbooks/play/frames.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { AgentSessionRow } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";

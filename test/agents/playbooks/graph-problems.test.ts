@@ -1,7 +1,7 @@
 /** What is said about the problems of a playbook. */
 import { describe, expect, it, test } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
-import { maxFrames } from "../../../src/agents/playbooks/frames.ts";
+import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
 import { callsOf, checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
-import { play } from "../../../src/agents/playbooks/play.ts";
-import { beginFrame, type Frame } from "../../../src/agents/playbooks/frames.ts";
+import { play } from "../../../src/agents/playbooks/play/play.ts";
+import { beginFrame, type Frame } from "../../../src/agents/playbooks/play/frames.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { playbookStepOutcomes } from "../../../src/agents/runs/step-types.ts";
-import type { MoveResult } from "../../../src/agents/turns/moves.ts";
+import type { MoveResult } from "../../../src/agents/turns/decision/moves.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { pathFaults } from "./path.ts";
 import { definition, idOf, libraryOf, most, recordOf, run, slot, type World } from "./support.ts";

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { readAnswer, validValue, type SlotValue } from "../../../src/agents/playbooks/slots.ts";
-import { displayText } from "../../../src/agents/playbooks/template.ts";
+import {
+  readAnswer,
+  validValue,
+  type SlotValue,
+} from "../../../src/agents/playbooks/play/slots.ts";
+import { displayText } from "../../../src/agents/playbooks/play/template.ts";
 import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import { most, slot } from "./support.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { triggeredPlaybook } from "../../../src/agents/playbooks/trigger-rules.ts";
+import { triggeredPlaybook } from "../../../src/agents/playbooks/play/trigger-rules.ts";
 import { definition } from "./support.ts";
 
 describe("keywords", () => {

@@ -1,13 +1,13 @@
 import { holds, parseCondition } from "./condition.ts";
 import { slotsFrom, type Frame } from "./frames.ts";
 import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
-import { namesRead } from "./names.ts";
+import { namesRead } from "../names.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
-import type { Slot } from "./slot-types.ts";
-import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "./step-types.ts";
-import { act, type ModelFailure, think, type TurnMoves } from "../turns/moves.ts";
-import type { Json, ModelHandoff } from "../../ports/index.ts";
+import type { Slot } from "../slot-types.ts";
+import type { AskStep, BranchStep, PlaybookStep, RunActionStep } from "../step-types.ts";
+import { act, type ModelFailure, think, type TurnMoves } from "../../turns/decision/moves.ts";
+import type { Json, ModelHandoff } from "../../../ports/index.ts";
 
 export function* takeStep(step: PlaybookStep, context: StepContext): TurnMoves<Outcome> {
   const lookUp = slotLookUp(context);

@@ -1,14 +1,14 @@
 /** What the model answers to the contact, and what follows from its answer. */
-import { allowedValues } from "../playbooks/slots.ts";
-import type { Frame } from "../playbooks/frames.ts";
-import type { ModelAnswer } from "../../ports/index.ts";
+import { allowedValues } from "../../playbooks/play/slots.ts";
+import type { Frame } from "../../playbooks/play/frames.ts";
+import type { ModelAnswer } from "../../../ports/index.ts";
 import { endUnanswered, endWith, endWithHandOff, endWithProblem } from "./endings.ts";
 import { mayFillSlot } from "./guardrails.ts";
 import { handOffFor, handsOffOn, limitsFor, wordsFor } from "./hand-off-rules.ts";
 import { act, type ModelResult, settle, think, type TurnMoves } from "./moves.ts";
 import { replyOf } from "./reply-text.ts";
 import { beginPlaybook, type End, endNow, type Play } from "./stages.ts";
-import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
+import type { Ending, HandOff, NewObservation, TurnFacts } from "../turn-types.ts";
 
 /**
  * Asks the model until it has a reply or starts a playbook, and makes the calls that it asks for in

@@ -1,5 +1,5 @@
-import { isWord, kindOf, memberOf, storable } from "../../kernel/index.ts";
-import type { Json, ModelAnswer, ModelTurn } from "../../ports/index.ts";
+import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
+import type { Json, ModelAnswer, ModelTurn } from "../../../ports/index.ts";
 import * as z from "zod";
 
 /** Limits of one answer. Further items are dropped. */

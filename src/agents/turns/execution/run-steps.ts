@@ -1,9 +1,9 @@
-import { iso } from "../../kernel/index.ts";
-import type { Clock, Json } from "../../ports/index.ts";
-import { concludedSteps } from "../runs/rules.ts";
-import { maxSteps } from "../runs/limits.ts";
-import type { RunStep } from "../runs/step-types.ts";
-import type { EnterStep, LeaveStep } from "./moves.ts";
+import { iso } from "../../../kernel/index.ts";
+import type { Clock, Json } from "../../../ports/index.ts";
+import { concludedSteps } from "../../runs/rules.ts";
+import { maxSteps } from "../../runs/limits.ts";
+import type { RunStep } from "../../runs/step-types.ts";
+import type { EnterStep, LeaveStep } from "../decision/moves.ts";
 
 /** A call of a model or an action that has ended. */
 interface Call {

@@ -1,9 +1,9 @@
 /** Reads the values of slots. What depends on a language is read by the engine's `Language`. */
 import * as z from "zod";
-import { phonePattern } from "../../kernel/index.ts";
-import type { Json, Language } from "../../ports/index.ts";
+import { phonePattern } from "../../../kernel/index.ts";
+import type { Json, Language } from "../../../ports/index.ts";
 import { fitsPattern } from "./pattern.ts";
-import type { Slot } from "./slot-types.ts";
+import type { Slot } from "../slot-types.ts";
 
 /** When, by whom and in which language an answer was written. */
 export interface AnswerContext {

@@ -1,9 +1,9 @@
-import type { HandOff, TurnFacts } from "./turn-types.ts";
-import type { HandoffCause, HandoffRule } from "../settings/handoff-rule-types.ts";
-import type { AgentDefinition } from "../types.ts";
-import { askedSlot } from "../playbooks/frames.ts";
-import { isVeryNegative } from "../../contacts/index.ts";
-import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
+import type { HandOff, TurnFacts } from "../turn-types.ts";
+import type { HandoffCause, HandoffRule } from "../../settings/handoff-rule-types.ts";
+import type { AgentDefinition } from "../../types.ts";
+import { askedSlot } from "../../playbooks/play/frames.ts";
+import { isVeryNegative } from "../../../contacts/index.ts";
+import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
 
 /**
  * Returns the hand-off that applies regardless of the agent's rules. It is checked before them. A

@@ -1,22 +1,22 @@
-import { background } from "../../store/index.ts";
-import type { AgentRuntime } from "../agent-options.ts";
-import { type Checked, checkInput, defaultActionMs } from "../actions/check-input.ts";
-import { callAction, isSameCall } from "../actions/call-action.ts";
-import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
-import { recordCall, recordPendingCall, takeBackCall } from "./save-progress.ts";
-import { storable, withDeadline } from "../../kernel/index.ts";
-import { type Claim, retry } from "../../queue/index.ts";
-import { withCall, withoutCall } from "../runs/call-rules.ts";
-import type { ActionCall } from "../runs/types.ts";
+import { background } from "../../../store/index.ts";
+import type { AgentRuntime } from "../../agent-options.ts";
+import { type Checked, checkInput, defaultActionMs } from "../../actions/check-input.ts";
+import { callAction, isSameCall } from "../../actions/call-action.ts";
+import type { BegunTurn, Progress, TurnFacts } from "../turn-types.ts";
+import { recordCall, recordPendingCall, takeBackCall } from "../save-progress.ts";
+import { storable, withDeadline } from "../../../kernel/index.ts";
+import { type Claim, retry } from "../../../queue/index.ts";
+import { withCall, withoutCall } from "../../runs/call-rules.ts";
+import type { ActionCall } from "../../runs/types.ts";
 import { stepOf } from "./run-steps.ts";
-import type { Act } from "./moves.ts";
+import type { Act } from "../decision/moves.ts";
 import {
   type Action,
   errorFacts,
   type Json,
   type ModelCall,
   withoutMessage,
-} from "../../ports/index.ts";
+} from "../../../ports/index.ts";
 
 interface ActionCallsOptions {
   readonly runtime: AgentRuntime;

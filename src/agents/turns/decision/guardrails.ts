@@ -1,6 +1,6 @@
-import type { AgentDefinition } from "../types.ts";
-import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
-import type { TurnFacts } from "./turn-types.ts";
+import type { AgentDefinition } from "../../types.ts";
+import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
+import type { TurnFacts } from "../turn-types.ts";
 
 /** A text leaks the instructions if it repeats this many of their words in a row. */
 const minLeakedWords = 12;

@@ -3,15 +3,15 @@
  * decide the next move. The order is fixed: loop guard, hand-off rules, the current playbook, a
  * playbook started by keywords, the model, the fallback text.
  */
-import { triggeredPlaybook } from "../playbooks/trigger-rules.ts";
-import type { RunRequest } from "../runs/types.ts";
+import { triggeredPlaybook } from "../../playbooks/play/trigger-rules.ts";
+import type { RunRequest } from "../../runs/types.ts";
 import { askModel } from "./ask-model.ts";
 import { endFailed, endSilently, endWithHandOff } from "./endings.ts";
 import { requiredHandOff, ruleHandOff } from "./hand-off-rules.ts";
 import { act, settle, type TurnMoves } from "./moves.ts";
 import { playPlaybook } from "./play-playbook.ts";
 import { askModelNext, beginPlaybook, endNow, playOn, type Stage } from "./stages.ts";
-import type { Ending, NewObservation, TurnFacts } from "./turn-types.ts";
+import type { Ending, NewObservation, TurnFacts } from "../turn-types.ts";
 
 /**
  * Takes stages until the turn ends, at most three: the model starts a playbook, the playbook ends

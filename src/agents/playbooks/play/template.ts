@@ -1,5 +1,5 @@
 /** Texts with placeholders: `{{slot}}`, `{{step.field}}` and `{{contact.name}}`. */
-import type { Json, Language } from "../../ports/index.ts";
+import type { Json, Language } from "../../../ports/index.ts";
 
 /** Returns the value of a name, or undefined if there is none. */
 export type LookUp = (name: string) => Json | undefined;

@@ -1,23 +1,23 @@
-import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
+import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "../turn-types.ts";
 import { answerForm, UnusableResult, usageOf, validateAnswer } from "./model-answer.ts";
 import { modelTurn } from "./model-turn.ts";
-import { sendableText } from "./guardrails.ts";
-import { takeTurn } from "./take-turn.ts";
-import { storable, withDeadline } from "../../kernel/index.ts";
-import type { Claim } from "../../queue/index.ts";
+import { sendableText } from "../decision/guardrails.ts";
+import { takeTurn } from "../decision/take-turn.ts";
+import { storable, withDeadline } from "../../../kernel/index.ts";
+import type { Claim } from "../../../queue/index.ts";
 import { RunSteps } from "./run-steps.ts";
-import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "./moves.ts";
-import type { AgentRuntime, AgentSettings } from "../agent-options.ts";
+import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "../decision/moves.ts";
+import type { AgentRuntime, AgentSettings } from "../../agent-options.ts";
 import {
   type Json,
   type ModelAction,
   type ModelAnswer,
   type ModelTask,
   withoutMessage,
-} from "../../ports/index.ts";
+} from "../../../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
-import { newTokens } from "./save-progress.ts";
-import type { AgentDefinition } from "../types.ts";
+import { newTokens } from "../save-progress.ts";
+import type { AgentDefinition } from "../../types.ts";
 
 export interface MoveMakerOptions {
   readonly runtime: AgentRuntime;

@@ -1,5 +1,5 @@
-import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
-import type { PlaybookDefinition } from "./types.ts";
+import { containsPhrase, normalizedWords } from "../../../kernel/index.ts";
+import type { PlaybookDefinition } from "../types.ts";
 
 /** The maximum number of characters of a text that are searched for keywords. */
 const maxRead = 4_000;
