@@ -6,7 +6,7 @@ import type { Json } from "../ports/index.ts";
 export const json: z.ZodType<Json> = z.json();
 
 /** The name of an action or a slot, or the id of a step. */
-export const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
+export const identifier = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
   error: "must be a letter and then up to 63 letters, digits, _ and -",
 });
 

@@ -1,4 +1,5 @@
-export { agentDefinitionOf, insertAgent } from "./write-agent.ts";
+export { agentDefinitionOf } from "./definition.ts";
+export { insertAgent } from "./write-agent.ts";
 export { insertPlaybook } from "./playbooks/write-playbook.ts";
 export {
   agentRunCompleted,

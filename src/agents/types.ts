@@ -44,7 +44,7 @@ import {
   agentLimitsSchema,
   defaultAgentLimits,
 } from "./settings/limits-types.ts";
-import { atMost, handle } from "./fields.ts";
+import { atMost, identifier } from "./fields.ts";
 import {
   type AgentReply,
   type AgentReplyInput,
@@ -150,7 +150,7 @@ export type AgentDefinition = Omit<
 >;
 
 /** The defaults of an agent that is created with a name and channels only. */
-export const standard: Omit<AgentDefinition, "name" | "channels"> = {
+export const defaultAgent: Omit<AgentDefinition, "name" | "channels"> = {
   senders: null,
   persona: defaultPersona,
   instructions: "",
@@ -226,20 +226,20 @@ function agentFields(limits: Limits) {
     senders: distinct(z.array(senderAddress).min(1).max(50, atMost(50)))
       .nullable()
       .meta({
-        default: standard.senders,
+        default: defaultAgent.senders,
         description:
           "The sender addresses that the agent takes conversations for: 1 to 50. Null means all " +
           "of them. It keeps a conversation, whatever address the contact writes to later.",
       }),
     persona: agentPersonaInputSchema.describe("Who the agent is and how it writes."),
     instructions: text(10_000).meta({
-      default: standard.instructions,
+      default: defaultAgent.instructions,
       description:
         "What the agent must do and avoid, for the model. At most 10,000 characters. If the " +
         "model repeats twelve consecutive words of them, its reply is held back.",
     }),
     guidelines: agentGuidelinesInputSchema.meta({
-      default: standard.guidelines,
+      default: defaultAgent.guidelines,
       description: "What the agent does in particular cases. At most 50.",
     }),
     ...toolFields,
@@ -251,7 +251,7 @@ function agentFields(limits: Limits) {
     ),
     limits: agentLimitsInputSchema.describe("How much the agent may do."),
     fallback_text: name(limits.messageCharacters).meta({
-      default: standard.fallback_text,
+      default: defaultAgent.fallback_text,
       description: "The text that the contact gets when the agent finds no answer.",
     }),
   };
@@ -260,15 +260,15 @@ function agentFields(limits: Limits) {
 /** What an agent can use to answer. */
 const toolFields = {
   playbook_ids: distinct(z.array(ids.playbook).max(50, atMost(50))).meta({
-    default: standard.playbook_ids,
+    default: defaultAgent.playbook_ids,
     description: "The playbooks that a contact's words can start. At most 50.",
   }),
   knowledge: agentKnowledgeListInputSchema.meta({
-    default: standard.knowledge,
+    default: defaultAgent.knowledge,
     description: "Facts that the agent may tell contacts. At most 100.",
   }),
-  actions: distinct(z.array(handle).max(50, atMost(50))).meta({
-    default: standard.actions,
+  actions: distinct(z.array(identifier).max(50, atMost(50))).meta({
+    default: defaultAgent.actions,
     description:
       "Names of the host application's actions that the model may call. At most 50. Playbooks " +
       "may call any action.",

@@ -11,11 +11,11 @@ import {
   type AgentDefinition,
   type CreateAgent,
   createAgentSchema,
-  standard,
   type UpdateAgent,
   updateAgentSchema,
 } from "./types.ts";
 import { unknownAction } from "./actions/unknown-action.ts";
+import { agentDefinitionOf, changedDefinition } from "./definition.ts";
 import { agentResource } from "./reads.ts";
 import { agentToChange, findDefinition } from "./find-agent.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
@@ -38,40 +38,6 @@ import {
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-
-/** Returns the definition of a new agent, with defaults. */
-export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
-  return changedDefinition({ ...standard, name: given.name, channels: given.channels }, given);
-}
-
-/** Applies a change. Absent fields keep their values, also within objects. Null removes a field. */
-export function changedDefinition(
-  before: AgentDefinition,
-  change: Omit<UpdateAgent, "id">,
-): AgentDefinition {
-  const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
-  return {
-    ...over(before, others),
-    senders: senders === undefined ? before.senders : senders,
-    persona: over(before.persona, persona),
-    guidelines:
-      guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
-    reply: over(before.reply, reply),
-    handoff: over(before.handoff, handoff),
-    limits: over(before.limits, limits),
-  };
-}
-
-type Change<T> = {
-  readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined;
-};
-
-/** Null is only accepted for optional fields, so the result is complete. */
-function over<T extends object>(before: T, change: Change<T> = {}): T {
-  const said = Object.entries(change).filter(([, value]) => value !== undefined);
-  const after = Object.entries({ ...before, ...Object.fromEntries(said) });
-  return Object.fromEntries(after.filter(([, value]) => value !== null)) as T;
-}
 
 /** Creates an agent. Unless it is disabled, it answers messages from this commit on. */
 export const createAgent: Command<CreateAgent, Agent> = {

@@ -12,7 +12,7 @@ import {
 import type { Frame } from "../../src/agents/playbooks/play/frames.ts";
 import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.ts";
 import type { TurnFacts } from "../../src/agents/turns/turn-types.ts";
-import { type AgentDefinition, standard } from "../../src/agents/types.ts";
+import { type AgentDefinition, defaultAgent } from "../../src/agents/types.ts";
 import type { ModelMessage } from "../../src/ports/agent-model.ts";
 import { definition, idOf, libraryOf, slot } from "./playbooks/support.ts";
 import { frame } from "./sample-frame.ts";
@@ -20,9 +20,9 @@ import { frame } from "./sample-frame.ts";
 const now = 1_000_000_000;
 
 function agentWith(...rules: readonly HandoffRule[]): AgentDefinition {
-  const handoff = { ...standard.handoff, rules: [...rules] };
-  const limits = { ...standard.limits, max_ai_turns: 4, max_tokens_per_conversation: 900 };
-  return { ...standard, name: "Ada", channels: ["sms"], handoff, limits };
+  const handoff = { ...defaultAgent.handoff, rules: [...rules] };
+  const limits = { ...defaultAgent.limits, max_ai_turns: 4, max_tokens_per_conversation: 900 };
+  return { ...defaultAgent, name: "Ada", channels: ["sms"], handoff, limits };
 }
 
 const session = { frames: [], turns: 0, tokens: 0, failed_attempts: 0 };

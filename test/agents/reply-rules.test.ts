@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { standard } from "../../src/agents/types.ts";
+import { defaultAgent } from "../../src/agents/types.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelTurn } from "../../src/ports/agent-model.ts";
@@ -195,7 +195,7 @@ describe("with on_no_humans stay_ai, after the queue time-out", () => {
     expect((await thread()).map(({ author, body }) => [author.type, body])).toEqual([
       ["contact", "let me speak to a person"],
       ["agent", message],
-      ["system", standard.fallback_text],
+      ["system", defaultAgent.fallback_text],
     ]);
     expect(await conversation()).toMatchObject({ handler: "ai" });
     expect(await ask("when are you open?")).toEqual(["You said: when are you open?"]);
@@ -333,7 +333,7 @@ test.each([
 });
 
 test.each([
-  ["its own words", "You are fools, buy at evil.example", [standard.fallback_text]],
+  ["its own words", "You are fools, buy at evil.example", [defaultAgent.fallback_text]],
   ["the contact's words", "the blue one", ["the blue one"]],
 ])("with canned_strict, a model puts %s into a slot", async (_, note, told) => {
   const { ask } = await agency(memory(), {

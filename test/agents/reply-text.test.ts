@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { replyOf } from "../../src/agents/turns/decision/reply-text.ts";
-import { type AgentDefinition, standard } from "../../src/agents/types.ts";
+import { type AgentDefinition, defaultAgent } from "../../src/agents/types.ts";
 import { action } from "../../src/ports/action.ts";
 import { agency, survey } from "./world.ts";
 
@@ -13,8 +13,12 @@ const long = "We open at nine and close at five. ".repeat(4).trim();
 const question = "From 1 to 5?";
 
 function agentWith(signature?: string): AgentDefinition {
-  const reply = { ...standard.reply, max_chars, ...(signature === undefined ? {} : { signature }) };
-  return { ...standard, name: "Ada", channels: ["sms"], reply };
+  const reply = {
+    ...defaultAgent.reply,
+    max_chars,
+    ...(signature === undefined ? {} : { signature }),
+  };
+  return { ...defaultAgent, name: "Ada", channels: ["sms"], reply };
 }
 
 test("a reply is within the limit, and ends with the last text if that fits by itself", () => {
@@ -70,7 +74,7 @@ test.each<
   [string, { readonly type: "ask"; readonly slot: "mark" } | { readonly type: "run" }, string]
 >([
   ["the question that follows", { type: "ask", slot: "mark" }, question],
-  ["the text of a hand-off", { type: "run" }, standard.handoff.message ?? ""],
+  ["the text of a hand-off", { type: "run" }, defaultAgent.handoff.message ?? ""],
 ])("a playbook's long text does not cut off %s", async (_, step, told) => {
   const fails = action({
     name: "fail",

@@ -1,7 +1,7 @@
 /** The inputs of the operations of playbooks. */
 import * as z from "zod";
 import { name, queryInteger, reference, text } from "../../kernel/index.ts";
-import { atMost, handle } from "../fields.ts";
+import { atMost, identifier } from "../fields.ts";
 import { type Slot, slotSchema } from "./slot-types.ts";
 import { playbookLimits, type PlaybookStepInput, playbookStepInputSchema } from "./step-types.ts";
 
@@ -135,7 +135,7 @@ export const createPlaybookSchema = z
     steps: fields.steps.describe(
       "The steps, in order. The playbook begins at the first. At most 100.",
     ),
-    on_cancel: handle
+    on_cancel: identifier
       .optional()
       .describe(
         "The id of the step that follows when the contact cancels. If absent, the playbook ends " +
@@ -196,7 +196,7 @@ export const updatePlaybookSchema = z
     steps: fields.steps
       .optional()
       .describe("The steps, in order, at most 100. Replaced as a whole."),
-    on_cancel: handle
+    on_cancel: identifier
       .nullable()
       .optional()
       .describe(

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { name, text } from "../../kernel/index.ts";
 import { patternProblem } from "./play/pattern.ts";
-import { atMost, handle } from "../fields.ts";
+import { atMost, identifier } from "../fields.ts";
 import { playbookLimits } from "./step-types.ts";
 
 /** How a slot's answer can be read. */
@@ -34,8 +34,10 @@ export interface Slot {
    */
   readonly type: "text" | "number" | "boolean" | "date" | "phone" | "email";
   /**
-   * For type text: a regular expression (JavaScript, flag u) that the whole answer must match, of
-   * up to 100 characters. Look-around, back-references and nested repeats are not allowed.
+   * For type text: a regular expression (JavaScript, flag u) of up to 200 characters that the whole
+   * answer must match. An answer of more than 100 characters does not match. Look-around and
+   * back-references are refused. So is a pattern that could match in too many ways, such as
+   * `(a+)+` or one with four `+`.
    */
   readonly pattern?: string | undefined;
   /**
@@ -72,7 +74,7 @@ const pattern = text(200).superRefine((source, context) => {
 
 export const slotSchema = z
   .strictObject({
-    name: handle
+    name: identifier
       .refine((given) => !reservedWords.has(given), {
         error: "must not be a reserved word of conditions",
       })
@@ -91,9 +93,10 @@ export const slotSchema = z
     pattern: pattern
       .optional()
       .describe(
-        "For type text: a regular expression (JavaScript, flag u) that the whole answer must " +
-          "match, of up to 100 characters. Look-around, back-references and nested repeats are " +
-          "not allowed.",
+        "For type text: a regular expression (JavaScript, flag u) of up to 200 characters that " +
+          "the whole answer must match. An answer of more than 100 characters does not match. " +
+          "Look-around and back-references are refused. So is a pattern that could match in too " +
+          "many ways, such as `(a+)+` or one with four `+`.",
       ),
     enum: options
       .optional()

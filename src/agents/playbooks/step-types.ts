@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { ids, name, type PlaybookId, wholeRecord } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { atMost, handle, json } from "../fields.ts";
+import { atMost, identifier, json } from "../fields.ts";
 
 /** Maximum numbers of items in one playbook. */
 export const playbookLimits = {
@@ -168,13 +168,13 @@ export type PlaybookStep = SendStep | AskStep | OtherStep;
 /** One instruction of a new or changed playbook. */
 export type PlaybookStepInput = SendStep | AskStepInput | OtherStep;
 
-const id = handle.describe(
+const id = identifier.describe(
   "The id, which other steps refer to: a letter, then up to 63 letters, digits, `_` and `-`.",
 );
 
 const place = {
   id,
-  next: handle.optional().describe("The step that follows. Default: the next one in the list."),
+  next: identifier.optional().describe("The step that follows. Default: the next one in the list."),
 };
 
 /** The limits keep the filled-in JSON at some kilobytes. */
@@ -207,13 +207,13 @@ const askStepSchema = z.strictObject({
       "Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the " +
         "first visit of the step, the playbook goes on. A step that is reached again asks again.",
     ),
-  slot: handle.describe("The name of the slot."),
+  slot: identifier.describe("The name of the slot."),
   retries: z
     .int()
     .min(0)
     .max(10)
     .describe("How many times the question is asked again after an invalid answer: 0 to 10."),
-  on_fail: handle
+  on_fail: identifier
     .optional()
     .describe(
       "The step that follows when no answer was valid. If absent, an optional slot stays empty, " +
@@ -245,12 +245,12 @@ const runActionStepSchema = z.strictObject({
       "Calls `action`. Templates and conditions refer to the fields of its result as " +
         "`step.field`, with this step's id.",
     ),
-  action: handle.describe("The name of the action."),
+  action: identifier.describe("The name of the action."),
   args: values.describe(
     "The input of the action, at most 50 fields. Texts in it are templates. A field that is " +
       "only the placeholder of an empty slot is left out.",
   ),
-  on_error: handle
+  on_error: identifier
     .optional()
     .describe(
       "The step that follows when the action fails. If absent, a failure ends the playbook.",
@@ -261,7 +261,7 @@ const branchCaseSchema = z.strictObject({
   when: name(500).describe(
     'The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
   ),
-  next: handle.describe("The step that follows if the condition is true."),
+  next: identifier.describe("The step that follows if the condition is true."),
 });
 
 const branchStepSchema = z.strictObject({

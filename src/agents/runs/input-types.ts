@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { handle, json } from "../fields.ts";
+import { identifier, json } from "../fields.ts";
 import { type RunStatus, runStatusSchema } from "./types.ts";
 
 /** Characters of an input as JSON. */
@@ -54,7 +54,7 @@ export const triggerAgentSchema = z
         "The playbook to run. It must be enabled, and need not be one of the agent's " +
           "`playbook_ids`. Give either this or `action`.",
       ),
-    action: handle
+    action: identifier
       .optional()
       .describe("The name of the action to call. Give either this or `playbook_id`."),
     input: json

@@ -1,0 +1,35 @@
+import { type AgentDefinition, type CreateAgent, defaultAgent, type UpdateAgent } from "./types.ts";
+
+/** Returns the definition of a new agent, with defaults. */
+export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
+  return changedDefinition({ ...defaultAgent, name: given.name, channels: given.channels }, given);
+}
+
+/** Applies a change. Absent fields keep their values, also within objects. Null removes a field. */
+export function changedDefinition(
+  before: AgentDefinition,
+  change: Omit<UpdateAgent, "id">,
+): AgentDefinition {
+  const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
+  return {
+    ...over(before, others),
+    senders: senders === undefined ? before.senders : senders,
+    persona: over(before.persona, persona),
+    guidelines:
+      guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
+    reply: over(before.reply, reply),
+    handoff: over(before.handoff, handoff),
+    limits: over(before.limits, limits),
+  };
+}
+
+type Change<T> = {
+  readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined;
+};
+
+/** Null is only accepted for optional fields, so the result is complete. */
+function over<T extends object>(before: T, change: Change<T> = {}): T {
+  const said = Object.entries(change).filter(([, value]) => value !== undefined);
+  const after = Object.entries({ ...before, ...Object.fromEntries(said) });
+  return Object.fromEntries(after.filter(([, value]) => value !== null)) as T;
+}
