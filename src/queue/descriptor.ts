@@ -1,5 +1,5 @@
 import { engines } from "./engine-register.ts";
-import { jobs } from "./rows.ts";
+import { jobs } from "./jobs/rows.ts";
 
 export const queueModule = {
   collections: [jobs, engines],

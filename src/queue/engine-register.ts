@@ -29,8 +29,8 @@ import {
 import { background, type Scan, scan, type Store, type UnscopedTx } from "../store/index.ts";
 import { WakeFlag } from "./wake-flag.ts";
 import { FailureLog } from "./failure-log.ts";
-import { type Pool, pools } from "./lane.ts";
-import { jobByName, type JobRow, jobs, jobsByDueTime, type StoredJobName } from "./rows.ts";
+import { type Pool, pools } from "./jobs/lane.ts";
+import { jobByName, type JobRow, jobs, jobsByDueTime, type StoredJobName } from "./jobs/rows.ts";
 import { pauseAfter } from "./pause-after.ts";
 
 export const engines = collection(

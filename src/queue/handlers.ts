@@ -1,7 +1,7 @@
 /** Forms of job handlers that several modules use. */
-import { finish, renew } from "./lease.ts";
-import type { Claim, JobDefinition } from "./job.ts";
-import type { EngineJobKind, JobKeys, JobKind } from "./job-kinds.ts";
+import { finish, renew } from "./jobs/lease.ts";
+import type { Claim, JobDefinition } from "./jobs/job.ts";
+import type { EngineJobKind, JobKeys, JobKind } from "./jobs/job-kinds.ts";
 import { background, type Store, type Tx } from "../store/index.ts";
 import type { Scope } from "../kernel/index.ts";
 

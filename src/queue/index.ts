@@ -1,4 +1,4 @@
-export { bestOf, type SendClass, sendClasses, pickByClass } from "./classes.ts";
+export { bestOf, type SendClass, sendClasses, pickByClass } from "./jobs/classes.ts";
 export { Semaphore } from "./semaphore.ts";
 export { WakeFlag } from "./wake-flag.ts";
 export { Dispatcher } from "./dispatcher/dispatcher.ts";
@@ -16,12 +16,20 @@ export type {
   JobOrder,
   JobRun,
   JobTable,
-} from "./job.ts";
-export { encodeJobKey, type JobKeys, type JobKind } from "./job-kinds.ts";
-export { classOf, encodeLane, type Lane, poolOf, pools, remoteOf, waitingForOf } from "./lane.ts";
-export { countWaiting, type WaitingJobs } from "./count-waiting.ts";
-export { arm, armNew, disarm, disarmLane } from "./arm.ts";
-export { findJob, type JobRow, jobs, jobsByLane, prefetchJob, rememberJob } from "./rows.ts";
+} from "./jobs/job.ts";
+export { encodeJobKey, type JobKeys, type JobKind } from "./jobs/job-kinds.ts";
+export {
+  classOf,
+  encodeLane,
+  type Lane,
+  poolOf,
+  pools,
+  remoteOf,
+  waitingForOf,
+} from "./jobs/lane.ts";
+export { countWaiting, type WaitingJobs } from "./jobs/count-waiting.ts";
+export { arm, armNew, disarm, disarmLane } from "./jobs/arm.ts";
+export { findJob, type JobRow, jobs, jobsByLane, prefetchJob, rememberJob } from "./jobs/rows.ts";
 export {
   isRearmed,
   finish,
@@ -30,4 +38,4 @@ export {
   moveToUsualLane,
   currentLane,
   renew,
-} from "./lease.ts";
+} from "./jobs/lease.ts";

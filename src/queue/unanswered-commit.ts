@@ -3,10 +3,10 @@
  * knows that it has not gone on, for example that it called no carrier.
  */
 import type { Clock } from "../ports/index.ts";
-import type { Claim } from "./job.ts";
-import { renew } from "./lease.ts";
+import type { Claim } from "./jobs/job.ts";
+import { renew } from "./jobs/lease.ts";
 import { retry } from "./retry.ts";
-import type { AnyTx } from "./rows.ts";
+import type { AnyTx } from "./jobs/rows.ts";
 
 /**
  * The time after which a commit that got no answer has ended on the storage, in milliseconds. A

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { agentSessions, agentTriggers } from "../../src/agents/rows.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { runs as runRows } from "../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";

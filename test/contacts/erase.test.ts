@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { MessagingEngine } from "../../src/engine.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";

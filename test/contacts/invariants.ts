@@ -4,7 +4,7 @@ import { contactLabels, contacts, identities } from "../../src/contacts/rows.ts"
 import { clearedFields } from "../../src/contacts/rules.ts";
 import { conversations, notes } from "../../src/conversations/rows.ts";
 import { events } from "../../src/events/rows.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { attempts, messages, timeline } from "../../src/messages/rows.ts";
 import { observations } from "../../src/observations/rows.ts";
 import { messageScores } from "../../src/sentiment/rows.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";

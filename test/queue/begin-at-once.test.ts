@@ -1,7 +1,7 @@
 /** A message that is due at once may be handed over in the transaction that accepts it. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock, SendAnswer, StoragePort } from "../../src/ports/index.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { fastForward } from "../support/fast-forward.ts";

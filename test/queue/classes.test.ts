@@ -1,7 +1,7 @@
 /** The turns of classes: better ones first, and none starves. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { classAt, type SendClass, sendClasses, pickByClass } from "../../src/queue/classes.ts";
+import { classAt, type SendClass, sendClasses, pickByClass } from "../../src/queue/jobs/classes.ts";
 
 const rankOf = (sendClass: SendClass): number => sendClasses.indexOf(sendClass);
 const best = (waiting: readonly SendClass[]): SendClass =>

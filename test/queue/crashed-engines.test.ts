@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { engineById, engines } from "../../src/queue/engine-register.ts";
-import { jobByName, jobs, type JobRow } from "../../src/queue/rows.ts";
-import type { JobKind } from "../../src/queue/job-kinds.ts";
+import { jobByName, jobs, type JobRow } from "../../src/queue/jobs/rows.ts";
+import type { JobKind } from "../../src/queue/jobs/job-kinds.ts";
 import type { EngineLock } from "../../src/ports/engine-locks.ts";
 import type { HttpClient, HttpOutcome } from "../../src/ports/http-client.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";

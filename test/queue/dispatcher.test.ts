@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Range } from "../../src/ports/storage.ts";
-import { jobByName, jobs, jobsByDueTime, jobsByLane } from "../../src/queue/rows.ts";
+import { jobByName, jobs, jobsByDueTime, jobsByLane } from "../../src/queue/jobs/rows.ts";
 import { schema } from "../../src/modules.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jobsByDueTime } from "../../src/queue/rows.ts";
+import { jobsByDueTime } from "../../src/queue/jobs/rows.ts";
 import { carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";

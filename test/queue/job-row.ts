@@ -1,6 +1,6 @@
-import type { SendClass } from "../../src/queue/classes.ts";
-import { encodeLane, type Lane } from "../../src/queue/lane.ts";
-import type { JobRow } from "../../src/queue/rows.ts";
+import type { SendClass } from "../../src/queue/jobs/classes.ts";
+import { encodeLane, type Lane } from "../../src/queue/jobs/lane.ts";
+import type { JobRow } from "../../src/queue/jobs/rows.ts";
 
 /** The lane of sends to a remote. */
 export function laneOf(remote: string, sendClass: SendClass = "single"): Lane<"send"> {

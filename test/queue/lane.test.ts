@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sendClasses } from "../../src/queue/classes.ts";
-import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/job-kinds.ts";
-import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/lane.ts";
-import { decodeNames, encodeNames } from "../../src/queue/encode-names.ts";
+import { sendClasses } from "../../src/queue/jobs/classes.ts";
+import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/jobs/job-kinds.ts";
+import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/jobs/lane.ts";
+import { decodeNames, encodeNames } from "../../src/queue/jobs/encode-names.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 
 /** Arbitrary text with many characters that need escaping. */

@@ -1,7 +1,7 @@
 /** Messages that are queued while the job of their conversation is leased or ends. */
 import { expect, it } from "vitest";
 import { attempts } from "../../src/messages/rows.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { Collection, SendAnswer } from "../../src/ports/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";

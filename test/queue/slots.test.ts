@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountId } from "../../src/kernel/ids.ts";
-import { isLower, sendClasses } from "../../src/queue/classes.ts";
+import { isLower, sendClasses } from "../../src/queue/jobs/classes.ts";
 import { Slot, Slots } from "../../src/queue/dispatcher/slots.ts";
-import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/lane.ts";
+import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/jobs/lane.ts";
 
 const accounts = ["acct_1", "acct_2"] as AccountId[];
 const lanes: readonly Lane[] = [

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { decodeLane } from "../../src/queue/lane.ts";
+import { decodeLane } from "../../src/queue/jobs/lane.ts";
 import { allRows } from "../simulator/rows.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { senderHandOvers, senderThrottles } from "../../src/senders/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { CreateSender, Policy } from "../../src/index.ts";

@@ -1,4 +1,4 @@
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { attemptById, messages } from "../../src/messages/rows.ts";
 import { skipIdleTime as skip } from "../../adapters/testing/world/pending-jobs.ts";

@@ -1,4 +1,4 @@
-import { type JobRow, jobs } from "../../src/queue/rows.ts";
+import { type JobRow, jobs } from "../../src/queue/jobs/rows.ts";
 import {
   deliveries,
   type DeliveryRow,

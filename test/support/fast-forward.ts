@@ -1,6 +1,6 @@
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
 /** How often an idle engine polls the storage. */

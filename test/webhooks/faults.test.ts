@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { leaseMs } from "../../src/queue/lease.ts";
+import { leaseMs } from "../../src/queue/jobs/lease.ts";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

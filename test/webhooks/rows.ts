@@ -8,7 +8,7 @@ import {
   webhookPatterns,
   webhooks,
 } from "../../src/webhooks/rows.ts";
-import { jobs } from "../../src/queue/rows.ts";
+import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { rowsOf } from "../contacts/rows.ts";
 

@@ -4,9 +4,9 @@ import type { Clock, Logger } from "../../ports/index.ts";
 import { background, isStorageFailure, type Store, type UnscopedTx } from "../../store/index.ts";
 import { retry } from "../retry.ts";
 import { checkUnansweredCommit, keepOrUndo } from "../unanswered-commit.ts";
-import type { Claim, JobRun } from "../job.ts";
-import { finish } from "../lease.ts";
-import { nameOf, storedName } from "../rows.ts";
+import type { Claim, JobRun } from "../jobs/job.ts";
+import { finish } from "../jobs/lease.ts";
+import { nameOf, storedName } from "../jobs/rows.ts";
 import { pauseAfter } from "../pause-after.ts";
 import { type TakenJob } from "./take-job.ts";
 

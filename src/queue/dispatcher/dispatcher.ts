@@ -1,5 +1,5 @@
-import { type Lane, type Pool, poolOf, remoteOf } from "../lane.ts";
-import { type JobRow, jobs } from "../rows.ts";
+import { type Lane, type Pool, poolOf, remoteOf } from "../jobs/lane.ts";
+import { type JobRow, jobs } from "../jobs/rows.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
 import { Backlog } from "./backlog.ts";

@@ -1,7 +1,7 @@
-import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "../lane.ts";
+import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "../jobs/lane.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
 import { type DueJob, dueJob, type Room, roundRobin } from "./round-robin.ts";
-import { type JobRow, jobsByDueTime, nameOf } from "../rows.ts";
+import { type JobRow, jobsByDueTime, nameOf } from "../jobs/rows.ts";
 import type { Random } from "../../ports/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
 

@@ -1,6 +1,6 @@
-import { decodeLane, groupOf, type Lane, type Pool } from "../lane.ts";
+import { decodeLane, groupOf, type Lane, type Pool } from "../jobs/lane.ts";
 import { type DueJob, dueJob, type Room } from "./round-robin.ts";
-import { type JobRow, jobsByLane } from "../rows.ts";
+import { type JobRow, jobsByLane } from "../jobs/rows.ts";
 import type { UnscopedReads } from "../../store/index.ts";
 
 /** The number of rows in a page of the ring. They may belong to many lanes or to one. */

@@ -1,7 +1,7 @@
 /** Which due jobs run first: fair among the groups of lanes, and by class within a group. */
-import { pickByClass, type SendClass } from "../classes.ts";
-import { classOf, decodeLane, groupOf, type Lane } from "../lane.ts";
-import type { JobRow, StoredJobName } from "../rows.ts";
+import { pickByClass, type SendClass } from "../jobs/classes.ts";
+import { classOf, decodeLane, groupOf, type Lane } from "../jobs/lane.ts";
+import type { JobRow, StoredJobName } from "../jobs/rows.ts";
 
 /** A job that was found due. */
 export interface DueJob extends StoredJobName, Pick<JobRow, "account_id" | "mode"> {

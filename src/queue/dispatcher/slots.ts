@@ -1,6 +1,14 @@
 import { boundedCache } from "../../kernel/index.ts";
-import { isLower } from "../classes.ts";
-import { classOf, groupOf, type Lane, type Pool, poolOf, readyLane, remoteOf } from "../lane.ts";
+import { isLower } from "../jobs/classes.ts";
+import {
+  classOf,
+  groupOf,
+  type Lane,
+  type Pool,
+  poolOf,
+  readyLane,
+  remoteOf,
+} from "../jobs/lane.ts";
 
 export interface SlotsOptions {
   /** How many jobs of the work pool may run at once. Webhooks and agents have their own pools. */

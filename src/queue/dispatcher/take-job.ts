@@ -1,11 +1,11 @@
 import { TidingsError } from "../../kernel/index.ts";
-import type { Claim, JobHandler, JobHandlers, JobRun, RestOfJob } from "../job.ts";
-import { decodeJobKey, type JobKind } from "../job-kinds.ts";
+import type { Claim, JobHandler, JobHandlers, JobRun, RestOfJob } from "../jobs/job.ts";
+import { decodeJobKey, type JobKind } from "../jobs/job-kinds.ts";
 import { type Random, StorageConflict } from "../../ports/index.ts";
 import { background, isStorageFailure, type Store, type UnscopedTx } from "../../store/index.ts";
 import type { DueJob } from "./round-robin.ts";
-import { lease } from "../lease.ts";
-import type { StoredJobName } from "../rows.ts";
+import { lease } from "../jobs/lease.ts";
+import type { StoredJobName } from "../jobs/rows.ts";
 
 /** What an engine leases and runs jobs with. */
 export interface TakeJobOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { consumerLane } from "../../../src/events/consumers/consume-job.ts";
-import { encodeLane } from "../../../src/queue/lane.ts";
-import { jobsByLane } from "../../../src/queue/rows.ts";
+import { encodeLane } from "../../../src/queue/jobs/lane.ts";
+import { jobsByLane } from "../../../src/queue/jobs/rows.ts";
 import { held } from "../../support/carrier.ts";
 import { anna, bert, opened } from "./consumer-world.ts";
 import { eventually, places } from "./storages-with-table.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { consumerEvents, consumers, maxConsumers } from "../../../src/events/consumers/rows.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
-import { jobs } from "../../../src/queue/rows.ts";
+import { jobs } from "../../../src/queue/jobs/rows.ts";
 import { rowsOf } from "../../contacts/rows.ts";
 import { beforeCommits } from "../../support/before-commits.ts";
 import { held } from "../../support/carrier.ts";

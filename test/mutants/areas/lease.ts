@@ -7,7 +7,7 @@ export const lease = inArea("lease", [
     sentence:
       "An engine that stalled goes on with a job that another engine has taken, and messages go " +
       "out twice.",
-    file: "src/queue/lease.ts",
+    file: "src/queue/jobs/lease.ts",
     find: "return job?.leased === true && job.fence === claim.fence ? job : undefined;",
     replace: "return job?.leased === true ? job : undefined;",
     tests: ["test/queue/job-rows.test.ts"],
@@ -15,7 +15,7 @@ export const lease = inArea("lease", [
   {
     name: "job-is-leased-early",
     sentence: "A job is taken while another engine has it.",
-    file: "src/queue/lease.ts",
+    file: "src/queue/jobs/lease.ts",
     find: "if (job === undefined || job.due_at > tx.now) return undefined;",
     replace: "if (job === undefined) return undefined;",
     tests: ["test/queue/job-rows.test.ts"],
@@ -25,7 +25,7 @@ export const lease = inArea("lease", [
     sentence:
       "A run that takes longer than a lease loses its job although it works, and another engine " +
       "repeats its calls.",
-    file: "src/queue/lease.ts",
+    file: "src/queue/jobs/lease.ts",
     find: "  if (job.due_at - tx.now >= ms / 2) return job.due_at;\n",
     replace: "  if (job.due_at - tx.now >= 0) return job.due_at;\n",
     tests: ["test/queue/job-rows.test.ts"],

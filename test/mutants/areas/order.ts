@@ -42,7 +42,7 @@ export const order = inArea("order", [
   {
     name: "marketing-goes-first",
     sentence: "A one-time code waits behind a campaign of the same account.",
-    file: "src/queue/classes.ts",
+    file: "src/queue/jobs/classes.ts",
     find: "const best = sendClasses.find((each) => waiting.includes(each));",
     replace: "const best = sendClasses.findLast((each) => waiting.includes(each));",
     tests: ["test/queue/classes.test.ts"],
@@ -52,7 +52,7 @@ export const order = inArea("order", [
     sentence:
       "A conversation that waits with a marketing message keeps its class when a one-time code " +
       "follows, so that the code waits with the campaign.",
-    file: "src/queue/arm.ts",
+    file: "src/queue/jobs/arm.ts",
     find: "const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));",
     replace: "const better = classOf(decodeLane(job.lane));",
     tests: ["test/queue/job-rows.test.ts"],

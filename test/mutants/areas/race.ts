@@ -17,7 +17,7 @@ export const race = inArea("race", [
     sentence:
       "A job that is armed while it ends is removed, so that a message which was just queued is " +
       "never sent.",
-    file: "src/queue/arm.ts",
+    file: "src/queue/jobs/arm.ts",
     find: 'const job = await findJob(within, order, { hold: "recent" });\n  if (job === undefined) return armNew',
     replace: "const job = await findJob(within, order);\n  if (job === undefined) return armNew",
     tests: ["test/queue/queued-meanwhile.test.ts"],
@@ -27,7 +27,7 @@ export const race = inArea("race", [
     sentence:
       "A message that is queued behind a job which is due already is never sent if the job is " +
       "leased and ends at the same time.",
-    file: "src/queue/arm.ts",
+    file: "src/queue/jobs/arm.ts",
     find: "if (!job.leased || Object.keys(change).length > 0) tx.update(jobs, job, change);",
     replace: "if (Object.keys(change).length > 0) tx.update(jobs, job, change);",
     tests: ["test/queue/queued-meanwhile.test.ts"],
@@ -45,7 +45,7 @@ export const race = inArea("race", [
   {
     name: "rearmed-job-is-forgotten",
     sentence: "A job that was armed during its run ends with it, and its new work is never done.",
-    file: "src/queue/lease.ts",
+    file: "src/queue/jobs/lease.ts",
     find: "const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);",
     replace: "const due = againAt ?? Infinity;",
     tests: ["test/queue/job-rows.test.ts"],

@@ -5,7 +5,7 @@ import {
   type ConversationRow,
 } from "../../../src/conversations/rows.ts";
 import { events } from "../../../src/events/rows.ts";
-import { jobByName } from "../../../src/queue/rows.ts";
+import { jobByName } from "../../../src/queue/jobs/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
 import type { Write } from "../../../src/ports/storage.ts";

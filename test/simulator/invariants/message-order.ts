@@ -1,6 +1,6 @@
-import { sendClasses } from "../../../src/queue/classes.ts";
-import { classOf, decodeLane } from "../../../src/queue/lane.ts";
-import { jobByName, jobs, type JobRow } from "../../../src/queue/rows.ts";
+import { sendClasses } from "../../../src/queue/jobs/classes.ts";
+import { classOf, decodeLane } from "../../../src/queue/jobs/lane.ts";
+import { jobByName, jobs, type JobRow } from "../../../src/queue/jobs/rows.ts";
 import {
   attempts,
   messageById,

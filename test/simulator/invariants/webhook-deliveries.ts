@@ -1,5 +1,5 @@
 import { events } from "../../../src/events/rows.ts";
-import { jobByName } from "../../../src/queue/rows.ts";
+import { jobByName } from "../../../src/queue/jobs/rows.ts";
 import { patternsOf } from "../../../src/webhooks/event-patterns.ts";
 import {
   cursors,

@@ -8,7 +8,7 @@ import type { Fault } from "../../../adapters/testing/index.ts";
 import { defaultLimits } from "../../../src/kernel/limits.ts";
 import { apiRoutes, schema } from "../../../src/modules.ts";
 import type { ModelTask } from "../../../src/ports/agent-model.ts";
-import type { JobKind } from "../../../src/queue/job-kinds.ts";
+import type { JobKind } from "../../../src/queue/jobs/job-kinds.ts";
 import { actionNames } from "../action-backend.ts";
 import type { HostFault } from "../faults.ts";
 import { recordedCallees } from "../recorded-calls.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { encodeLane } from "../../../src/queue/lane.ts";
-import { jobs, jobsByLane } from "../../../src/queue/rows.ts";
+import { encodeLane } from "../../../src/queue/jobs/lane.ts";
+import { jobs, jobsByLane } from "../../../src/queue/jobs/rows.ts";
 import { Overlay } from "../../../src/store/transactions/overlay.ts";
 import { type Entry, noColumns } from "../../../src/store/transactions/touched-rows.ts";
 import { job, laneOf } from "../../queue/job-row.ts";

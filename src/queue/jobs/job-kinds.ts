@@ -7,7 +7,7 @@ import type {
   MessageId,
   Mode,
   WebhookId,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import type { SendClass } from "./classes.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";
 

@@ -1,6 +1,6 @@
 /** What a job is while it waits and while it runs, and the handler that runs it. */
-import type { AccountId, Mode } from "../kernel/index.ts";
-import type { Tx } from "../store/index.ts";
+import type { AccountId, Mode } from "../../kernel/index.ts";
+import type { Tx } from "../../store/index.ts";
 import type { EngineJobKind, JobKeys, JobKind } from "./job-kinds.ts";
 import type { Lane } from "./lane.ts";
 

@@ -1,5 +1,5 @@
-import type { Seen } from "../ports/index.ts";
-import { unscoped, type UnscopedTx } from "../store/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import { unscoped, type UnscopedTx } from "../../store/index.ts";
 import type { SendClass } from "./classes.ts";
 import type { Claim } from "./job.ts";
 import { type AnyJobName, decodeJobKey } from "./job-kinds.ts";

@@ -1,5 +1,5 @@
 /** The lanes in which jobs wait, and the pools of lanes. */
-import { boundedCache } from "../kernel/index.ts";
+import { boundedCache } from "../../kernel/index.ts";
 import type { SendClass } from "./classes.ts";
 import { type JobKind, jobKinds, type LaneFields } from "./job-kinds.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";

@@ -1,5 +1,5 @@
-import type { KeyValue } from "../ports/index.ts";
-import { type Reads, unscopedReadsOf } from "../store/index.ts";
+import type { KeyValue } from "../../ports/index.ts";
+import { type Reads, unscopedReadsOf } from "../../store/index.ts";
 import { sendClasses } from "./classes.ts";
 import { encodeLane, type Lane, poolOf } from "./lane.ts";
 import { type JobRow, jobsByLane } from "./rows.ts";

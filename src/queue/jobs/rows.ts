@@ -15,15 +15,15 @@ import {
   type Seen,
   text,
   time,
-} from "../ports/index.ts";
-import type { AccountId, Mode } from "../kernel/index.ts";
+} from "../../ports/index.ts";
+import type { AccountId, Mode } from "../../kernel/index.ts";
 import {
   type PlannedRead,
   type ReadOptions,
   type Tx,
   unscoped,
   type UnscopedTx,
-} from "../store/index.ts";
+} from "../../store/index.ts";
 import type { SendClass } from "./classes.ts";
 import { type AnyJobName, encodeJobKey, type JobKind } from "./job-kinds.ts";
 import { decodeLane, encodeLane, type Lane, type Pool, poolOf } from "./lane.ts";

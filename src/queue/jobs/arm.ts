@@ -1,4 +1,4 @@
-import { unscoped } from "../store/index.ts";
+import { unscoped } from "../../store/index.ts";
 import { bestOf } from "./classes.ts";
 import type { JobOrder } from "./job.ts";
 import { encodeJobKey, type JobName } from "./job-kinds.ts";
