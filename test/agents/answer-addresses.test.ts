@@ -112,3 +112,38 @@ test("a contact that wrote last to a sender that it has opted out of gets no tur
   expect(seen).toEqual([]);
   expect(await runs()).toEqual([]);
 });
+
+describe("with consent by sender, a contact that asks one number", () => {
+  const own = "+15005559999";
+  const second = "+15005550009";
+
+  async function asked(from: string, at: string) {
+    const there = await agency(memory(), {
+      model: () => ({ text: "From noon to ten." }),
+      options: { consent: { scope: "sender" } },
+    });
+    const { engine } = there;
+    await engine.senders.create({ address: second, channels: ["sms"], transport: "sandbox" });
+    const say = (to: string, body: string) => engine.sandbox.inbound({ from: visitor, to, body });
+    await say(at, "Are you open?");
+    await engine.messages.send({ to: visitor, from, body: "We have moved." });
+    return { ...there, say };
+  }
+
+  test("and opts out of the other that wrote since is answered from the one it asked", async () => {
+    const { say, pass, thread, runs } = await asked(own, second);
+    await say(own, "STOP");
+    await pass();
+    expect(await runs()).toMatchObject([{ status: "completed" }]);
+    const answers = (await thread()).filter(({ author }) => author.type === "agent");
+    expect(answers).toMatchObject([{ from: second, body: "From noon to ten." }]);
+  });
+
+  test("and opts out of it gets no answer from the other", async () => {
+    const { say, pass, thread, runs } = await asked(second, own);
+    await say(own, "STOP");
+    await pass();
+    expect(await runs()).toEqual([]);
+    expect((await thread()).filter(({ author }) => author.type === "agent")).toEqual([]);
+  });
+});

@@ -54,21 +54,21 @@ export async function latestQuestions(
 }
 
 /**
- * Returns the address to which the agent answers these messages: the one that wrote last, apart
- * from addresses that have opted out of the sender that they last wrote to. Undefined if none is
- * left.
+ * Returns the message whose address and sender the agent's answer to these messages uses: the last
+ * one, apart from those of an address that has opted out of the sender that it last wrote to.
+ * Undefined if none is left.
  */
-export async function addressToAnswer(
+export async function messageToAnswer(
   tx: Tx,
   messages: readonly MessageRow[],
-): Promise<string | undefined> {
+): Promise<MessageRow | undefined> {
   const optedOut = new Set<string>();
-  for (const { channel, from, to } of messages.toReversed()) {
-    // An answer would come from the sender that the address last wrote to.
+  for (const message of messages.toReversed()) {
+    const { channel, from, to } = message;
     if (optedOut.has(from)) continue;
     const identity = await tx.get(identityByAddress, [mediumOf(channel), from], { hold: true });
     const consent = identity && consentFor(consentOf(identity), to);
-    if (consent !== "opted_out") return from;
+    if (consent !== "opted_out") return message;
     optedOut.add(from);
   }
   return undefined;

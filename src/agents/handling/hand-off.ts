@@ -22,7 +22,7 @@ import type { Tx } from "../../store/index.ts";
 import type { AgentDefinition } from "../types.ts";
 import { cancelAnswerRuns } from "../runs/end-run.ts";
 import { initialState, makeHandler } from "./session.ts";
-import { findUnanswered, latestMessages } from "./answered-messages.ts";
+import { findUnanswered, latestMessages, messageToAnswer } from "./answered-messages.ts";
 import { sendAs } from "./send-as.ts";
 
 /** The maximum number of messages that a hand-off names. */
@@ -177,8 +177,9 @@ export async function timeOutQueue(
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
   // The contact may want no more messages.
   if (conversation.opt_out_suspected === true) return;
-  const text = definition.fallback_text;
-  await sendAs(tx, conversation, { type: "system" }, { text, to: messages.at(-1)?.from }, context);
+  const answers = (await messageToAnswer(tx, messages)) ?? messages.at(-1);
+  const reply = { text: definition.fallback_text, answers };
+  await sendAs(tx, conversation, { type: "system" }, reply, context);
 }
 
 interface Waiting {

@@ -1,4 +1,4 @@
-import { sendInConversation } from "../../messages/index.ts";
+import { type MessageRow, sendInConversation } from "../../messages/index.ts";
 import { type Author, type MessageId, TidingsError } from "../../kernel/index.ts";
 import type { PolicyContext } from "../../consents/index.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
@@ -15,14 +15,14 @@ export interface SendResult {
 }
 
 /**
- * Sends a message in a conversation for the engine or an agent. A null text sends nothing. `to` is
- * as for `sendInConversation`. A refusal is returned, not thrown.
+ * Sends a message in a conversation for the engine or an agent. A null text sends nothing.
+ * `answers` is as for `sendInConversation`. A refusal is returned, not thrown.
  */
 export async function sendAs(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   author: Author,
-  { text, to }: { readonly text: string | null; readonly to?: string | undefined },
+  { text, answers }: { readonly text: string | null; readonly answers: MessageRow | undefined },
   context: PolicyContext,
 ): Promise<SendResult> {
   if (text === null) return { conversation, message_id: null, error: null };
@@ -30,7 +30,7 @@ export async function sendAs(
   try {
     const call = { ...context, idempotency_key: null };
     ({ id: message_id } = await tx.attempt((within) =>
-      sendInConversation(within, call, { body: text, to }, conversation, author),
+      sendInConversation(within, call, { body: text, answers }, conversation, author),
     ));
   } catch (error) {
     // An opt-out, a policy of the host application or a missing sender: a retry would not help.

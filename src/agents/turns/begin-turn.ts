@@ -2,7 +2,7 @@ import { beginRun, messageColumns } from "../runs/begin-run.ts";
 import { endRun } from "../runs/end-run.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { answersIn, openSession } from "../handling/session.ts";
-import { addressToAnswer, findUnanswered } from "../handling/answered-messages.ts";
+import { findUnanswered, messageToAnswer } from "../handling/answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../find-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
@@ -154,7 +154,7 @@ async function findOwnTurn(
   const answers = runs.filter(answersMessages);
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
-  if ((await addressToAnswer(tx, messages)) !== undefined) {
+  if ((await messageToAnswer(tx, messages)) !== undefined) {
     const beginAt = await earliestAnswerAt(tx, services, place, messages);
     if (beginAt > tx.now) return { beginAt };
     const [begun] = answers;

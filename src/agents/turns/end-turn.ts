@@ -1,4 +1,4 @@
-import { addressToAnswer, latestQuestions } from "../handling/answered-messages.ts";
+import { latestQuestions, messageToAnswer } from "../handling/answered-messages.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "../rows.ts";
 import { askedIn } from "../playbooks/play/frames.ts";
@@ -68,13 +68,13 @@ async function conclude(
   const { drawId } = context.services;
   const author = { type: "agent", id: run.agent_id } as const;
   const { text } = outcome;
-  // A run that continues after an approval answers no new messages. Its reply goes to the address
-  // that the latest messages came from.
+  // A run that continues after an approval answers no new messages. Its reply answers the latest
+  // ones.
   const asked = run.resumed ? await latestQuestions(tx, current.conversation) : answers;
-  // If every address has opted out since the turn began, the last one is used, and the opt-out
-  // refuses the reply.
-  const to = (await addressToAnswer(tx, asked)) ?? asked.at(-1)?.from;
-  const sent = await sendAs(tx, current.conversation, author, { text, to }, context);
+  // If every address has opted out since the turn began, the last message is answered, and the
+  // opt-out refuses the reply.
+  const reply = { text, answers: (await messageToAnswer(tx, asked)) ?? asked.at(-1) };
+  const sent = await sendAs(tx, current.conversation, author, reply, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
   addObservations(tx, drawId, current, outcome);

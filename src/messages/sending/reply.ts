@@ -13,7 +13,7 @@ import { type Author, type FieldError, TidingsError } from "../../kernel/index.t
 import { type Command, personOf } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { prefetchJob } from "../../queue/index.ts";
-import { chooseSender } from "../../senders/index.ts";
+import { chooseSender, senderByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { type Reply, replySchema } from "../input-types.ts";
 import { messageResource } from "../show.ts";
@@ -64,10 +64,11 @@ export const reply: Command<Reply, Message> = {
 
 interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
   /**
-   * The contact's address, if the contact still has it. Default: the address of the last message,
-   * apart from opt-outs.
+   * The contact's message that this one answers. The answer goes to its address, if the contact
+   * still has it, from the sender that it was written to. Default: the address of the last message,
+   * apart from opt-outs, and the sender that the contact saw last there.
    */
-  readonly to?: string | undefined;
+  readonly answers?: Pick<MessageRow, "from" | "to"> | undefined;
 }
 
 /**
@@ -79,15 +80,17 @@ interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
 export async function sendInConversation(
   tx: Tx,
   call: Parameters<typeof acceptMessage>[1],
-  { to: wanted, ...draft }: ConversationDraft,
+  { answers, ...draft }: ConversationDraft,
   conversation: Seen<ConversationRow>,
   author: Author,
 ): Promise<Seen<MessageRow>> {
   const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
   prefetchJob(tx, { kind: "send", key: { conversation_id: conversation.id } });
-  const identity = await findCorrespondent(tx, conversation, wanted);
-  const { last_sender_id: last, address: to } = identity;
-  const request = { channel, from: draft.from, last, to };
+  const identity = await findCorrespondent(tx, conversation, answers?.from);
+  const { last_sender_id, address: to } = identity;
+  // Another sender may have written since, and the contact may have opted out of that one only.
+  const asked = answers?.from === to ? await tx.get(senderByAddress, [answers.to]) : undefined;
+  const request = { channel, from: draft.from, last: asked?.id ?? last_sender_id, to };
   const sender = await chooseSender(tx, call.services, request);
   const correspondence = {
     channel,
