@@ -314,6 +314,18 @@ describe("the queue timeout of 60 s", () => {
     expect(await conversation()).toMatchObject({ handler: "ai" });
   });
 
+  test("opens a snoozed conversation that the agent takes back", async () => {
+    const { own, id, pass, conversation, world } = await queued({ on_no_humans: "stay_ai" });
+    const snoozed_until = new Date(world.clock.now() + 3_600_000).toISOString();
+    await own.update(id, { status: "snoozed", snoozed_until });
+    await pass(60_000);
+    expect(await conversation()).toMatchObject({
+      handler: "ai",
+      status: "open",
+      snoozed_until: null,
+    });
+  });
+
   test("begins again when the contact reopens a conversation that people keep", async () => {
     const { own, id, pass, say, told } = await queued({ resume_after_human: false });
     await own.update(id, { status: "closed" });

@@ -164,8 +164,9 @@ export async function timeOutQueue(
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai";
   const { drawId } = context.services;
+  // A snooze tells people when to look at the conversation again. It ends when an agent takes it.
   const conversation = isBack
-    ? await makeHandler(tx, drawId, waiting.conversation, agent)
+    ? await makeHandler(tx, drawId, waiting.conversation, agent, statusPatch({ status: "open" }))
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.

@@ -89,14 +89,15 @@ export async function openSession(
   });
 }
 
-/** Makes an agent the handler of a conversation. */
+/** Makes an agent the handler of a conversation, and sets its status if `status` is given. */
 export function makeHandler(
   tx: Tx,
   drawId: GenerateId,
   conversation: Seen<ConversationRow>,
   { id: assignee_id }: Pick<AgentRow, "id">,
+  status: Partial<ConversationRow> = {},
 ): Promise<Seen<ConversationRow>> {
-  const patch = { handler: "ai", assignee_type: "agent", assignee_id } as const;
+  const patch = { handler: "ai", assignee_type: "agent", assignee_id, ...status } as const;
   return changeConversation(tx, drawId, conversation, patch);
 }
 
