@@ -17,9 +17,15 @@ import {
   contactLabels,
   contacts,
   identities,
+  identityByAddress,
   type IdentityRow,
 } from "../contacts/index.ts";
-import { conversationLabels, conversations, notes } from "../conversations/index.ts";
+import {
+  conversationById,
+  conversationLabels,
+  conversations,
+  notes,
+} from "../conversations/index.ts";
 import { eventsOfAccount } from "../events/index.ts";
 import {
   attempts,
@@ -51,7 +57,7 @@ import {
   type ScopedIndex,
   type Seen,
 } from "../ports/index.ts";
-import type { ContactId, MessageId, Scope } from "../kernel/index.ts";
+import type { ContactId, ConversationId, MessageId, Scope } from "../kernel/index.ts";
 import { scan, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 
@@ -92,12 +98,15 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     await remove(playbookVersions.primary, { end: playbooksEnd });
     await remove(messages.primary, { end: messagesEnd, remove: removeMessage });
     await remove(deliveries.primary, { end: drawId("dlv"), remove: removeDelivery });
-    const ofContacts = [webchatSessions, mailboxes, mail, agentSessions, runs];
-    const ofConversations = [conversationLabels, notes, conversations];
-    for (const each of [...ofContacts, ...ofConversations]) await remove<Scope>(each.primary);
+    const ofVisitors = [webchatSessions, mailboxes];
+    const ofConversations = [agentSessions, runs, conversationLabels, notes];
+    const ofContacts = [observations, contactLabels];
+    for (const each of [...ofVisitors, mail, ...ofConversations, conversations]) {
+      await remove<Scope>(each.primary);
+    }
     await remove(identities.primary, { remove: removeAddress });
     // The other consents go before the contacts. A contact that has taken one over is then removed.
-    for (const each of [consents, consentEvidence, observations, contactLabels, contacts]) {
+    for (const each of [consents, consentEvidence, ...ofContacts, contacts]) {
       await remove<Scope>(each.primary);
     }
     // What came during the reset and belongs to a contact that it removed. The addresses go first,
@@ -105,7 +114,12 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     await remove(identities.primary, { isKept: hasContact, remove: removeAddress });
     await remove(conversations.primary, { isKept: hasContact });
     await remove(messages.primary, { isKept: hasContact, remove: removeMessage });
-    for (const each of [timeline, inboundIds, messageScores]) {
+    for (const each of ofVisitors) await remove<OfVisitor>(each.primary, { isKept: hasAddress });
+    for (const each of ofConversations) {
+      await remove<OfConversation>(each.primary, { isKept: hasConversation });
+    }
+    for (const each of ofContacts) await remove<OfContact>(each.primary, { isKept: hasContact });
+    for (const each of [timeline, inboundIds, messageScores, mail]) {
       await remove<OfMessage>(each.primary, { isKept: hasMessage });
     }
     await remove(eventsOfAccount);
@@ -120,6 +134,23 @@ interface OfContact extends Scope {
 
 async function hasContact(tx: Tx, { contact_id }: OfContact): Promise<boolean> {
   return (await tx.get(contactById, [contact_id])) !== undefined;
+}
+
+interface OfConversation extends Scope {
+  readonly conversation_id: ConversationId;
+}
+
+async function hasConversation(tx: Tx, { conversation_id }: OfConversation): Promise<boolean> {
+  return (await tx.get(conversationById, [conversation_id])) !== undefined;
+}
+
+/** What belongs to a webchat address. */
+interface OfVisitor extends Scope {
+  readonly address: string;
+}
+
+async function hasAddress(tx: Tx, { address }: OfVisitor): Promise<boolean> {
+  return (await tx.get(identityByAddress, ["webchat", address])) !== undefined;
 }
 
 interface OfMessage extends Scope {

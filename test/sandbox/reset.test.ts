@@ -1,10 +1,12 @@
 /** Resets of a sandbox that is in use meanwhile. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { consentEvidence, consents } from "../../src/contacts/rows.ts";
+import { consentEvidence, consents, identities } from "../../src/contacts/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { SandboxResetResult } from "../../src/sandbox/types.ts";
 import type { Write } from "../../src/ports/storage.ts";
+import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { world } from "../support/world.ts";
@@ -118,4 +120,48 @@ it("a simulated text message is refused by a sender that has no texts", async ()
     errors: [{ pointer: "/to", code: "wrong_channel" }],
   });
   expect((await one.messages.list()).data).toEqual([]);
+});
+
+it.each([
+  [
+    "a delivery",
+    async (other: MessagingEngine, to: string) => {
+      await other.messages.send({ to, channel: "webchat", body: "Hello" });
+    },
+  ],
+  [
+    "a redaction",
+    async (other: MessagingEngine, contact_id: string) => {
+      const { id } = await other.webchat.open({ contact_id });
+      const message = await other.webchat.sendAsVisitor(id, { body: "Hello" });
+      await other.messages.redact(message.id);
+    },
+  ],
+])("%s in webchat during the reset leaves nothing without its contact", async (_, act) => {
+  const { clock, engine } = world();
+  const storage = memory();
+  const other = engine(storage);
+  await other.start();
+  const { contact_id } = await other.webchat.open();
+  let meanwhile: Promise<void> | undefined;
+  const write = async () => {
+    await act(other, contact_id);
+    await clock.settle();
+  };
+  const one = engine(
+    beforeCommits(storage, async (writes) => {
+      if (removesFrom(writes, "conversations")) await (meanwhile ??= write());
+    }),
+  );
+  await other.messages.send({ to: contact_id, channel: "webchat", body: "Welcome" });
+  await clock.settle();
+  await one.sandbox.reset();
+  await clock.settle();
+  expect(meanwhile).toBeDefined();
+  const known = new Set((await other.messages.list()).data.map(({ id }) => id));
+  const entries = await rowsOf(storage, mail);
+  expect(entries.filter(({ message_id }) => !known.has(message_id))).toEqual([]);
+  const addresses = new Set((await rowsOf(storage, identities)).map(({ address }) => address));
+  const rows = [...(await rowsOf(storage, mailboxes)), ...(await rowsOf(storage, webchatSessions))];
+  expect(rows.filter(({ address }) => !addresses.has(address))).toEqual([]);
 });
