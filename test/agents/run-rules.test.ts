@@ -1,13 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { denyOpenCalls } from "../../src/agents/runs/call-rules.ts";
 import {
   answersMessages,
   concludedSteps,
+  keptSteps,
   mayReplyAt,
   withinLastMinute,
 } from "../../src/agents/runs/rules.ts";
 import type { RunStep } from "../../src/agents/runs/step-types.ts";
-import { step } from "./sample-run.ts";
+import type { ActionCall } from "../../src/agents/runs/types.ts";
+import { call, step } from "./sample-run.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const minute = 60_000;
@@ -50,6 +53,25 @@ test("a run that was triggered, or continues after an approval, answers no messa
   expect(answersMessages({ request: null, resumed: false })).toBe(true);
   expect(answersMessages({ request, resumed: false })).toBe(false);
   expect(answersMessages({ request: null, resumed: true })).toBe(false);
+});
+
+test("of more than 200 steps the latest are left out, but no decision about an approval", () => {
+  const of = (type: string, name: string): RunStep => ({ ...step, type, name });
+  const steps = Array.from({ length: 200 }, (_, i) => of("model", `${i}`));
+  expect(keptSteps(steps)).toEqual(steps);
+  const calls = ["call_1", "call_2"].map((id): ActionCall => ({
+    ...call,
+    id,
+    status: "awaiting_approval",
+  }));
+  const denied = denyOpenCalls({ calls, steps }, now).steps;
+  expect(denied.map(({ type }) => type)).toEqual([
+    ...Array.from({ length: 198 }, () => "model"),
+    "approval",
+    "approval",
+  ]);
+  expect(denied.slice(0, 198)).toEqual(steps.slice(0, 198));
+  expect(keptSteps([...denied, of("model", "200")])).toEqual(denied);
 });
 
 test("a turn that did not conclude leaves no path, but that before an approval stays", () => {

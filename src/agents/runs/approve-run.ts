@@ -6,6 +6,7 @@ import { type ApproveRun, approveRunSchema } from "./input-types.ts";
 import { callToDecide, runResource } from "./show.ts";
 import { runById, type RunRow, runs } from "./rows.ts";
 import { approvalStep } from "./call-rules.ts";
+import { keptSteps } from "./rules.ts";
 import { turnJob } from "../job-orders.ts";
 import type { Run } from "./types.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
@@ -43,7 +44,7 @@ export const approveRun: Command<ApproveRun, Run> = {
         : { status: "denied" as const, error: "denied" };
     const after = tx.update(runs, run, {
       calls: run.calls.map((each) => (each === call ? { ...call, ...outcome } : each)),
-      steps: [...run.steps, step],
+      steps: keptSteps([...run.steps, step]),
       status: "running",
       open: true,
       approve_by: null,

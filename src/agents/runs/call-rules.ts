@@ -1,8 +1,8 @@
 /** The calls of actions that a run records, and the decisions about those that need an approval. */
 import { dayMs, iso } from "../../kernel/index.ts";
-import { maxSteps } from "./limits.ts";
 import { redactedCall, redactedStep } from "./redaction-rules.ts";
 import type { RunRow } from "./rows.ts";
+import { keptSteps } from "./rules.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall } from "./types.ts";
 
@@ -42,7 +42,7 @@ export function afterCall(
   const isRedacted = calls.some(({ id, redacted }) => id === call.id && redacted === true);
   return {
     calls: withCall(calls, isRedacted ? redactedCall(call) : call),
-    steps: [...steps, isRedacted ? redactedStep(step) : step].slice(0, maxSteps),
+    steps: keptSteps([...steps, isRedacted ? redactedStep(step) : step]),
   };
 }
 
@@ -100,7 +100,10 @@ function denyCalls({ calls, steps }: CallsAndSteps, { which, error, at }: Denial
     calls: calls.map((call) =>
       isDenied(call) ? { ...call, status: "denied", error: "denied" } : call,
     ),
-    steps: [...steps, ...calls.filter(isDenied).map((call) => approvalStep(call, decision))],
+    steps: keptSteps([
+      ...steps,
+      ...calls.filter(isDenied).map((call) => approvalStep(call, decision)),
+    ]),
   };
 }
 

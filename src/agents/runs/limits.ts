@@ -1,6 +1,6 @@
 /** The limits of runs, and of what the turns of runs read. */
 
-/** The maximum number of steps that are kept of a run. Later ones are dropped. */
+/** The maximum number of steps that are kept of a run. */
 export const maxSteps = 200;
 
 /** The maximum number of open runs of a conversation that are read at once. */

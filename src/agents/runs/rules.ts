@@ -1,4 +1,5 @@
 import { minuteMs } from "../../kernel/index.ts";
+import { maxSteps } from "./limits.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
 
@@ -23,6 +24,17 @@ export function answersMessages({
   resumed,
 }: Pick<RunRow, "request" | "resumed">): boolean {
   return request === null && !resumed;
+}
+
+/**
+ * Returns the steps that are kept of a run. If there are too many, the latest are dropped, but no
+ * decision about an approval: a run has few of them, and they say who allowed what.
+ */
+export function keptSteps(steps: readonly RunStep[]): readonly RunStep[] {
+  if (steps.length <= maxSteps) return steps;
+  const isDecision = ({ type }: RunStep): boolean => type === "approval";
+  let others = maxSteps - steps.filter(isDecision).length;
+  return steps.filter((step) => isDecision(step) || others-- > 0);
 }
 
 /**

@@ -110,7 +110,7 @@ export interface Run {
   readonly status: RunStatus;
   /** The call that the next decision is about. Null unless the run awaits an approval. */
   readonly approval: AwaitedCall | null;
-  /** What was done, in order. At most 200 steps are kept. */
+  /** What was done, in order. Of more than 200 steps, the latest are left out, but no approval. */
   readonly steps: RunStep[];
   /** The messages that the run sent to the contact, oldest first. */
   readonly message_ids: MessageId[];
@@ -147,7 +147,11 @@ export const runSchema = z
       .describe(
         "The call that the next decision is about. Null unless the run awaits an approval.",
       ),
-    steps: z.array(runStepSchema).describe("What was done, in order. At most 200 steps are kept."),
+    steps: z
+      .array(runStepSchema)
+      .describe(
+        "What was done, in order. Of more than 200 steps, the latest are left out, but no approval.",
+      ),
     message_ids: z
       .array(ids.message)
       .describe("The messages that the run sent to the contact, oldest first."),

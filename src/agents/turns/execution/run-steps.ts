@@ -1,7 +1,6 @@
 import { iso } from "../../../kernel/index.ts";
 import type { Clock, Json } from "../../../ports/index.ts";
-import { concludedSteps } from "../../runs/rules.ts";
-import { maxSteps } from "../../runs/limits.ts";
+import { concludedSteps, keptSteps } from "../../runs/rules.ts";
 import type { RunStep } from "../../runs/step-types.ts";
 import type { EnterStep, LeaveStep } from "../decision/moves.ts";
 
@@ -40,7 +39,7 @@ export class RunSteps {
   }
 
   get all(): readonly RunStep[] {
-    return this.#all.slice(0, maxSteps);
+    return keptSteps(this.#all);
   }
 
   add(call: Call): void {
