@@ -146,7 +146,9 @@ function walk(value: unknown, left: number, path: string[], errors: FieldError[]
     for (const [i, each] of value.entries()) within(each, String(i), left, path, errors);
     return;
   }
-  for (const [key, each] of Object.entries(value)) within(each, key, left, path, errors);
+  // Faster than `Object.entries` for the many fields that a body may have.
+  const fields = value as JsonObject;
+  for (const key of Object.keys(fields)) within(fields[key], key, left, path, errors);
 }
 
 function within(

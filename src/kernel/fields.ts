@@ -169,9 +169,13 @@ export function metadataInput(limits: Limits): z.ZodType<Metadata> {
 
 /**
  * Refuses the key `__proto__`, which a zod record would drop silently, and more than `maxKeys`
- * keys. The entries are not checked then, since there can be very many.
+ * keys, with the error code `code`. The entries are not read then, since there can be very many.
  */
-export function wholeRecord<T>(record: z.ZodType<T>, maxKeys = Infinity): z.ZodType<T> {
+export function wholeRecord<T>(
+  record: z.ZodType<T>,
+  maxKeys: number,
+  code = "invalid",
+): z.ZodType<T> {
   return z.preprocess((value, context) => {
     if (typeof value !== "object" || value === null) return value;
     if (Object.hasOwn(value, "__proto__")) {
@@ -182,7 +186,9 @@ export function wholeRecord<T>(record: z.ZodType<T>, maxKeys = Infinity): z.ZodT
       });
     }
     if (Object.keys(value).length > maxKeys) {
-      context.addIssue({ code: "custom", message: `must have at most ${maxKeys} keys` });
+      const message = `must have at most ${maxKeys} keys`;
+      context.addIssue({ code: "custom", message, params: { code } });
+      return value;
     }
     return withoutUndefined(value);
   }, record);

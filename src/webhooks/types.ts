@@ -155,6 +155,8 @@ const headers = wholeRecord(
       maxProperties: headerLimits.count,
       description: "Headers of each delivery: at most 20, and at most 8,192 characters in total.",
     }),
+  headerLimits.count,
+  "too_many",
 );
 
 /** A new webhook. */

@@ -1,10 +1,17 @@
 /** API4:2023. What one request may cost is bounded, whoever sends it. */
 import { once } from "node:events";
 import { connect } from "node:net";
+import type * as z from "zod";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
+import { createPlaybookSchema } from "../../src/agents/playbooks/input-types.ts";
+import { parse } from "../../src/kernel/validation.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
+import { sendMessageSchema } from "../../src/messages/input-types.ts";
+import { createWebhookSchema } from "../../src/webhooks/types.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
+import { thrownBy } from "../support/thrown-by.ts";
 import { serve } from "../api/servers.ts";
 import { allRoutes, guardedRoutes, type OwnRequest, requestOf, titled } from "./examples.ts";
 import { bodySchemaOf, type Field, fieldsOf, titledField } from "./fields.ts";
@@ -114,6 +121,43 @@ test.each(lists.map(titled))("$name has at most 100 rows a page", async ({ route
     const answer = await ask({ ...request, path: `${request.path}${mark}limit=${limit}` });
     expect([limit, answer.status]).toEqual([limit, 422]);
   }
+});
+
+/** Calls `use` with an object of very many keys. Returns how many of its values were read. */
+function readsOfMany(use: (map: object) => void): number {
+  let reads = 0;
+  const map = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, "v"]));
+  const get = (target: object, key: string | symbol): unknown => {
+    reads++;
+    return Reflect.get(target, key);
+  };
+  use(new Proxy(map, { get }));
+  return reads;
+}
+
+test.each<[what: string, schema: z.ZodType, bodyWith: (map: object) => object]>([
+  [
+    "metadata",
+    sendMessageSchema(defaultLimits),
+    (metadata) => ({ to: "+15005550001", body: "Hello", metadata }),
+  ],
+  [
+    "a webhook's headers",
+    createWebhookSchema,
+    (headers) => ({ url: "https://example.com/", events: ["*"], headers }),
+  ],
+  [
+    "the arguments of a playbook's step",
+    createPlaybookSchema,
+    (args) => ({ name: "Refund", steps: [{ id: "run", type: "run", action: "refund", args }] }),
+  ],
+])("of %s with too many keys, no value is read", (_, schema, bodyWith) => {
+  const reads = readsOfMany((map) => {
+    expect(thrownBy(() => parse(schema, bodyWith(map)))).toMatchObject({
+      errors: [{ message: expect.stringMatching(/^must have at most \d+ keys$/) as string }],
+    });
+  });
+  expect(reads).toBe(0);
 });
 
 /** As many headers as Node passes on. */

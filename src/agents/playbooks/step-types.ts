@@ -181,14 +181,11 @@ const place = {
 const values = wholeRecord(
   z
     .record(z.string().min(1).max(64), json)
-    .refine(
-      (given) => Object.keys(given).length <= playbookLimits.values,
-      atMost(playbookLimits.values),
-    )
     .refine((given) => JSON.stringify(given).length <= 10_000, {
       error: "must have at most 10000 characters as JSON",
     })
     .meta({ maxProperties: playbookLimits.values }),
+  playbookLimits.values,
 );
 
 const sendStepSchema = z.strictObject({
