@@ -49,7 +49,7 @@ import { problemResponse, noSuchRoute, publicError } from "./problem-response.ts
 import { RequestLog } from "./request-log.ts";
 import { type Match, router } from "./router.ts";
 import { SharedDocuments } from "./shared-body.ts";
-import { isNdjson, ndjsonHeaders, readLines, reportLines } from "./ndjson.ts";
+import { isNdjson, ndjsonHeaders, readLines, reportLines, UnreadReports } from "./ndjson.ts";
 import { encodeEvents, eventStreamHeaders } from "./server-sent-events.ts";
 
 const maxUrl = 8192;
@@ -74,6 +74,7 @@ export class RequestHandler implements ApiHandler {
   readonly #match: (method: string, path: string) => Match;
   readonly #log: RequestLog;
   readonly #documents = new SharedDocuments();
+  readonly #unread = new UnreadReports();
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
     this.#backend = backend;
@@ -240,7 +241,11 @@ export class RequestHandler implements ApiHandler {
 
     const { executor } = await prepared();
     const reports = executor.runRows(procedure, rows, contextOf(exchange));
-    const body = reportLines(reports, request_id, (error) => this.#log.failed(error, exchange));
+    const body = reportLines(reports, {
+      request_id,
+      failed: (error) => this.#log.failed(error, exchange),
+      unread: this.#unread,
+    });
     return { status: 200, headers: Object.assign(headers, ndjsonHeaders), body };
   }
 

@@ -97,25 +97,59 @@ const tooLong = (bytes: number): TidingsError =>
   new TidingsError("body_too_large", `The line is longer than ${bytes} bytes.`);
 
 /**
- * Characters that may wait to be read: about 600,000 reports of valid rows, or a few thousand of
- * rows with every possible error.
+ * Characters of all imports that may wait to be read: about 600,000 reports of valid rows, or a few
+ * thousand of rows with every possible error.
  */
 const maxUnread = 64 * 1_024 * 1_024;
+/** Characters of one import that may always wait, so that others cannot hold up its first rows. */
+const ownUnread = 64 * 1_024;
+
+/** How much of the reports of all imports waits to be read. */
+export class UnreadReports {
+  #characters = 0;
+  readonly #wakes: (() => void)[] = [];
+
+  get isFull(): boolean {
+    return this.#characters > maxUnread;
+  }
+
+  add(characters: number): void {
+    this.#characters += characters;
+  }
+
+  remove(characters: number): void {
+    this.#characters -= characters;
+    for (const wake of this.#wakes.splice(0)) wake();
+  }
+
+  /** Resolves when a reader has taken lines, or has left. */
+  change(): Promise<void> {
+    return new Promise((resolve) => this.#wakes.push(resolve));
+  }
+}
+
+/** What reporting needs besides the reports. */
+interface ReportOptions {
+  readonly request_id: RequestId;
+  readonly failed: (error: unknown) => void;
+  /** All imports of an engine share it. */
+  readonly unread: UnreadReports;
+}
 
 /**
  * Yields a line for each report, then `{"result": …}`, or `{"error": …}` with the problem that
  * ended the work. The work continues while the client reads nothing: many clients read the response
  * only after they have sent the whole request, and waiting for them would deadlock. Unread lines
- * are buffered up to a limit that imports of mostly valid rows do not reach. Beyond it, the work
- * waits for the reader.
+ * are buffered up to a limit that some imports of mostly valid rows do not reach together. Beyond
+ * it, the work waits for the readers.
  */
 export async function* reportLines(
   reports: AsyncGenerator<unknown, unknown>,
-  request_id: RequestId,
-  failed: (error: unknown) => void,
+  { request_id, failed, unread }: ReportOptions,
 ): AsyncGenerator<string, void> {
-  const lines = new UnreadLines();
-  void writeReports(reports, lines, (error) => problemOf(error, request_id, failed));
+  const lines = new UnreadLines(unread);
+  const toProblem = (error: unknown): Problem => problemOf(error, request_id, failed);
+  void writeReports(reports, lines, { unread, toProblem });
   try {
     for (let text = await lines.take(); text !== undefined; text = await lines.take()) yield text;
   } finally {
@@ -126,7 +160,10 @@ export async function* reportLines(
 async function writeReports(
   reports: AsyncGenerator<unknown, unknown>,
   lines: UnreadLines,
-  toProblem: (error: unknown) => Problem,
+  {
+    unread,
+    toProblem,
+  }: Pick<ReportOptions, "unread"> & { readonly toProblem: (error: unknown) => Problem },
 ): Promise<void> {
   try {
     for (let next = await reports.next(); !lines.isLeft; next = await reports.next()) {
@@ -135,7 +172,7 @@ async function writeReports(
         break;
       }
       lines.push(next.value);
-      if (lines.isFull) await lines.room();
+      while (lines.isFull) await unread.change();
     }
   } catch (error) {
     lines.push({ error: toProblem(error) });
@@ -147,17 +184,23 @@ async function writeReports(
 
 /** Lines between the work that writes them and the reader. */
 class UnreadLines {
+  readonly #ofAll: UnreadReports;
   #lines: string[] = [];
   #size = 0;
   #hasEnded = false;
   #isLeft = false;
   #wakeReader = (): void => {};
-  #wakeWriter = (): void => {};
+
+  constructor(ofAll: UnreadReports) {
+    this.#ofAll = ofAll;
+  }
 
   push(value: unknown): void {
+    if (this.#isLeft) return;
     const line = `${JSON.stringify(value)}\n`;
     this.#lines.push(line);
     this.#size += line.length;
+    this.#ofAll.add(line.length);
     this.#wakeReader();
   }
 
@@ -167,13 +210,9 @@ class UnreadLines {
     this.#wakeReader();
   }
 
+  /** Whether the work has to wait until a reader takes lines. */
   get isFull(): boolean {
-    return this.#size > maxUnread;
-  }
-
-  /** Resolves when the reader has taken the lines, or has left. */
-  room(): Promise<void> {
-    return new Promise((resolve) => (this.#wakeWriter = resolve));
+    return !this.#isLeft && this.#size > ownUnread && this.#ofAll.isFull;
   }
 
   /** Waits for lines and takes all of them. Returns undefined after the last. */
@@ -183,16 +222,21 @@ class UnreadLines {
       await new Promise<void>((resolve) => (this.#wakeReader = resolve));
     }
     const text = this.#lines.join("");
-    this.#lines = [];
-    this.#size = 0;
-    this.#wakeWriter();
+    this.#clear();
     return text;
   }
 
   /** Nobody reads any more. */
   leave(): void {
     this.#isLeft = true;
-    this.#wakeWriter();
+    this.#clear();
+  }
+
+  #clear(): void {
+    const size = this.#size;
+    this.#lines = [];
+    this.#size = 0;
+    this.#ofAll.remove(size);
   }
 
   get isLeft(): boolean {

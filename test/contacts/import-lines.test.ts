@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportLines } from "../../src/api/ndjson.ts";
+import { reportLines, UnreadReports } from "../../src/api/ndjson.ts";
 import type { ImportReport } from "../../src/contacts/import-types.ts";
 import { call, jsonOf } from "../api/call.ts";
 import {
@@ -170,6 +170,8 @@ async function readAll(socket: Socket): Promise<RawAnswer> {
 describe("unread reports", () => {
   /** The largest reports: each of 100 fields is invalid. */
   const large = { errors: Array.from({ length: 100 }, () => "x".repeat(100)) };
+  const options = (unread = new UnreadReports()) =>
+    ({ request_id: "req_1", failed: () => {}, unread }) as const;
 
   it("are buffered up to a limit; then the import continues as they are read, in order", async () => {
     let made = 0;
@@ -178,7 +180,7 @@ describe("unread reports", () => {
       for (; made < count; made++) yield { index: made, ...large };
       return "all";
     };
-    const lines = reportLines(work(), "req_1", () => {});
+    const lines = reportLines(work(), options());
     const chunks = [(await lines.next()).value ?? ""];
     for (let last = -1; last !== made;) {
       last = made;
@@ -191,6 +193,34 @@ describe("unread reports", () => {
     expect([made, seen]).toEqual([count, count + 1]);
   });
 
+  it("of all imports together have that limit, and others continue when one is read", async () => {
+    const unread = new UnreadReports();
+    const counts = [{ made: 0 }, { made: 0 }, { made: 0 }];
+    const imports = counts.map((count) => {
+      const work = async function* (): AsyncGenerator<object, string> {
+        for (; count.made < 3_000; count.made++) yield large;
+        return "all";
+      };
+      return reportLines(work(), options(unread));
+    });
+    const settled = async (): Promise<number> => {
+      for (let last = -1; last !== total();) {
+        last = total();
+        for (let i = 0; i < 10_000; i++) await Promise.resolve();
+      }
+      return total();
+    };
+    const total = (): number => counts.reduce((sum, { made }) => sum + made, 0);
+    for (const each of imports) await each.next();
+    const before = await settled();
+    expect(before).toBeLessThan(8_000);
+    await imports[0]?.return(undefined);
+    expect(await settled()).toBeGreaterThan(before);
+    for (const each of imports.slice(1)) for await (const _ of each);
+    expect(counts.slice(1)).toEqual([{ made: 3_000 }, { made: 3_000 }]);
+    expect(unread.isFull).toBe(false);
+  });
+
   it("block nothing after their reader has disconnected", async () => {
     let isReturned = false;
     const work = async function* (): AsyncGenerator<object, string> {
@@ -200,7 +230,7 @@ describe("unread reports", () => {
         isReturned = true;
       }
     };
-    const lines = reportLines(work(), "req_1", () => {});
+    const lines = reportLines(work(), options());
     await lines.next();
     await new Promise((resolve) => setImmediate(resolve));
     await lines.return(undefined);
