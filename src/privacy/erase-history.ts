@@ -7,6 +7,8 @@ import {
   writeConversation,
 } from "../conversations/index.ts";
 import type { ContactId } from "../kernel/index.ts";
+import { contactErased } from "../contacts/index.ts";
+import { appendEvent } from "../events/index.ts";
 import { disarm } from "../queue/index.ts";
 import {
   attempts,
@@ -24,6 +26,7 @@ import {
   type HistoryChunks,
   idempotency,
   idempotencyByKey,
+  type Services,
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -34,7 +37,7 @@ type Step = (tx: Tx, id: string, chunks: HistoryChunks) => Promise<boolean>;
 
 /**
  * Removes one chunk of an erased contact's history. Returns whether there is more. The last chunk
- * also ends the job.
+ * also ends the job and publishes `contact.erased`.
  *
  * The order matters. A transaction that appends an event about a message or a conversation writes
  * that row. So once those rows are gone, no more events about them are appended.
@@ -42,12 +45,18 @@ type Step = (tx: Tx, id: string, chunks: HistoryChunks) => Promise<boolean>;
 export async function eraseHistory(
   tx: Tx,
   id: ContactId,
-  chunks: HistoryChunks,
+  { historyChunks, drawId }: Services,
 ): Promise<"more" | "done"> {
   for (const step of steps) {
-    if (!(await step(tx, id, chunks))) return "more";
+    if (!(await step(tx, id, historyChunks))) return "more";
   }
-  await disarm(tx, { kind: "erase", key: { contact_id: id } });
+  // The operation and the job may both get here. One of them ends the job, and only that one
+  // publishes. Each contact has its own transaction, because every webhook may get the event.
+  // The contact is only in the data of the event and is not its subject: nothing is stored about
+  // it any more.
+  if (await disarm(tx, { kind: "erase", key: { contact_id: id } })) {
+    appendEvent(tx, drawId, contactErased, { contact_id: id }, {});
+  }
   return "done";
 }
 

@@ -4,7 +4,6 @@ import type { Command, Procedure, Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import {
-  contactErased,
   contactsMergedInto,
   contactToChange,
   identitiesOfContact,
@@ -17,7 +16,6 @@ import {
   type ContactRow,
 } from "../contacts/index.ts";
 import { currentConversation, statusPatch, writeConversation } from "../conversations/index.ts";
-import { appendEvent } from "../events/index.ts";
 import { arm, type JobOrder } from "../queue/index.ts";
 import { forgetVisitor } from "../webchat/index.ts";
 
@@ -37,13 +35,15 @@ export const eraseContact: Procedure<ById, void> = {
   name: "contacts.erase",
   input: () => byIdSchema,
   status: 204,
-  async run(steps, input, { services: { historyChunks } }) {
+  async run(steps, input, { services }) {
     const { value: erased } = await steps.execute(startErasure, input, 0);
     for (const id of erased.contacts) {
-      while ((await steps.commit((tx) => eraseHistory(tx, id, historyChunks))) === "more");
+      while ((await steps.commit((tx) => eraseHistory(tx, id, services))) === "more");
     }
     for (const hash of erased.addresses) {
-      while ((await steps.commit((tx) => eraseAddress(tx, hash, historyChunks))) === "more");
+      while (
+        (await steps.commit((tx) => eraseAddress(tx, hash, services.historyChunks))) === "more"
+      );
     }
   },
 };
@@ -90,11 +90,6 @@ const startErasure: Command<ById, Erased> = {
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
     // Read again: closing a conversation writes its contact.
     const gone = [await contactToChange(tx, id), ...merged];
-    // The contact is only in the data of this event and is not its subject. The erasure cancels the
-    // pending deliveries of events whose subject is the contact.
-    for (const { id: contact_id } of gone) {
-      appendEvent(tx, services.drawId, contactErased, { contact_id }, {});
-    }
     await Promise.all([
       ...gone.map((each) => arm(tx, eraseJob(each, tx.now))),
       ...gone.map((each) => removeContact(tx, each)),

@@ -11,9 +11,7 @@ export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "erase-add
   merge: inChunks((tx, { contact_id }, { services }) =>
     moveHistory(tx, contact_id, services.historyChunks),
   ),
-  erase: inChunks((tx, { contact_id }, { services }) =>
-    eraseHistory(tx, contact_id, services.historyChunks),
-  ),
+  erase: inChunks((tx, { contact_id }, { services }) => eraseHistory(tx, contact_id, services)),
   "erase-address": inChunks((tx, { hash }, { services }) =>
     eraseAddress(tx, hash, services.historyChunks),
   ),

@@ -2,6 +2,9 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { agency } from "../agents/world.ts";
+import { events } from "../../src/events/rows.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
@@ -44,5 +47,24 @@ it("an erasure cancels the deliveries of the contact's events, but not that of i
   expect(kept.map(({ event_type }) => event_type)).toEqual(["contact.erased"]);
   expect(data.length).toBeGreaterThan(1);
 });
+
+it("no transaction tells of more than one contact, as each webhook gets a delivery of it", async () => {
+  const told: number[] = [];
+  const storage = beforeCommits(memory(), (writes) => {
+    told.push(writes.filter(tellsOfErasure).length);
+    return Promise.resolve();
+  });
+  const one = world().engine(storage);
+  const { id } = await one.contacts.create({ name: "Ann" });
+  for (const name of ["Anna", "Anne"]) {
+    const { id: other } = await one.contacts.create({ name });
+    await one.contacts.merge(id, other);
+  }
+  await one.contacts.erase(id);
+  expect(told.filter((count) => count > 0)).toEqual([1, 1, 1]);
+});
+
+const tellsOfErasure = (write: Write): boolean =>
+  write.kind === "insert" && write.collection === events && write.row["type"] === "contact.erased";
 
 const byText = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);

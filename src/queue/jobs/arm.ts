@@ -50,11 +50,13 @@ export function armNew(within: AnyTx, order: JobOrder): void {
 
 /**
  * Removes a job whose work is no longer needed. If its handler is running, it finds nothing to do.
+ * Returns whether the job was there. Only one transaction gets true.
  */
-export async function disarm(within: AnyTx, name: JobName): Promise<void> {
+export async function disarm(within: AnyTx, name: JobName): Promise<boolean> {
   const tx = unscoped(within);
   const job = await findJob(within, name);
   if (job !== undefined) tx.remove(jobs, job);
+  return job !== undefined;
 }
 
 /**
