@@ -176,6 +176,24 @@ describe("an approval", () => {
     expect(paid).toHaveLength(1);
   });
 
+  test("is possible again when a conversation that was closed is opened again", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+    await made.ask("Pay me");
+    const id = await awaitingRunId(made);
+    const { conversations, agents } = made.engine;
+    const conversation = await made.conversation();
+    await conversations.update(conversation.id, { status: "closed" });
+    await expect(agents.approve(made.agent.id, id, { decision: "approve" })).rejects.toMatchObject({
+      code: "conflict",
+      message: "The conversation is closed. Open it again first.",
+    });
+    await conversations.update(conversation.id, { status: "open" });
+    await agents.approve(made.agent.id, id, { decision: "approve" });
+    await made.pass();
+    expect(paid).toHaveLength(1);
+  });
+
   test("is refused after a person has taken over", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), { actions: [payOut(paid)], model: payer });

@@ -56,8 +56,8 @@ export const approveRun: Command<ApproveRun, Run> = {
 
 /**
  * Refuses the approval of an action that would not run, because the agent was deleted or disabled,
- * or does not handle the conversation. Once it is enabled, or the conversation is handed back, the
- * approval is possible again.
+ * or does not handle the conversation, or because that is closed. Once it is enabled, or the
+ * conversation is handed back or opened again, the approval is possible again.
  * @throws TidingsError `conflict`
  */
 async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRow): Promise<void> {
@@ -72,6 +72,9 @@ async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRo
   }
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation !== undefined && answersIn(agent, conversation)) return;
+  if (conversation?.status === "closed") {
+    throw new TidingsError("conflict", "The conversation is closed. Open it again first.");
+  }
   throw new TidingsError(
     "conflict",
     "The agent no longer handles the conversation. Hand it back first.",
