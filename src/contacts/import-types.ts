@@ -10,7 +10,7 @@ export interface ImportReport {
   readonly status: "created" | "updated" | "unchanged" | "failed";
   /** The contact with the phone number. Null when the status is `failed`. */
   readonly contact_id: ContactId | null;
-  /** The errors of each field when the status is `failed`. */
+  /** The invalid fields when the status is `failed`, at most 20. */
   readonly errors: FieldError[];
 }
 
@@ -25,7 +25,7 @@ export const importReportSchema = z
       .describe("The contact with the phone number. Null when the status is `failed`."),
     errors: z
       .array(fieldErrorSchema)
-      .describe("The errors of each field when the status is `failed`."),
+      .describe("The invalid fields when the status is `failed`, at most 20."),
   })
   .meta({ id: "ImportReport", description: "The result of importing one contact." });
 

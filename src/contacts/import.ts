@@ -1,4 +1,4 @@
-import { parse, TidingsError } from "../kernel/index.ts";
+import { maxItemErrors, parse, TidingsError } from "../kernel/index.ts";
 import type { Call, ItemSteps, Procedure, RowProcedure } from "../operations/index.ts";
 import { importContact } from "./import-contact.ts";
 import type { ImportCounts, ImportReport, ImportResult } from "./import-types.ts";
@@ -63,7 +63,8 @@ async function importRow(
   try {
     // The reader passes the error of an unreadable row in place of the row.
     if (item instanceof TidingsError) throw item;
-    const { value } = await steps.execute(importContact, parse(schema, item), index);
+    const row = parse(schema, item, { limit: maxItemErrors });
+    const { value } = await steps.execute(importContact, row, index);
     return { index, ...value, errors: [] };
   } catch (error) {
     if (!(error instanceof TidingsError) || error.retryable) throw error;

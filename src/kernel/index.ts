@@ -143,4 +143,12 @@ export {
   refuseArguments,
   wholeOption,
 } from "./options.ts";
-export { inBody, inQuery, maxErrors, parse, type Place, unknownField } from "./validation.ts";
+export {
+  inBody,
+  inQuery,
+  maxErrors,
+  maxItemErrors,
+  parse,
+  type Place,
+  unknownField,
+} from "./validation.ts";

@@ -9,6 +9,8 @@ export type Place = (path: readonly PropertyKey[]) => FieldPlace;
 
 /** How many errors a response has at most. */
 export const maxErrors = 100;
+/** How many errors an item of a batch or an import has at most: one response has many items. */
+export const maxItemErrors = 20;
 
 /** Where an input comes from. */
 interface Origin {
@@ -18,21 +20,28 @@ interface Origin {
   readonly options?: readonly string[];
 }
 
+interface ParseOptions extends Origin {
+  /** Errors that the caller already found. */
+  readonly errors?: readonly FieldError[];
+  /** How many more errors are reported at most. Default: `maxErrors`. */
+  readonly limit?: number;
+}
+
 /**
- * Parses a value by a schema. `errors` are errors that the caller already found.
- * @throws TidingsError `validation_failed`, with every error
+ * Parses a value by a schema.
+ * @throws TidingsError `validation_failed`, with every error up to the limit
  */
 export function parse<Input>(
   schema: z.ZodType<Input>,
   value: unknown,
-  { errors = [], ...origin }: Origin & { readonly errors?: readonly FieldError[] } = {},
+  { errors = [], limit = maxErrors, ...origin }: ParseOptions = {},
 ): Input {
   const result = schema.safeParse(value, { reportInput: true, error: sentence });
   if (!result.success) {
     // Each wrong entry of a map is an issue, so there can be very many.
-    const issues = result.error.issues.slice(0, 2 * maxErrors);
+    const issues = result.error.issues.slice(0, 2 * limit);
     const found = strictest(issues).flatMap((issue) => errorsOf(issue, origin));
-    throw invalid([...errors, ...found.slice(0, maxErrors)]);
+    throw invalid([...errors, ...found.slice(0, limit)]);
   }
   if (errors.length > 0) throw invalid(errors);
   return result.data;

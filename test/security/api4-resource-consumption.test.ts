@@ -160,6 +160,17 @@ test.each<[what: string, schema: z.ZodType, bodyWith: (map: object) => object]>(
   expect(reads).toBe(0);
 });
 
+test.each([
+  ["/v1/messages/batch", "messages"],
+  ["/v1/contacts/import", "contacts"],
+])("%s reports at most 20 errors of each item", async (path, field) => {
+  const item = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, 0]));
+  const body = { [field]: [item, item] };
+  const answer = await ask({ method: "POST", path, key: own.secret, body });
+  const { data } = jsonOf(answer) as { data: readonly { readonly errors: readonly object[] }[] };
+  expect(data.map(({ errors }) => errors.length)).toEqual([20, 20]);
+});
+
 /** As many headers as Node passes on. */
 const manyHeaders = Array.from({ length: 2_000 }, (_, i) => [`h${i}`, ""]).flat();
 

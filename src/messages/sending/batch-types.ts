@@ -70,7 +70,7 @@ export interface BatchFailure {
   readonly status: number;
   /** An explanation of the error. */
   readonly detail: string;
-  /** Each invalid field. Pointers are relative to the message. */
+  /** The invalid fields, at most 20. Pointers are relative to the message. */
   readonly errors: FieldError[];
 }
 
@@ -83,7 +83,7 @@ export const batchFailureSchema = z
     detail: z.string().describe("An explanation of the error."),
     errors: z
       .array(fieldErrorSchema)
-      .describe("Each invalid field. Pointers are relative to the message."),
+      .describe("The invalid fields, at most 20. Pointers are relative to the message."),
   })
   .describe(
     "A message of a batch that was not stored, with the error that `messages.send` would throw.",

@@ -1,4 +1,4 @@
-import { parse, TidingsError } from "../../kernel/index.ts";
+import { maxItemErrors, parse, TidingsError } from "../../kernel/index.ts";
 import { type Command, inputSchema, type Procedure, type Steps } from "../../operations/index.ts";
 import {
   type BatchMessages,
@@ -69,7 +69,8 @@ async function sendItem(
   canResume: boolean,
 ): Promise<BatchResult> {
   try {
-    const { value } = await steps.execute(sendBatchItem, parse(schema, item), index);
+    const draft = parse(schema, item, { limit: maxItemErrors });
+    const { value } = await steps.execute(sendBatchItem, draft, index);
     return { ok: true, index, message: value };
   } catch (error) {
     if (!(error instanceof TidingsError) || isOfBatch(error) || (canResume && error.retryable)) {
