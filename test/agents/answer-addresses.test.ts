@@ -139,6 +139,42 @@ describe("with consent by sender, a contact that asks one number", () => {
     expect(answers).toMatchObject([{ from: second, body: "From noon to ten." }]);
   });
 
+  test("and opts out of it hears from the other about an approved action of a trigger", async () => {
+    const pay = action({
+      name: "pay_out",
+      description: "Pays out.",
+      input: z.object({}),
+      risk: "approval",
+      idempotent: true,
+      execute: () => ({ sum: 7 }),
+    });
+    const { engine, agent, pass, runs, thread } = await agency(memory(), {
+      actions: [pay],
+      playbooks: [
+        {
+          name: "Refund",
+          steps: [
+            { id: "pay", type: "run", action: pay.name, args: {} },
+            { id: "tell", type: "send", text: "You get {{pay.sum}}." },
+          ],
+        },
+      ],
+      options: { consent: { scope: "sender" } },
+    });
+    await engine.senders.create({ address: second, channels: ["sms"], transport: "sandbox" });
+    const { contact_id } = await engine.sandbox.inbound({ from: visitor, to: own, body: "Hello" });
+    await pass();
+    await engine.messages.send({ to: visitor, from: second, body: "We have moved." });
+    await engine.sandbox.inbound({ from: visitor, to: own, body: "STOP" });
+    const [playbook_id = ""] = agent.playbook_ids;
+    const { id } = await engine.agents.trigger(agent.id, { contact_id, playbook_id });
+    await pass();
+    await engine.agents.approve(agent.id, id, { decision: "approve" });
+    await pass();
+    expect((await runs()).at(-1)).toMatchObject({ status: "completed" });
+    expect((await thread()).at(-1)).toMatchObject({ from: second, body: "You get 7." });
+  });
+
   test("and opts out of it gets no answer from the other", async () => {
     const { say, pass, thread, runs } = await asked(second, own);
     await say(own, "STOP");

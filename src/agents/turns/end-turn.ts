@@ -72,8 +72,10 @@ async function conclude(
   // ones.
   const asked = run.resumed ? await latestQuestions(tx, current.conversation) : answers;
   // If every address has opted out since the turn began, the last message is answered, and the
-  // opt-out refuses the reply.
-  const reply = { text, answers: (await messageToAnswer(tx, asked)) ?? asked.at(-1) };
+  // opt-out refuses the reply. A run from a trigger answers nothing: it goes where a message of the
+  // host application would go.
+  const refused = run.request === null ? asked.at(-1) : undefined;
+  const reply = { text, answers: (await messageToAnswer(tx, asked)) ?? refused };
   const sent = await sendAs(tx, current.conversation, author, reply, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
