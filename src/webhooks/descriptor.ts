@@ -1,9 +1,4 @@
-import {
-  createWebhook,
-  removeWebhook,
-  rotateWebhookSecret,
-  updateWebhook,
-} from "./webhook-commands.ts";
+import { createWebhook, removeWebhook, rotateWebhookSecret, updateWebhook } from "./commands.ts";
 import { recoverWebhook } from "./deliveries/recover.ts";
 import { redeliver } from "./deliveries/redeliver.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";

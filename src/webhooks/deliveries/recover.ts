@@ -4,7 +4,7 @@ import { deliveries, deliveriesOfWebhook, deliveryById, webhookById, webhooks } 
 import { deliverJob, recoverJob } from "../job-orders.ts";
 import { manualAttemptRefusal } from "./delivery-rules.ts";
 import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "../types.ts";
-import { getWebhookForUpdate } from "../webhook-commands.ts";
+import { getWebhookForUpdate } from "../commands.ts";
 import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../../kernel/index.ts";
 import type { Command, Runtime } from "../../operations/index.ts";
 import { arm, type Claim, finish, type JobHandler, renew } from "../../queue/index.ts";

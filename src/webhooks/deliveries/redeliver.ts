@@ -7,7 +7,7 @@ import { deliveryResource } from "../show.ts";
 import { deliveries, deliveryById, type DeliveryRow } from "../rows.ts";
 import { deliverJob } from "../job-orders.ts";
 import { manualAttemptRefusal, maxManualAttempts } from "./delivery-rules.ts";
-import { getWebhookForUpdate } from "../webhook-commands.ts";
+import { getWebhookForUpdate } from "../commands.ts";
 import { followedPosition } from "./webhook-waker.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
 import { type Command, showsOutput } from "../../operations/index.ts";
