@@ -58,8 +58,9 @@ describe("a call that has ended", () => {
 
   it("is recorded without words if the run was redacted during the call", () => {
     const redacted: ActionCall = { ...call, ...noWords, redacted: true };
-    expect(afterCall({ calls: [redacted], steps: [] }, ended, step)).toEqual({
-      calls: [{ ...ended, ...noWords, redacted: true }],
+    const other: ActionCall = { ...call, id: "call_2" };
+    expect(afterCall({ calls: [other, redacted], steps: [] }, ended, step)).toEqual({
+      calls: [other, { ...ended, ...noWords, redacted: true }],
       steps: [{ ...step, ...noWords }],
     });
   });
