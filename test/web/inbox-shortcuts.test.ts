@@ -1,0 +1,185 @@
+/** The keys of the inbox: what each does, and when it does nothing. */
+import { expect, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
+import { openInbox } from "./inbox-shop.ts";
+
+const chromium = sharedChromium();
+
+const focused = `document.activeElement?.labels?.[0]?.textContent`;
+
+test("conversations that a person passes by with a key held down are not loaded", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  for (let i = 0; i < 40; i++) {
+    const from = `+1415555${String(i).padStart(4, "0")}`;
+    await shop.contacts.create({ phone: from, name: `Person ${i}` });
+    await shop.sandbox.inbound({ from, body: "Hello?" });
+  }
+  await page.clock.install();
+  await page.goto(url);
+  await page.locator(".row").first().waitFor();
+  const loaded: string[] = [];
+  page.on("request", (request) => {
+    if (/\/conversations\/[^/]+\/messages/.test(request.url())) loaded.push(request.url());
+  });
+  const heading = page.locator(".conversation-header h2");
+  await page.keyboard.down("j");
+  await heading.getByText("Person 39").waitFor();
+  // On a slow machine the key would rest for so long that it counts as up.
+  await page.clock.pauseAt(Date.now() + 3_600_000);
+  for (let i = 0; i < 20; i++) await page.keyboard.down("j");
+  await page.locator(".row.is-active", { hasText: "Person 19" }).waitFor();
+  await page.clock.resume();
+  await page.keyboard.up("j");
+  await heading.getByText("Person 19").waitFor();
+  await page.locator(".message").waitFor();
+  expect(new Set(loaded).size).toBe(2);
+  expect(faults).toEqual([]);
+});
+
+test("a reply is sent from its field, and not while the person types in another one or opens a link", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer-area");
+  await composer.fill("It costs");
+  const learned = page.getByRole("textbox", { name: "What you learned" });
+  await learned.fill("Likes ferns");
+  await learned.press("Control+Enter");
+  // The tab itself does not open: under load, Chromium may take minutes for it.
+  const opened = page.evaluate(`new Promise((resolve) => {
+    let opened = "nothing";
+    addEventListener("click", (event) => {
+      if (event.ctrlKey && !event.defaultPrevented) opened = event.target.closest("a").hash;
+      event.preventDefault();
+    });
+    addEventListener("keyup", ({ key }) => key === "Enter" && resolve(opened));
+  })`);
+  await page.locator(".row").press("Control+Enter");
+  expect(await opened).toBe(`#/all/${id}`);
+  await composer.press("End");
+  await page.keyboard.type(" nothing.");
+  await composer.press("Control+Enter");
+  await page.locator(".message.is-out", { hasText: "It costs nothing." }).waitFor();
+  expect(await page.locator(".message.is-out").count()).toBe(1);
+  expect(faults).toEqual([]);
+});
+
+test("Escape that drops what is composed leaves the field, its text and its list", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+  const people = page.getByRole("combobox", { name: "Assign to" });
+  const search = page.getByRole("searchbox");
+  for (const field of [page.locator(".composer-area"), search, people]) {
+    if (field === people) await page.keyboard.press("a");
+    await field.fill("こんにちは");
+    await page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {
+      key: "Escape", isComposing: true, bubbles: true, cancelable: true }))`);
+    expect(await field.inputValue()).toBe("こんにちは");
+    await field.and(page.locator(":focus")).waitFor();
+    await field.press("Escape");
+  }
+  await people.waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+});
+
+test("shortcuts are letters also on a keyboard of another script, and with Caps Lock", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  const list = page.getByRole("listbox");
+  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+  const press = (key: string, shiftKey = false): Promise<unknown> =>
+    page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown",
+      { key: "${key}", code: "KeyA", shiftKey: ${shiftKey}, bubbles: true, cancelable: true }))`);
+  for (const key of ["a", "A", "ф", "ش"]) {
+    await press(key);
+    await list.waitFor();
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "detached" });
+  }
+  // Some Latin keyboards have Q or À where others have A.
+  await press("q");
+  await press("à");
+  await press("A", true);
+  await press("Ф", true);
+  expect(await list.count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
+test("a list that a shortcut opened leaves the focus where it was", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  const list = page.getByRole("listbox");
+  for (const end of ["Escape", "Enter"]) {
+    await page.keyboard.press("a");
+    await list.waitFor();
+    await page.keyboard.press(end);
+    await list.waitFor({ state: "detached" });
+    // One more Enter must not press the button that closes the conversation.
+    expect([end, await page.evaluate("document.activeElement.tagName")]).toEqual([end, "BODY"]);
+  }
+  await expect
+    .poll(async () => (await shop.conversations.get(id)).assignee)
+    .toMatchObject({ id: "kim" });
+  // Whoever came from a button is there again.
+  const row = page.locator(".row");
+  await row.focus();
+  await page.keyboard.press("s");
+  await list.waitFor();
+  await page.getByRole("option", { name: "At a date and time" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.evaluate("document.activeElement.className")).toContain("row");
+  expect(faults).toEqual([]);
+});
+
+test("a panel takes keys from the moment it is shown", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  const active = (what: string) => page.evaluate(`document.activeElement.${what}`);
+  await page.evaluate(openAndPress(`press("a")`, "Escape"));
+  await page.getByRole("listbox").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "More actions" }).focus();
+  await page.evaluate(openAndPress("document.activeElement.click()", "ArrowDown"));
+  expect(await active("textContent")).toContain("Snooze");
+  await page.keyboard.press("Escape");
+  await page.getByRole("menu").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Filter" }).click();
+  expect(await page.evaluate(focused)).toBe("Label");
+  expect(faults).toEqual([]);
+});
+
+/** A script that opens a panel and presses a key before the page draws a frame. */
+const openAndPress = (open: string, key: string): string => `(async () => {
+  const press = (key) => {
+    const options = { key, bubbles: true, cancelable: true };
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", options));
+  };
+  ${open};
+  for (let i = 0; i < 100 && !document.querySelector(".popover"); i++) await undefined;
+  if (!document.querySelector(".popover")) throw new Error("No panel has opened.");
+  press(${JSON.stringify(key)});
+})()`;
