@@ -5,6 +5,7 @@ import {
   type ApiRequest,
   type ApiResponse,
   type Exchange,
+  headerOf,
   type Mountable,
   type OperatorAccess,
   readJson,
@@ -100,7 +101,7 @@ class PageHandler implements ApiHandler {
     if (path.startsWith("/assets/")) return this.#respondWithAsset(exchange);
     const media = mediaPath.exec(path);
     const isApi = /^\/v1(?:\/|$)/.test(path);
-    if (path !== "/session" && media === null && !isApi) throw noSuchPathOfPage(request);
+    if (path !== "/session" && media === null && !isApi) return this.#respondWithPlace(exchange);
     this.#accessControl.refuseRemote(request);
     refuseForeign(request);
     if (path === "/session") return this.#respondWithSession(exchange);
@@ -135,6 +136,24 @@ class PageHandler implements ApiHandler {
       return { status: error.status, headers, body };
     }
     return respondWithShared(exchange, this.#document, html);
+  }
+
+  /**
+   * Leads a person who left out the `#` of an address to that place in the page. The page says so
+   * if it has no such place. Programs get an error, because they have no use for the page.
+   */
+  #respondWithPlace({ request, headers }: Exchange): ApiResponse {
+    const { method, path, query } = request;
+    const isRead = method === "GET" || method === "HEAD";
+    const isByPerson = headerOf(request.headers, "accept")?.includes("text/html") === true;
+    if (!isRead || !isByPerson) throw noSuchPathOfPage(request);
+    // A relative reference, because a proxy may have changed the path. It also cannot lead to
+    // another origin.
+    const up = "../".repeat(path.split("/").length - 2);
+    const place = query === "" ? path : `${path}?${query}`;
+    headers["Location"] = `./${up}${new URL(`#${place}`, "about:blank").hash}`;
+    headers["Cache-Control"] = "no-cache";
+    return { status: 307, headers, body: null };
   }
 
   async #respondWithAsset(exchange: Exchange): Promise<ApiResponse> {
