@@ -65,12 +65,6 @@ export class PagedList<Row extends { readonly id: string }> {
     this.inner.value = { ...state, rows: [row, ...others] };
   }
 
-  /** Removes a row. */
-  remove(id: string): void {
-    const state = this.inner.peek();
-    this.inner.value = { ...state, rows: state.rows?.filter((each) => each.id !== id) };
-  }
-
   private async read(part: Part): Promise<void> {
     this.running?.abort();
     const own = new AbortController();

@@ -188,6 +188,7 @@ export const setupTexts = {
   runsNone: "No runs",
   runsNoneHint: "A run appears each time the agent answers or is triggered.",
   runOf: "Run: {trigger}",
+  runErased: "The contact of this run was erased",
   runRunning: "Running",
   runAwaiting: "Waits for approval",
   runCompleted: "Completed",

@@ -12,6 +12,7 @@ import {
   place,
   Resource,
 } from "../../../shared/browser/index.ts";
+import { readContacts, withoutErased } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { AsJson } from "../parts/json.tsx";
@@ -35,9 +36,13 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   );
   const runs = useMemo(
     () =>
-      new PagedList<Run>((cursor, signal) =>
-        api.get(`${path}/runs`, { status, limit: 20, cursor }, { signal }),
-      ),
+      new PagedList<Run>(async (cursor, signal) => {
+        const [page] = await Promise.all([
+          api.get<Page<Run>>(`${path}/runs`, { status, limit: 20, cursor }, { signal }),
+          cursor === undefined && readContacts(signal),
+        ]);
+        return page;
+      }),
     [path, status],
   );
   const refresh = useCoalesced(() => runs.refresh(), refreshDelayMs);
@@ -45,7 +50,9 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   useEffect(() => void runs.reload(), [runs]);
   useLive({
     onEvent: ({ type }) => {
-      if (type === "agent.run.completed" || type === "message.received") refresh();
+      // The runs of an erased contact whose conversation is unknown are removed a little later.
+      const isOfRun = type === "agent.run.completed" || type === "message.received";
+      if (isOfRun || type === "contact.erased") refresh();
     },
     onGap: refresh,
   });
@@ -85,7 +92,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
             actions={<StatusFilter statuses={runStatuses} nameOf={runName} all={t("runsAll")} />}
           >
             <Paged
-              state={runs.state.value}
+              state={withoutErased(runs.state.value, ({ conversation_id }) => conversation_id)}
               onRetry={() => void runs.reload()}
               onMore={() => void runs.more()}
               empty={

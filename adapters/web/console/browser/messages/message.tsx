@@ -18,6 +18,7 @@ import {
   timeNow,
   toast,
 } from "../../../shared/browser/index.ts";
+import { contactOf, isErased, nameOf, useContactOf } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { AsJson } from "../parts/json.tsx";
@@ -49,23 +50,20 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
     [id],
   );
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
-  const [isErased, setErased] = useState(false);
   useEffect(() => {
     void resource.reload();
     return () => resource.stop();
   }, [resource]);
   useLive({
-    onEvent: ({ type, data }) => {
+    onEvent: ({ data }) => {
       if ("message_id" in data && data.message_id === id) refresh();
-      const { contact_id } = resource.state.peek().data?.message ?? {};
-      // The server removes the message a little later, so it is not read again.
-      if (type === "contact.erased" && data.contact_id === contact_id) setErased(true);
     },
     onGap: refresh,
   });
   const { data, error } = resource.state.value;
+  useContactOf(data?.message.conversation_id);
   const back = { href: linkTo(["messages"]), label: t("messages") };
-  if (isErased) {
+  if (isErased(data?.message.contact_id)) {
     return (
       <PageView title={t("message")} back={back}>
         <EmptyState title={t("messageErased")} />
@@ -79,11 +77,12 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
     );
   }
   const { message, timeline } = data;
+  const isInbound = message.direction === "inbound";
+  const address = shownAddress(isInbound ? message.from : message.to);
+  const contact = nameOf(contactOf(message.conversation_id)) ?? address;
   return (
     <PageView
-      title={t(message.direction === "inbound" ? "messageFrom" : "messageTo", {
-        address: shownAddress(message.direction === "inbound" ? message.from : message.to),
-      })}
+      title={t(isInbound ? "messageFrom" : "messageTo", { contact })}
       back={back}
       badge={<StatusBadge of={message.status} />}
       actions={<Actions message={message} onDone={refresh} />}
@@ -169,6 +168,7 @@ function Content({ message }: { readonly message: Message }): JSX.Element {
 function Fields({ message }: { readonly message: Message }): JSX.Element {
   const { id, from, to, channel, author, transport, segments, category, conversation_id } = message;
   const { contact_id, provider_message_id, created_at, sent_at, delivered_at, read_at } = message;
+  const name = nameOf(contactOf(conversation_id));
   const after = (at: string | null): string | null =>
     at === null
       ? null
@@ -194,8 +194,12 @@ function Fields({ message }: { readonly message: Message }): JSX.Element {
         [t("fieldProviderId"), provider_message_id && <Copied value={provider_message_id} />],
         [
           t("fieldContact"),
-          <a key="contact" class="mono" href={linkTo(["messages"], { contact_id })}>
-            {contact_id}
+          <a
+            key="contact"
+            class={name === undefined ? "mono" : undefined}
+            href={linkTo(["messages"], { contact_id })}
+          >
+            <bdi>{name ?? contact_id}</bdi>
           </a>,
         ],
         [t("fieldConversation"), <Copied key="conversation" value={conversation_id} />],

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { Message } from "../../../../../src/index.ts";
+import type { Message, Page } from "../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -14,15 +14,15 @@ import {
   place,
   placeNow,
   Select,
-  shownAddress,
   Table,
   TextField,
   timeNow,
 } from "../../../shared/browser/index.ts";
+import { readContacts, withoutErased } from "../contacts.ts";
 import { useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
-import { StatusBadge, When } from "../parts/values.tsx";
+import { ContactCell, StatusBadge, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { shownStatus, statusNames } from "../words.ts";
 import { MessagePage } from "./message.tsx";
@@ -60,9 +60,17 @@ function MessageList(): JSX.Element {
   const query = JSON.stringify(filters);
   const list = useMemo(
     () =>
-      new PagedList<Message>((cursor, signal) =>
-        api.get("v1/messages", { ...filters, limit: pageSize, cursor }, { signal }),
-      ),
+      new PagedList<Message>(async (cursor, signal) => {
+        const [page] = await Promise.all([
+          api.get<Page<Message>>(
+            "v1/messages",
+            { ...filters, limit: pageSize, cursor },
+            { signal },
+          ),
+          cursor === undefined && readContacts(signal, filters.contact_id),
+        ]);
+        return page;
+      }),
     [query],
   );
   // Messages that came since the list was read. They wait, so that no row moves below a pointer.
@@ -72,15 +80,9 @@ function MessageList(): JSX.Element {
     void list.reload();
   };
   useEffect(reload, [list]);
-  const removeOf = (contact: string): void => {
-    for (const { id, contact_id } of list.state.peek().rows ?? []) {
-      if (contact_id === contact) list.remove(id);
-    }
-  };
   useLive({
     onEvent: (event) => {
       const { type } = event;
-      if (type === "contact.erased") removeOf(event.data.contact_id);
       const isOfMessage =
         type === "message.received" || type === "message.updated" || type === "message.redacted";
       if (!isOfMessage) return;
@@ -99,6 +101,7 @@ function MessageList(): JSX.Element {
     onGap: reload,
   });
   const hasFilters = query !== "{}";
+  const state = withoutErased(list.state.value, ({ contact_id }) => contact_id);
   return (
     <PageView
       title={t("messages")}
@@ -116,7 +119,7 @@ function MessageList(): JSX.Element {
       <Card isFlush>
         <MessageFilters filters={filters} />
         <Paged
-          state={list.state.value}
+          state={state}
           onRetry={reload}
           onMore={() => void list.more()}
           empty={
@@ -171,8 +174,11 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
         {
           id: "contact",
           label: t("columnContact"),
-          cell: ({ direction, from, to }) => (
-            <bdi class="nowrap">{shownAddress(direction === "inbound" ? from : to)}</bdi>
+          cell: ({ direction, from, to, conversation_id }) => (
+            <ContactCell
+              conversationId={conversation_id}
+              address={direction === "inbound" ? from : to}
+            />
           ),
         },
         {

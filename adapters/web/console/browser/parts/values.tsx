@@ -6,9 +6,11 @@ import {
   dateTime,
   exactDuration,
   shortTime,
+  shownAddress,
   timeNow,
   type Tone,
 } from "../../../shared/browser/index.ts";
+import { contactOf, nameOf } from "../contacts.ts";
 import { shownStatus } from "../words.ts";
 
 /** The status of a message. */
@@ -32,6 +34,25 @@ export const Copied = ({ value }: { readonly value: string }): JSX.Element => (
     <CopyButton value={value} />
   </span>
 );
+
+interface ContactProps {
+  readonly conversationId: string | null;
+  /** The address of the contact in the conversation, if the row has it. */
+  readonly address?: string;
+}
+
+/** The contact of a row: its name if the console knows it, and its address. */
+export function ContactCell({ conversationId, address }: ContactProps): JSX.Element {
+  const contact = contactOf(conversationId);
+  const shown = [nameOf(contact), shownAddress(address ?? contact?.phone ?? "")];
+  const [first = "–", second] = new Set(shown.filter(Boolean));
+  return (
+    <span class="contact-cell">
+      <bdi class="truncate">{first}</bdi>
+      {second !== undefined && <bdi class="nowrap muted">{second}</bdi>}
+    </span>
+  );
+}
 
 /** A time in a table. Its tooltip has the whole time. */
 export const When = ({ at }: { readonly at: string }): JSX.Element => (

@@ -13,10 +13,11 @@ import {
   toast,
   toastError,
 } from "../../../../shared/browser/index.ts";
+import { contactOf, isErased, readContacts } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
 import { Json } from "../../parts/json.tsx";
 import { Card } from "../../parts/layout.tsx";
-import { When } from "../../parts/values.tsx";
+import { ContactCell, When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 
 interface ApprovalProps {
@@ -89,7 +90,10 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
         const pages = await Promise.all(
           ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
         );
-        return pages.flatMap(({ data }) => data);
+        const runs = pages.flatMap(({ data }) => data);
+        const isKnown = runs.every(({ conversation_id: of }) => of === null || contactOf(of));
+        if (!isKnown) await readContacts(signal);
+        return runs;
       }),
     [ids.join(" ")],
   );
@@ -99,7 +103,7 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
     return () => waiting.stop();
   }, [waiting]);
   useLive({ onEvent: refresh, onGap: refresh });
-  const rows = waiting.data ?? [];
+  const rows = (waiting.data ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
   if (rows.length === 0) return null;
   const nameOf = (id: string): string => agents.find((each) => each.id === id)?.name ?? id;
   return (
@@ -125,6 +129,11 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
                 <bdi>{JSON.stringify(run.approval?.input ?? null)}</bdi>
               </code>
             ),
+          },
+          {
+            id: "contact",
+            label: t("columnContact"),
+            cell: ({ conversation_id }) => <ContactCell conversationId={conversation_id} />,
           },
           {
             id: "agent",

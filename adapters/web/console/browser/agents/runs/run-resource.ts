@@ -1,7 +1,8 @@
 /** Runs that are shown while they happen. */
 import { useEffect, useMemo } from "preact/hooks";
 import type { Run } from "../../../../../../src/index.ts";
-import { api, Resource } from "../../../../shared/browser/index.ts";
+import { api, ApiError, type Loaded, Resource } from "../../../../shared/browser/index.ts";
+import { isErased } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
 
 /** How often a run that has not ended is read again. */
@@ -11,6 +12,11 @@ const refreshDelayMs = 100;
 /** The path of a run in the API. */
 export const runPath = (agentId: string, id: string): string =>
   `v1/agents/${encodeURIComponent(agentId)}/runs/${encodeURIComponent(id)}`;
+
+/** Whether the run was shown, and its contact has been erased since. */
+export const isErasedRun = ({ data, error }: Loaded<Run>): boolean =>
+  data !== undefined &&
+  (isErased(data.conversation_id) || (error instanceof ApiError && error.status === 404));
 
 /** A run. It is read again until it has ended. Without the ids, nothing is read. */
 export function useRun(agentId: string | undefined, id: string | undefined): Resource<Run> {
@@ -40,6 +46,7 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
       if (type === "agent.run.completed" && data.run.id === id) refresh();
       // A run that may quote the message has lost its texts.
       if (type === "message.redacted" && isOfRun(data.conversation_id)) refresh();
+      if (type === "contact.erased") refresh();
     },
     onGap: () => {
       if (isGiven) refresh();

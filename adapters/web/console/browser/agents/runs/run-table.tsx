@@ -9,7 +9,7 @@ import {
   Table,
   type Tone,
 } from "../../../../shared/browser/index.ts";
-import { When } from "../../parts/values.tsx";
+import { ContactCell, When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 
 const tones: { readonly [status in Run["status"]]: Tone } = {
@@ -71,6 +71,11 @@ export function RunTable({ rows, playbooks }: RunTableProps): JSX.Element {
               </span>
             );
           },
+        },
+        {
+          id: "contact",
+          label: t("columnContact"),
+          cell: ({ conversation_id }) => <ContactCell conversationId={conversation_id} />,
         },
         { id: "status", label: t("columnStatus"), cell: ({ status }) => <RunStatus of={status} /> },
         {

@@ -1,14 +1,15 @@
 import type { JSX } from "preact";
 import type { Run } from "../../../../../../src/index.ts";
-import { dateTime, linkTo, number } from "../../../../shared/browser/index.ts";
+import { dateTime, EmptyState, linkTo, number } from "../../../../shared/browser/index.ts";
+import { useContactOf } from "../../contacts.ts";
 import { Json } from "../../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../../parts/layout.tsx";
-import { Copied } from "../../parts/values.tsx";
+import { ContactCell, Copied } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 import { PlayedGraph } from "../graph/played-graph.tsx";
 import { playedIn } from "../graph/taken-path.ts";
 import { Approval } from "./approvals.tsx";
-import { runPath, useRun } from "./run-resource.ts";
+import { isErasedRun, runPath, useRun } from "./run-resource.ts";
 import { runTime, RunStatus, triggerName } from "./run-table.tsx";
 import { Story } from "./story.tsx";
 
@@ -21,8 +22,17 @@ interface RunPageProps {
 export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
   const path = runPath(agentId, id);
   const resource = useRun(agentId, id);
-  const { data: run, error } = resource.state.value;
+  const state = resource.state.value;
+  const { data: run, error } = state;
+  useContactOf(run?.conversation_id);
   const back = { href: linkTo(["agents", agentId]), label: t("agent") };
+  if (isErasedRun(state)) {
+    return (
+      <PageView title={t("run")} back={back}>
+        <EmptyState title={t("runErased")} />
+      </PageView>
+    );
+  }
   if (run === undefined) {
     const title = t("run");
     return (
@@ -106,6 +116,7 @@ function RunFacts({ run }: { readonly run: Run }): JSX.Element {
         ],
         [t("runRead"), links(trigger.message_ids)],
         [t("runSent"), links(message_ids)],
+        [t("fieldContact"), conversation_id && <ContactCell conversationId={conversation_id} />],
         [t("fieldConversation"), conversation_id && <Copied value={conversation_id} />],
         [t("runCalls"), number(usage.model_calls)],
         [

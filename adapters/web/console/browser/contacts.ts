@@ -1,0 +1,139 @@
+/** The contacts of conversations: their names, and which were erased. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type {
+  Contact,
+  ContactReference,
+  Conversation,
+  Event,
+  Page,
+} from "../../../../src/index.ts";
+import { api, may, shownAddress } from "../../shared/browser/index.ts";
+import type { PagedRows } from "./paged.ts";
+
+/** The contacts that the console knows, by the ids of their conversations. */
+const known = signal<ReadonlyMap<string, ContactReference>>(new Map());
+const maxKnown = 2_000;
+
+/**
+ * The ids of contacts that were erased, and of their conversations. The server says so first, and
+ * removes their history a little later. Until then, its lists still have it.
+ */
+const erased = signal<ReadonlySet<string>>(new Set());
+const maxErased = 2_000;
+
+/** The maximum of the API. */
+const pageSize = 100;
+
+/** The contact of a conversation. Undefined if the console does not know it. */
+export const contactOf = (
+  conversationId: string | null | undefined,
+): ContactReference | undefined => known.value.get(conversationId ?? "");
+
+/** The name of a contact as people read it. Undefined if its number or nothing stands for it. */
+export const nameOf = (contact: ContactReference | undefined): string | undefined =>
+  contact === undefined || ["", contact.phone].includes(contact.name)
+    ? undefined
+    : shownAddress(contact.name);
+
+/** Whether the contact or the conversation with this id was erased. */
+export const isErased = (id: string | null | undefined): boolean => erased.value.has(id ?? "");
+
+/** A list without the rows of erased contacts. `idOf`: the id of a row's contact or conversation. */
+export const withoutErased = <Row>(
+  state: PagedRows<Row>,
+  idOf: (row: Row) => string | null,
+): PagedRows<Row> => ({ ...state, rows: state.rows?.filter((row) => !isErased(idOf(row))) });
+
+/**
+ * Reads the contacts of the conversations with the latest activity. With an id, those of that
+ * contact alone. The latest messages and runs are in these, so one request names the contacts of
+ * the first page of a list. Addresses stand for contacts that cannot be read.
+ */
+export async function readContacts(stop: AbortSignal, contactId?: string): Promise<void> {
+  if (!may("conversations:read")) return;
+  const query = { limit: pageSize, contact_id: contactId };
+  const page = await api
+    .get<Page<Conversation>>("v1/conversations", query, { signal: stop })
+    .catch(() => undefined);
+  learn(page?.data ?? []);
+}
+
+/** Reads the contact of a conversation, unless the console knows it. */
+export function useContactOf(conversationId: string | null | undefined): void {
+  useEffect(() => {
+    if (typeof conversationId !== "string" || known.peek().has(conversationId)) return;
+    if (!may("conversations:read")) return;
+    const stop = new AbortController();
+    const path = `v1/conversations/${encodeURIComponent(conversationId)}`;
+    api.get<Conversation>(path, {}, { signal: stop.signal }).then(
+      (found) => learn([found]),
+      () => {},
+    );
+    return () => stop.abort();
+  }, [conversationId]);
+}
+
+/** Reads which contacts were erased lately, because their history may still be there. */
+export async function readErased(): Promise<void> {
+  if (!may("events:read")) return;
+  const query = { type: "contact.erased", limit: pageSize };
+  const page = await api.get<Page<Event>>("v1/events", query).catch(() => undefined);
+  page?.data.forEach(noteContact);
+}
+
+/** Takes what an event says about contacts. */
+export function noteContact({ type, data }: Event): void {
+  switch (type) {
+    case "contact.erased":
+      forget(data.contact_id);
+      break;
+    case "contact.updated":
+      rename(data.contact);
+      break;
+    case "message.received":
+      learn([{ id: data.conversation_id, contact: data.contact }]);
+      break;
+    case "conversation.created":
+    case "conversation.updated":
+      learn([data.conversation]);
+      break;
+    default:
+  }
+}
+
+interface Learned {
+  readonly id: string;
+  readonly contact: ContactReference;
+}
+
+function learn(conversations: readonly Learned[]): void {
+  const gone = conversations.filter(({ contact }) => erased.peek().has(contact.id));
+  addErased(gone.map(({ id }) => id));
+  const next = new Map(known.peek());
+  for (const { id, contact } of conversations) {
+    // Those that were learned last stand last.
+    next.delete(id);
+    if (!erased.peek().has(contact.id)) next.set(id, contact);
+  }
+  known.value = new Map([...next].slice(-maxKnown));
+}
+
+function rename({ id, name, phone, identities }: Contact): void {
+  const shown = { id, name: name ?? phone ?? identities[0]?.address ?? "", phone };
+  const own = [...known.peek()].filter(([, contact]) => contact.id === id);
+  learn(own.map(([conversation]) => ({ id: conversation, contact: shown })));
+}
+
+function forget(contactId: string): void {
+  const isOwn = ([, contact]: readonly [string, ContactReference]): boolean =>
+    contact.id === contactId;
+  const entries = [...known.peek()];
+  addErased([contactId, ...entries.filter(isOwn).map(([id]) => id)]);
+  known.value = new Map(entries.filter((entry) => !isOwn(entry)));
+}
+
+function addErased(ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  erased.value = new Set([...erased.peek(), ...ids].slice(-maxErased));
+}

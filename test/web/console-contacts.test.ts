@@ -1,0 +1,163 @@
+/** How the console names contacts, and what it keeps of those that were erased. */
+import type { APIResponse, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { standard } from "../../adapters/standard.ts";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { kim, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+const number = "+15005550001";
+
+/** A shop with a contact who has a name, and one who has none. An approval waits for the former. */
+async function shopWithContacts() {
+  const { agents } = standard();
+  const made = await newShop({ agents: { ...agents, actions: [refundAction(() => {})] } });
+  const { shop } = made;
+  await shop.contacts.create({ phone: number, name: "Ann Keller" });
+  const first = await shop.sandbox.inbound({ from: number, body: "I like kumquats." });
+  await shop.sandbox.inbound({ from: "+15005550009", body: "Hello" });
+  const agent = await shop.agents.create({ name: "Bea", instructions: "Help.", channels: ["sms"] });
+  const { conversation_id } = first;
+  const input = { order: "A-1" };
+  const run = await shop.agents.trigger(agent.id, { conversation_id, action: "refund", input });
+  return { ...made, agent, run, ...first };
+}
+
+const row = (page: Page, text: string) => page.getByRole("row", { name: text });
+
+test("the console names contacts in its tables and on its pages, with one request for a table", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize, agent, run, contact_id, id } = await shopWithContacts();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (/v1\/(contacts|conversations)/.test(request.url())) asked.push(request.url());
+  });
+  await page.goto(`${url}#/messages`);
+  await row(page, "kumquats").getByText("Ann Keller").waitFor();
+  await row(page, "kumquats").getByText("+1 500 555 0001").waitFor();
+  await row(page, "Hello").getByText("+1 500 555 0009", { exact: true }).waitFor();
+  expect(asked).toHaveLength(1);
+
+  await shop.contacts.update(contact_id, { name: "Ann Kell" });
+  await row(page, "kumquats").getByText("Ann Kell", { exact: true }).waitFor();
+
+  await page.goto(`${url}#/messages/${id}`);
+  await page.getByRole("heading", { name: "From Ann Kell" }).waitFor();
+  await page.getByRole("link", { name: "Ann Kell" }).click();
+  await row(page, "kumquats").getByText("Ann Kell").waitFor();
+  expect(page.url()).toContain(contact_id);
+
+  await page.goto(`${url}#/agents`);
+  await row(page, "refund").getByText("Ann Kell").waitFor();
+  await page.goto(`${url}#/agents/${agent.id}`);
+  await row(page, "API").getByText("Ann Kell").waitFor();
+  await page.goto(`${url}#/agents/${agent.id}/${run.id}`);
+  // The page of a run also names the contact when it is the first that the console shows.
+  await page.reload();
+  await page.locator(".fact", { hasText: "Contact" }).getByText("Ann Kell").waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("a person who may not read conversations sees the numbers of contacts", async ({ skip }) => {
+  const { engine, shop } = await shopWithContacts();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "conversations:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/messages`);
+  await row(page, "kumquats").getByText("+1 500 555 0001").waitFor();
+  await page.goto(`${url}#/agents`);
+  await row(page, "refund").waitFor();
+  expect(faults).toEqual([]);
+});
+
+/**
+ * Gives the first response to each of these requests again and again, as a server does that has
+ * told of an erasure and not removed the contact's history yet.
+ */
+async function repeatResponses(page: Page, of: RegExp): Promise<void> {
+  const first = new Map<string, Promise<APIResponse>>();
+  await page.route(of, async (route) => {
+    const url = route.request().url();
+    const response = first.get(url) ?? route.fetch();
+    first.set(url, response);
+    await route.fulfill({ response: await response });
+  });
+}
+
+test("the runs and approvals of an erased contact leave the console at once", async ({ skip }) => {
+  const { engine, shop, authorize, agent, run, contact_id } = await shopWithContacts();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const open = async (path: string): Promise<Page> => {
+    const { page } = await newTab(context);
+    await repeatResponses(page, /\/runs/);
+    await page.goto(`${url}#/${path}`);
+    await page.getByText("Ann Keller").first().waitFor();
+    return page;
+  };
+  const approvals = await open("agents");
+  const runs = await open(`agents/${agent.id}`);
+  const one = await open(`agents/${agent.id}/${run.id}`);
+
+  await shop.contacts.erase(contact_id);
+
+  await expect.poll(() => approvals.getByText("refund").count()).toBe(0);
+  await expect.poll(() => runs.getByText("Ann Keller").count()).toBe(0);
+  await one.getByText("The contact of this run was erased").waitFor();
+});
+
+test("a run of an erased contact leaves the console of a person who may not read conversations", async ({
+  skip,
+}) => {
+  const { engine, shop, agent, run, contact_id } = await shopWithContacts();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "conversations:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const [{ page: runs }, { page: one }] = [await newTab(context), await newTab(context)];
+  await runs.goto(`${url}#/agents/${agent.id}`);
+  await one.goto(`${url}#/agents/${agent.id}/${run.id}`);
+  await row(runs, "API").waitFor();
+  await one.getByText("refund").first().waitFor();
+
+  await shop.contacts.erase(contact_id);
+
+  await row(runs, "API").waitFor({ state: "detached" });
+  await one.getByText("The contact of this run was erased").waitFor();
+});
+
+test("a list that is opened between the erasure of a contact and its end does not show the contact", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize, contact_id } = await shopWithContacts();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const { page: open } = await newTab(context);
+  const { page: loadedLater } = await newTab(context);
+  for (const page of [open, loadedLater]) {
+    await repeatResponses(page, /v1\/messages\?/);
+    await page.goto(`${url}#/messages`);
+    await row(page, "kumquats").waitFor();
+  }
+  await open.goto(`${url}#/events`);
+  await open.getByRole("status").getByText("Live").waitFor();
+  await loadedLater.goto("about:blank");
+
+  await shop.contacts.erase(contact_id);
+
+  await open.locator(".event-row", { hasText: "contact.erased" }).waitFor();
+  for (const page of [open, loadedLater]) {
+    await page.goto(`${url}#/messages`);
+    await row(page, "Hello").waitFor();
+    await expect.poll(() => row(page, "kumquats").count()).toBe(0);
+  }
+});
