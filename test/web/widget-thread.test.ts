@@ -38,13 +38,14 @@ it("shows no gap, and loses no message that arrives before an older page", () =>
   fc.assert(
     fc.property(some, some, some, some, (first, missed, known, later) => {
       const thread = new Thread();
-      thread.addNewest(page(first), thread.changes);
+      thread.showNewest(page(first), thread.shown);
       // The messages from here on arrive, after some that did not.
       const begin = first + missed;
       const end = begin + known + later;
+      const { shown: asked } = thread;
       thread.add(messages(begin, end));
       // The page is older than the last of them.
-      thread.addNewest(page(begin + known), thread.changes);
+      thread.showNewest(page(begin + known), asked);
 
       const shown = thread.messages.map(({ body }) => Number(body));
       const oldest = shown[0] ?? 0;
@@ -68,10 +69,10 @@ const before = (place: number): Pick<WebchatMessagePage, "data" | "next_cursor">
 
 it("leaves out an older page if messages were dropped while it was read", () => {
   const thread = new Thread();
-  thread.addNewest(page(100), thread.changes);
+  thread.showNewest(page(100), thread.shown);
   const requested = thread.cuts;
   // After an outage in which many messages came, the earlier ones are dropped.
-  thread.addNewest(page(200), thread.changes);
+  thread.showNewest(page(200), thread.shown);
   thread.addOlder(before(70), requested);
   expect(thread.messages).toEqual(messages(170, 200));
   expect(thread.older).toBe("170");
@@ -81,7 +82,7 @@ it("leaves out an older page if messages were dropped while it was read", () => 
   // The page is now that of another visitor.
   const { cuts } = thread;
   thread.clear();
-  thread.addNewest(page(3), thread.changes);
+  thread.showNewest(page(3), thread.shown);
   thread.addOlder(before(140), cuts);
   expect(thread.messages).toEqual(messages(0, 3));
   expect(thread.older).toBeNull();
@@ -92,8 +93,19 @@ it("keeps the text of a redacted message away, also from pages and answers that 
   const thread = new Thread();
   thread.redact(withoutText);
   expect(thread.messages, "A message that is not shown does not appear.").toEqual([]);
-  thread.addNewest(page(10), thread.changes);
+  thread.showNewest(page(10), thread.shown);
   expect(thread.messages[7]).toEqual(withoutText);
   thread.add([message(7)]);
   expect(thread.messages).toEqual([...messages(0, 7), withoutText, ...messages(8, 10)]);
+});
+
+it("drops what a page no longer has, and what came before it and may be redacted", () => {
+  const thread = new Thread();
+  thread.showNewest(page(100), thread.shown);
+  thread.addOlder(before(70), thread.cuts);
+  const { data, ...rest } = page(102);
+  const withoutOne = data.filter(({ id }) => id !== message(90).id);
+  thread.showNewest({ ...rest, data: withoutOne }, thread.shown);
+  expect(thread.messages).toEqual([...messages(72, 90), ...messages(91, 102)]);
+  expect(thread.older).toBe("72");
 });

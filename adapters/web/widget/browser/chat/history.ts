@@ -25,13 +25,13 @@ export class History {
    * drops those and resolves with true.
    */
   async loadNewest(session: Session): Promise<boolean> {
-    const { changes } = this.#thread;
+    const { shown } = this.#thread;
     const page = await this.#page(session);
     const isOther = this.#contact !== undefined && this.#contact !== session.contact_id;
     // The host application takes the visitor for another one, or has erased what it knew.
     if (isOther) this.#thread.clear();
     this.#contact = session.contact_id;
-    this.#thread.addNewest(page, changes);
+    this.#thread.showNewest(page, shown);
     return isOther;
   }
 

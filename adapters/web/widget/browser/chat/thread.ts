@@ -4,8 +4,16 @@ import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../
 /** The place of a message in the order of time. Both parts have a fixed length. */
 export const placeOf = ({ created_at, id }: WebchatMessage): string => `${created_at} ${id}`;
 
-/** If there are more, the next page of the newest messages drops the earlier ones. */
+/** If there are more, the page of the newest messages replaces them. */
 export const maxMessages = 1_000;
+
+/** What a thread shows at one time. */
+export interface Shown {
+  /** The ids of its messages. */
+  readonly ids: ReadonlySet<string>;
+  /** How often its state had changed. */
+  readonly changes: number;
+}
 
 const noState: WebchatState = { read_at: null, assignee: null, queued: false };
 
@@ -14,13 +22,12 @@ export class Thread {
   /** The number of the last message that came from the visitor's mailbox. */
   number = 0;
   #state = noState;
+  /** How often the state was changed by `changeState`. */
   #changes = 0;
   /** Where earlier messages continue. Null if there are none. */
   older: string | null = null;
   /** How often messages were dropped. An older page that was requested before does not fit. */
   cuts = 0;
-  /** The place up to which no message is missing, from the earliest one on. */
-  #complete = "";
   /**
    * The ids of messages that were redacted. A page of messages that the server read before a
    * redaction, but that arrives after it, still has the text.
@@ -32,9 +39,9 @@ export class Thread {
     return this.#state;
   }
 
-  /** How often the state was changed by `changeState`. */
-  get changes(): number {
-    return this.#changes;
+  /** What is shown now, for the request of a page of messages. */
+  get shown(): Shown {
+    return { ids: new Set(this.messages.map(({ id }) => id)), changes: this.#changes };
   }
 
   has(id: string): boolean {
@@ -64,23 +71,23 @@ export class Thread {
   }
 
   /**
-   * Adds the page of the newest messages. Drops the earlier ones if some before the page may be
-   * missing. Messages that arrived while the page was under way stay. `changes` is the value of
-   * that property when the page was requested. A state that came since is newer than the page's.
+   * Puts the page of the newest messages in place of those that were shown when it was requested:
+   * some may be missing between them, and an earlier one may have been redacted meanwhile. Newer
+   * messages stay, and so do those that arrived since the request. A state that came since is newer
+   * than the page's.
    */
-  addNewest(
+  showNewest(
     { data, next_cursor, last_event_id, state }: WebchatMessagePage,
-    changes: number,
+    { ids, changes }: Shown,
   ): void {
     const [newest = "", oldest = ""] = [data[0], data.at(-1)].map((each) => each && placeOf(each));
-    const isConnected = next_cursor === null || oldest <= this.#complete;
-    if (!isConnected || this.messages.length > maxMessages) {
-      this.messages = this.messages.filter((each) => placeOf(each) > newest);
-      this.older = next_cursor;
-      this.cuts++;
-    }
+    this.messages = this.messages.filter((each) => {
+      const place = placeOf(each);
+      return place > newest || (place > oldest && !ids.has(each.id));
+    });
+    this.older = next_cursor;
+    this.cuts++;
     this.add(data);
-    if (newest > this.#complete) this.#complete = newest;
     this.number = Math.max(this.number, Number(last_event_id ?? 0));
     if (changes === this.#changes) this.#state = state;
   }
@@ -100,7 +107,6 @@ export class Thread {
     this.messages = [];
     this.number = 0;
     this.older = null;
-    this.#complete = "";
     this.#state = noState;
   }
 }
