@@ -1,5 +1,11 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exactDuration, timeOfDay } from "../../adapters/web/shared/browser/texts/formats.ts";
+
+import {
+  exactDuration,
+  firstCharacters,
+  timeOfDay,
+} from "../../adapters/web/shared/browser/texts/formats.ts";
 
 const [s, m, h, d] = [1000, 60_000, 3_600_000, 86_400_000];
 
@@ -27,4 +33,16 @@ test("a duration is rounded, and no unit of it is full", () => {
 test("the hour after midnight is 0", () => {
   expect(timeOfDay(new Date(2026, 2, 2, 0, 5, 9))).toBe("00:05:09");
   expect(timeOfDay(new Date(2026, 2, 2, 14, 5, 9))).toBe("14:05:09");
+});
+
+test("the beginning of a text has whole characters, at most so many", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, max) => {
+      const shown = firstCharacters(text, max);
+      expect(text.startsWith(shown), "It is the beginning of the text.").toBe(true);
+      expect(shown.isWellFormed(), "No character is cut in two.").toBe(true);
+      const { length } = [...text];
+      expect([...shown], "It is as long as it may be.").toHaveLength(Math.min(length, max));
+    }),
+  );
 });

@@ -164,8 +164,13 @@ test("what a person does to a conversation and its contact is done, and what fai
   await is({ priority: "urgent" });
   await button("Labels").first().click();
   await page.getByRole("option", { name: "later" }).click();
-  await page.keyboard.press("Escape");
   await is({ labels: ["vip", "plants"] });
+  // The longest label. A new one is cut between characters.
+  const long = `${"a".repeat(63)}🌿`;
+  await page.getByRole("combobox", { name: "Add or remove labels" }).fill(`${long}🌿`);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await is({ labels: ["vip", "plants", long] });
   await inMenu("Mark as unread");
   await is({ unread_count: 1 });
 

@@ -8,6 +8,7 @@ import {
   channelName,
   dateTime,
   EmptyState,
+  firstCharacters,
   go,
   Icon,
   linkTo,
@@ -204,8 +205,7 @@ const maxPreview = 200;
 function previewOf(body: string | null, files: number): JSX.Element | string {
   if (body === null) return <em class="muted">{t("redacted")}</em>;
   if (body === "") return <em class="muted">{t("filesOnly", { count: files })}</em>;
-  // Half of a character has no glyph.
-  return body.slice(0, maxPreview).replace(/[\uD800-\uDBFF]$/, "");
+  return firstCharacters(body, maxPreview);
 }
 
 const typingPauseMs = 350;

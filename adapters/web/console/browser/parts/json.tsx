@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { CopyButton, Icon } from "../../../shared/browser/index.ts";
+import { CopyButton, firstCharacters, Icon } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
 const maxCharacters = 50_000;
@@ -37,7 +37,7 @@ interface CodeProps {
 
 /** A text of programs. A text that is too long to read is cut. */
 export function Code({ text, label, isJson }: CodeProps): JSX.Element {
-  const shown = text.slice(0, maxCharacters);
+  const shown = firstCharacters(text, maxCharacters);
   return (
     <div class="code">
       <pre tabIndex={0} role="region" aria-label={label} dir="ltr">

@@ -5,6 +5,7 @@ import {
   Avatar,
   currentSession,
   dayAndTime,
+  firstCharacters,
   Picker,
   type PickerOption,
   timeNow,
@@ -98,11 +99,11 @@ export function LabelPicker({ row, anchor, onClose }: PickerProps): JSX.Element 
         label,
         isChosen: row.labels.includes(label),
       }))}
-      propose={(typed) =>
-        known.has(typed) || row.labels.length >= maxLabels
-          ? undefined
-          : { id: typed.slice(0, maxLabel), label: t("labelNew", { name: typed }) }
-      }
+      propose={(typed) => {
+        if (known.has(typed) || row.labels.length >= maxLabels) return undefined;
+        const name = firstCharacters(typed, maxLabel);
+        return { id: name, label: t("labelNew", { name }) };
+      }}
       onPick={(label) => {
         const labels = row.labels.includes(label)
           ? row.labels.filter((each) => each !== label)

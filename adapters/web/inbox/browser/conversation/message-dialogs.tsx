@@ -10,6 +10,7 @@ import {
   Dialog,
   ErrorState,
   exactDuration,
+  firstCharacters,
   list as listed,
   Resource,
   shownAddress,
@@ -286,7 +287,7 @@ function Json({
   return (
     <details class="json">
       <summary>{label}</summary>
-      <pre dir="ltr">{JSON.stringify(value, null, 2).slice(0, maxJson)}</pre>
+      <pre dir="ltr">{firstCharacters(JSON.stringify(value, null, 2), maxJson)}</pre>
     </details>
   );
 }

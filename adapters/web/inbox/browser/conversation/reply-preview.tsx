@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Conversation, MessagePreview } from "../../../../../src/index.ts";
-import { api, dayAndTime, Icon } from "../../../shared/browser/index.ts";
+import { api, dayAndTime, firstCharacters, Icon } from "../../../shared/browser/index.ts";
 import { channelOf, type Draft, maxCharacters } from "../state/drafts.ts";
 import { contactVersion } from "../state/live.ts";
 import { t } from "../texts.ts";
@@ -29,7 +29,7 @@ export function usePreview(
       const input = {
         to: row.contact.id,
         channel: channelOf(row, media),
-        body: [...body].slice(0, maxCharacters.reply).join(""),
+        body: firstCharacters(body, maxCharacters.reply),
         ...(media.length > 0 && { media: media.map((url) => ({ url })) }),
         ...(from !== "" && { from }),
         ...(sendAt !== null && { send_at: sendAt }),

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import type { Conversation, Event, EventType, LastMessage } from "../../../../../src/index.ts";
 import {
   currentSession,
+  firstCharacters,
   listen,
   may,
   onReconnect,
@@ -166,9 +167,7 @@ function received(event: Event<"message.received">): void {
       id: message_id,
       direction: "inbound",
       status: "received",
-      preview: Array.from(body.slice(0, previewCharacters * 2))
-        .slice(0, previewCharacters)
-        .join(""),
+      preview: firstCharacters(body, previewCharacters),
       created_at: event.created_at,
     },
     unread_count: row.unread_count + 1,

@@ -1,6 +1,6 @@
 /** Desktop notifications, if the person turned them on. */
 import { signal } from "@preact/signals";
-import { go, linkTo, recall, remember } from "../../../shared/browser/index.ts";
+import { firstCharacters, go, linkTo, recall, remember } from "../../../shared/browser/index.ts";
 
 const setting = "notifications";
 
@@ -32,7 +32,7 @@ export function notify(message: {
   if (!notifications.peek() || document.visibilityState === "visible") return;
   // The tag makes the notifications of several tabs one.
   const shown = new Notification(message.name, {
-    body: message.body.slice(0, maxBody),
+    body: firstCharacters(message.body, maxBody),
     tag: message.id,
   });
   shown.addEventListener("click", () => {

@@ -144,3 +144,12 @@ export function daysBetween(before: Date, after: Date): number {
   const end = Date.UTC(after.getFullYear(), after.getMonth(), after.getDate());
   return Math.round((end - start) / 86_400_000);
 }
+
+/** The first characters of a text. Unlike `slice`, it cuts none in two. */
+export const firstCharacters = (given: string, max: number): string =>
+  given.length <= max
+    ? given
+    : // A character has one or two UTF-16 code units, so this part is long enough.
+      Array.from(given.slice(0, 2 * max))
+        .slice(0, max)
+        .join("");
