@@ -7,7 +7,14 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
+import {
+  accessibilityFaults,
+  newShop,
+  newTab,
+  refundAction,
+  servePage,
+  startEngine,
+} from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -360,4 +367,20 @@ test("an attempt whose answer was lost is not called refused once a look-up has 
   await entries.filter({ hasText: "No answer from sandbox" }).waitFor();
   await entries.filter({ hasText: "Accepted by sandbox" }).waitFor();
   expect(await entries.count()).toBe(2);
+});
+
+test("the name of the person on their own machine has one line in both pages", async ({ skip }) => {
+  const engine = await startEngine();
+  const { page } = await newTab(await chromium(skip), laptop);
+  for (const mounted of [inboxHandler(engine), consoleHandler(engine)]) {
+    const { other, token } = await servePage(mounted);
+    await page.goto(`${other}#token=${token}`);
+    const name = page.locator(".rail-name", { hasText: "Local operator" });
+    await name.waitFor();
+    const lines = "getComputedStyle(each).lineHeight.replace('px', '')";
+    const shown = await page.evaluate<number>(
+      `[...document.querySelectorAll(".rail-name")].map((each) => each.clientHeight / ${lines})[0]`,
+    );
+    expect(shown).toBeLessThan(1.5);
+  }
 });
