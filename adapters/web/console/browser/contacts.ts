@@ -36,6 +36,12 @@ export const nameOf = (contact: ContactReference | undefined): string | undefine
     ? undefined
     : shownAddress(contact.name);
 
+/** What stands for the contact of a conversation where there is place for one text. */
+export function shownContact(conversationId: string | null): string {
+  const contact = contactOf(conversationId);
+  return nameOf(contact) ?? shownAddress(contact?.phone ?? "–");
+}
+
 /** Whether the contact or the conversation with this id was erased. */
 export const isErased = (id: string | null | undefined): boolean => erased.value.has(id ?? "");
 

@@ -52,7 +52,7 @@ export function plot(
       height,
       legend: { show: false },
       // At the top and the right, half of a label.
-      padding: [8, 24, 0, 0],
+      padding: [8, 30, 0, 0],
       cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
       scales: { y: { range: (_self, _min, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [

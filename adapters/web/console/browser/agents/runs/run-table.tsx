@@ -9,7 +9,8 @@ import {
   Table,
   type Tone,
 } from "../../../../shared/browser/index.ts";
-import { ContactCell, When } from "../../parts/values.tsx";
+import { shownContact } from "../../contacts.ts";
+import { When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 
 const tones: { readonly [status in Run["status"]]: Tone } = {
@@ -50,7 +51,7 @@ interface RunTableProps {
   readonly playbooks: ReadonlyMap<string, string>;
 }
 
-/** Runs, with what started each and the playbook that it played. */
+/** Runs, with the contact, what started each, and the playbook that it played. */
 export function RunTable({ rows, playbooks }: RunTableProps): JSX.Element {
   return (
     <Table
@@ -60,22 +61,17 @@ export function RunTable({ rows, playbooks }: RunTableProps): JSX.Element {
       linkOf={({ agent_id, id }) => linkTo(["agents", agent_id, id])}
       columns={[
         {
-          id: "trigger",
-          label: t("columnTrigger"),
-          cell: ({ trigger, playbook_id }) => {
-            const playbook = playbooks.get(playbook_id ?? "");
+          id: "run",
+          label: t("columnContact"),
+          cell: ({ trigger, playbook_id, conversation_id }) => {
+            const why = [playbooks.get(playbook_id ?? ""), triggerName(trigger.type)];
             return (
               <span class="two-lines">
-                <span class="nowrap">{triggerName(trigger.type)}</span>
-                {playbook !== undefined && <bdi class="muted truncate">{playbook}</bdi>}
+                <bdi class="truncate">{shownContact(conversation_id)}</bdi>
+                <bdi class="truncate muted">{why.filter(Boolean).join(" · ")}</bdi>
               </span>
             );
           },
-        },
-        {
-          id: "contact",
-          label: t("columnContact"),
-          cell: ({ conversation_id }) => <ContactCell conversationId={conversation_id} />,
         },
         { id: "status", label: t("columnStatus"), cell: ({ status }) => <RunStatus of={status} /> },
         {
