@@ -89,11 +89,11 @@ async function hostileShop() {
   return { engine, shop, authorize, ...made };
 }
 
-/** Every row of the list of events, by scrolling through it. */
+/** Every row of the list of events, by scrolling through it. A page may take two seconds to load. */
 const summaries = `(async () => {
   const found = new Set();
   const box = document.querySelector(".virtual-list");
-  for (let still = 0; still < 20; ) {
+  for (let still = 0; still < 120; ) {
     const before = found.size;
     for (const each of document.querySelectorAll(".event-summary")) found.add(each.textContent);
     still = found.size === before ? still + 1 : 0;
