@@ -117,7 +117,7 @@ export {
   storable,
   straightenApostrophes,
 } from "./text.ts";
-export { admitOneMore } from "./window-limit.ts";
+export { admitOneMore, withinWindow } from "./window-limit.ts";
 export {
   dayMs,
   firstTimeZone,

@@ -17,10 +17,21 @@ export function admitOneMore(
   { max, windowMs }: WindowLimit,
   now: number,
 ): TimedAdmission {
-  // Times in the future do not count: the clock was set back, and their real age is unknown.
-  const recent = times.filter((at) => at <= now && at > now - windowMs);
+  const recent = withinWindow(times, windowMs, now);
   const first = recent.at(-max);
   return first === undefined
     ? { admitted: true, times: [...recent, now] }
     : { admitted: false, retryAfterMs: first + windowMs - now };
+}
+
+/**
+ * Returns the times in the last `windowMs` milliseconds. Times in the future do not count: the
+ * clock was set back, and their real age is unknown.
+ */
+export function withinWindow(
+  times: readonly number[],
+  windowMs: number,
+  now: number,
+): readonly number[] {
+  return times.filter((at) => at > now - windowMs && at <= now);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { admitOneMore } from "../../src/kernel/index.ts";
+import { admitOneMore, withinWindow } from "../../src/kernel/index.ts";
 
 it("no window has more than the maximum, and nothing waits longer than that needs", () => {
   const window = fc.constantFrom(10_000, 60_000);
@@ -39,4 +39,9 @@ it("a time that a clock set back has left in the future does not count", () => {
   const [now, limit] = [Date.UTC(2026, 0, 1), { max: 1, windowMs: 60_000 }];
   expect(admitOneMore([now + 1], limit, now)).toEqual({ admitted: true, times: [now] });
   expect(admitOneMore([now], limit, now)).toEqual({ admitted: false, retryAfterMs: 60_000 });
+});
+
+it("times at the beginning of the window and in the future are outside of it", () => {
+  const now = 1_000_000;
+  expect(withinWindow([now - 100, now - 99, now, now + 1], 100, now)).toEqual([now - 99, now]);
 });

@@ -1,21 +1,12 @@
-import { minuteMs } from "../../kernel/index.ts";
+import { admitOneMore, minuteMs } from "../../kernel/index.ts";
 import { maxSteps } from "./limits.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
 
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
 export function mayReplyAt(replied_at: readonly number[], max: number, now: number): number {
-  const recent = withinLastMinute(replied_at, now);
-  const first = recent.at(-max);
-  return first === undefined ? now : first + minuteMs;
-}
-
-/**
- * Returns the times within the last minute. Ignores times in the future: the clock was set back,
- * and their real age is unknown.
- */
-export function withinLastMinute(times: readonly number[], now: number): readonly number[] {
-  return times.filter((at) => at > now - minuteMs && at <= now);
+  const decision = admitOneMore(replied_at, { max, windowMs: minuteMs }, now);
+  return decision.admitted ? now : now + decision.retryAfterMs;
 }
 
 /** Whether a run answers messages: it was not triggered and does not continue after an approval. */

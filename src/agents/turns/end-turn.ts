@@ -6,7 +6,7 @@ import { endRun } from "../runs/end-run.ts";
 import { newTokens, saveProgress } from "./save-progress.ts";
 import { readRunState, type RunState } from "./run-state.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
-import { answersMessages, withinLastMinute } from "../runs/rules.ts";
+import { answersMessages } from "../runs/rules.ts";
 import { callsAfterTurn, firstDenialOf, isWaiting } from "../runs/call-rules.ts";
 import { sendAs, type SendResult } from "../handling/send-as.ts";
 import type { BegunTurn, Progress, TurnOutcome } from "./turn-types.ts";
@@ -16,7 +16,13 @@ import {
   changeStatus,
   type ConversationRow,
 } from "../../conversations/index.ts";
-import { type GenerateId, type MessageId, storable } from "../../kernel/index.ts";
+import {
+  type GenerateId,
+  type MessageId,
+  minuteMs,
+  storable,
+  withinWindow,
+} from "../../kernel/index.ts";
 import { observations } from "../../observations/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
@@ -155,7 +161,10 @@ function remember(
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
     failed_attempts: isStuck ? session.failed_attempts + 1 : 0,
-    replied_at: [...withinLastMinute(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
+    replied_at: [
+      ...withinWindow(session.replied_at, minuteMs, tx.now),
+      ...(isSaid ? [tx.now] : []),
+    ],
     updated_at: tx.now,
   });
 }
