@@ -16,8 +16,8 @@ const known = signal<ReadonlyMap<string, ContactReference>>(new Map());
 const maxKnown = 2_000;
 
 /**
- * The ids of contacts that were erased, and of their conversations. The server says so first, and
- * removes their history a little later. Until then, its lists still have it.
+ * The ids of contacts that were erased while the page is open, and of their conversations. Pages of
+ * a list that are already loaded have them, and so has a response that was under way.
  */
 const erased = signal<ReadonlySet<string>>(new Set());
 const maxErased = 2_000;
@@ -78,14 +78,6 @@ export function useContactOf(conversationId: string | null | undefined): void {
     );
     return () => stop.abort();
   }, [conversationId]);
-}
-
-/** Reads which contacts were erased lately, because their history may still be there. */
-export async function readErased(): Promise<void> {
-  if (!may("events:read")) return;
-  const query = { type: "contact.erased", limit: pageSize };
-  const page = await api.get<Page<Event>>("v1/events", query).catch(() => undefined);
-  page?.data.forEach(noteContact);
 }
 
 /** Takes what an event says about contacts. */

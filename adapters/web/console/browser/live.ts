@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Event } from "../../../../src/index.ts";
 import { currentSession, listen, may, onReconnect } from "../../shared/browser/index.ts";
-import { noteContact, readErased } from "./contacts.ts";
+import { noteContact } from "./contacts.ts";
 
 /** A part of the console that shows what events change. */
 export interface Observer {
@@ -17,11 +17,7 @@ const observers = new Set<Observer>();
 /** Begins to follow the events. */
 export function follow(): () => void {
   const { account_id, mode } = currentSession.peek() ?? {};
-  const onGap = (): void => {
-    void readErased();
-    observers.forEach((each) => each.onGap());
-  };
-  void readErased();
+  const onGap = (): void => observers.forEach((each) => each.onGap());
   const endReconnecting = onReconnect(onGap);
   const endListening = may("events:read")
     ? listen({

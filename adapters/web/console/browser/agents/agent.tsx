@@ -50,7 +50,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   useEffect(() => void runs.reload(), [runs]);
   useLive({
     onEvent: ({ type }) => {
-      // The runs of an erased contact whose conversation is unknown are removed a little later.
+      // Runs are hidden by their conversations, and not all of these are known.
       const isOfRun = type === "agent.run.completed" || type === "message.received";
       if (isOfRun || type === "contact.erased") refresh();
     },
