@@ -88,36 +88,45 @@ function limitsOf(database: StoragePort, address: string) {
 
 export const oneTransportAtATime: Invariant = {
   name: "A message is handed over again only if its earlier attempts were refused, or failed as its route allows.",
-  check: (world) => ({
-    *commit(engine, writes) {
-      const { database, settings } = world;
-      for (const { message_id, number, account_id, mode } of insertedRows(writes, attempts)) {
-        const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-        const route = settings.routes.find(
-          ({ from }) => from?.includes(message?.from ?? "") ?? true,
-        );
-        const fallBackAfter = route?.fallBackAfter ?? [];
-        // A message that fell back goes on when the carrier gives up an earlier attempt later.
-        const givenUp = fallBackAfter.length > 0 ? ["undelivered"] : [];
-        const allowed = new Set<string>(["rejected", ...givenUp, ...fallBackAfter]);
-        const open = readRows(database, attemptsOfMessage, [message_id]).find(
-          (each) => each.number < number && !allowed.has(each.outcome),
-        );
-        if (open === undefined) continue;
-        const description = `${engine} began attempt ${number} of ${message_id}, though attempt ${open.number} is ${open.outcome}`;
+  check: (world) => {
+    /** The outcomes of attempts before the current commit. */
+    const outcomes = new Map<string, string>();
+    return {
+      *commit(engine, writes) {
+        const { database, settings } = world;
+        for (const { message_id, number, account_id, mode } of insertedRows(writes, attempts)) {
+          const [message] = readRows(database, messageById, [account_id, mode, message_id]);
+          const route = settings.routes.find(
+            ({ from }) => from?.includes(message?.from ?? "") ?? true,
+          );
+          const fallBackAfter = route?.fallBackAfter ?? [];
+          // A message that fell back goes on when the carrier gives up an earlier attempt later.
+          const givenUp = fallBackAfter.length > 0 ? ["undelivered"] : [];
+          const allowed = new Set<string>(["rejected", ...givenUp, ...fallBackAfter]);
+          const open = readRows(database, attemptsOfMessage, [message_id]).find(
+            (each) =>
+              each.number < number &&
+              !allowed.has(each.outcome) &&
+              // A later command of the same commit may have learned that the attempt was accepted.
+              !allowed.has(outcomes.get(each.id) ?? ""),
+          );
+          if (open === undefined) continue;
+          const description = `${engine} began attempt ${number} of ${message_id}, though attempt ${open.number} is ${open.outcome}`;
+          yield { about: [message_id], description };
+        }
+        for (const { id, outcome } of writtenRows(writes, attempts)) outcomes.set(id, outcome);
+      },
+      *call({ message: { message_id }, number, transport, engine }) {
+        if (fallsBack(world.settings)) return;
+        const first = world.carrier
+          .callsOf(message_id)
+          .find((each) => each.transport !== transport && !surelyNotSent(world, each));
+        if (first === undefined) return;
+        const description = `${engine} handed ${message_id}, attempt ${number}, to ${transport}, though it may have been sent over ${first.transport}`;
         yield { about: [message_id], description };
-      }
-    },
-    *call({ message: { message_id }, number, transport, engine }) {
-      if (fallsBack(world.settings)) return;
-      const first = world.carrier
-        .callsOf(message_id)
-        .find((each) => each.transport !== transport && !surelyNotSent(world, each));
-      if (first === undefined) return;
-      const description = `${engine} handed ${message_id}, attempt ${number}, to ${transport}, though it may have been sent over ${first.transport}`;
-      yield { about: [message_id], description };
-    },
-  }),
+      },
+    };
+  },
 };
 
 export const routeFollowed: Invariant = {
