@@ -96,8 +96,8 @@ function hideSqliteWarning(): void {
   });
 }
 
-// Node keeps the compiled code in the temporary folder. The next command starts in two thirds of
-// the time.
+// Node keeps the compiled code in the temporary folder. The next command that loads the engine then
+// starts sooner.
 enableCompileCache();
 hideSqliteWarning();
 try {

@@ -33,7 +33,7 @@ export function commandInput<Input>(
     ...Object.keys(query).map((name) => unknownField(inQuery([name]), name)),
   ];
   const place: Place = (path) => (isParam(path, params) ? inQuery(path) : inBody(path));
-  // A copy of a body with very many fields would take longer than all else.
+  // The body is copied only if it has to be: it may have very many fields.
   const input = Object.keys(params).length === 0 ? body : { ...body, ...params };
   return parse(schema, input, { place, errors });
 }

@@ -97,14 +97,17 @@ const tooLong = (bytes: number): TidingsError =>
   new TidingsError("body_too_large", `The line is longer than ${bytes} bytes.`);
 
 /**
- * Characters of all imports that may wait to be read: about 600,000 reports of valid rows, or a few
- * thousand of rows with every possible error.
+ * The maximum number of characters of all imports that may wait to be read: about 700,000 reports
+ * of valid rows, or 30,000 of rows with 20 errors.
  */
 const maxUnread = 64 * 1_024 * 1_024;
-/** Characters of one import that may always wait, so that others cannot hold up its first rows. */
+/**
+ * The number of characters of one import that may wait in any case, so that other imports cannot
+ * hold up its first rows.
+ */
 const ownUnread = 64 * 1_024;
 
-/** How much of the reports of all imports waits to be read. */
+/** How many characters of the reports of all imports wait to be read. */
 export class UnreadReports {
   #characters = 0;
   readonly #wakes: (() => void)[] = [];
@@ -140,8 +143,8 @@ interface ReportOptions {
  * Yields a line for each report, then `{"result": …}`, or `{"error": …}` with the problem that
  * ended the work. The work continues while the client reads nothing: many clients read the response
  * only after they have sent the whole request, and waiting for them would deadlock. Unread lines
- * are buffered up to a limit that some imports of mostly valid rows do not reach together. Beyond
- * it, the work waits for the readers.
+ * are buffered up to a limit that several imports of mostly valid rows do not reach together.
+ * Beyond it, the work waits until a client reads.
  */
 export async function* reportLines(
   reports: AsyncGenerator<unknown, unknown>,

@@ -169,7 +169,7 @@ export function metadataInput(limits: Limits): z.ZodType<Metadata> {
 
 /**
  * Refuses the key `__proto__`, which a zod record would drop silently, and more than `maxKeys`
- * keys, with the error code `code`. The entries are not read then, since there can be very many.
+ * keys, with the error code `code`. The values are not read then, since there can be very many.
  */
 export function wholeRecord<T>(
   record: z.ZodType<T>,

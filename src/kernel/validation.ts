@@ -7,9 +7,9 @@ import { nearestName } from "./text.ts";
 /** Converts a path into the parsed input to the place where the caller sent the field. */
 export type Place = (path: readonly PropertyKey[]) => FieldPlace;
 
-/** How many errors a response has at most. */
+/** The maximum number of errors that one input has by its schema. */
 export const maxErrors = 100;
-/** How many errors an item of a batch or an import has at most: one response has many items. */
+/** The maximum number of errors of an item of a batch or an import: one response has many items. */
 export const maxItemErrors = 20;
 
 /** Where an input comes from. */
@@ -23,7 +23,7 @@ interface Origin {
 interface ParseOptions extends Origin {
   /** Errors that the caller already found. */
   readonly errors?: readonly FieldError[];
-  /** How many more errors are reported at most. Default: `maxErrors`. */
+  /** The maximum number of further errors that are reported. Default: `maxErrors`. */
   readonly limit?: number;
 }
 

@@ -25,7 +25,7 @@ export function admitOneMore(
 }
 
 /**
- * Returns the times in the last `windowMs` milliseconds. Times in the future do not count: the
+ * Returns the times in the last `windowMs` milliseconds. Times in the future are left out: the
  * clock was set back, and their real age is unknown.
  */
 export function withinWindow(

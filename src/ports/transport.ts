@@ -266,8 +266,8 @@ export interface ReceiptTimes {
 }
 
 /**
- * The maximum size of a callback's body in bytes. Carriers send a few kilobytes, and anyone can send
- * a callback: its signature is checked after its body was read.
+ * The maximum size of a callback's body in bytes. Carriers send a few kilobytes. The limit is low,
+ * because anyone can send a callback, and its body is read before its signature is checked.
  */
 export const maxCallbackBytes = 131_072;
 

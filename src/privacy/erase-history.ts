@@ -36,8 +36,8 @@ import { eraseEvents } from "./erase-events.ts";
 type Step = (tx: Tx, id: string, chunks: HistoryChunks) => Promise<boolean>;
 
 /**
- * Removes one chunk of an erased contact's history. Returns whether there is more. The last chunk
- * also ends the job and publishes `contact.erased`.
+ * Removes one chunk of an erased contact's history. Returns whether there is more. The call that
+ * finds nothing more also ends the job and publishes `contact.erased`.
  *
  * The order matters. A transaction that appends an event about a message or a conversation writes
  * that row. So once those rows are gone, no more events about them are appended.
@@ -50,10 +50,9 @@ export async function eraseHistory(
   for (const step of steps) {
     if (!(await step(tx, id, historyChunks))) return "more";
   }
-  // The operation and the job may both get here. One of them ends the job, and only that one
-  // publishes. Each contact has its own transaction, because every webhook may get the event.
-  // The contact is only in the data of the event and is not its subject: nothing is stored about
-  // it any more.
+  // The operation and the job may both get here. Only the one that ends the job publishes. Each
+  // contact has its own transaction, because every webhook may get the event. The event has the
+  // contact in its data only, not as its subject: nothing about the contact is stored any more.
   if (await disarm(tx, { kind: "erase", key: { contact_id: id } })) {
     appendEvent(tx, drawId, contactErased, { contact_id: id }, {});
   }

@@ -1,6 +1,6 @@
 /**
- * Commits that got no answer, because the storage failed: they may be stored. Only this process
- * knows that it has not gone on, for example that it called no carrier.
+ * Commits that got no answer because the storage failed. They may be stored all the same. Only this
+ * process knows that it stopped there, for example that it called no carrier.
  */
 import type { Clock } from "../ports/index.ts";
 import type { Claim } from "./jobs/job.ts";
@@ -9,8 +9,8 @@ import { retry } from "./retry.ts";
 import type { AnyTx } from "./jobs/rows.ts";
 
 /**
- * The time after which a commit that got no answer has ended on the storage, in milliseconds. A
- * storage that lost the connection to this process may still be busy with it.
+ * The maximum time in which the storage ends a commit that got no answer, in milliseconds. The
+ * storage may still work on the commit when the connection to this process is lost.
  */
 const maxCommitMs = 1_000;
 

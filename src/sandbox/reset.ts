@@ -109,8 +109,8 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     for (const each of [consents, consentEvidence, ...ofContacts, contacts]) {
       await remove<Scope>(each.primary);
     }
-    // What came during the reset and belongs to a contact that it removed. The addresses go first,
-    // because a message to one of them would make more.
+    // Removes what was written during the reset and belongs to a contact that it removed. The
+    // addresses go first, because a message to one of them would write more.
     await remove(identities.primary, { isKept: hasContact, remove: removeAddress });
     await remove(conversations.primary, { isKept: hasContact });
     await remove(messages.primary, { isKept: hasContact, remove: removeMessage });

@@ -34,7 +34,7 @@ interface HeaderProblem {
   readonly message: string;
 }
 
-/** Returns the problems of the custom headers of a webhook, which are at most `headerLimits.count`. */
+/** Returns the problems of a webhook's custom headers. The caller checks the number of headers. */
 export function headerProblems(headers: Readonly<Record<string, string>>): HeaderProblem[] {
   const entries = Object.entries(headers);
   const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);

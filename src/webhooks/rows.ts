@@ -137,7 +137,7 @@ export const manualDeliveries = deliveries.byId.index(
 );
 
 /**
- * How many attempts of a delivery are read at most. Automatic attempts may exceed
+ * The maximum number of attempts of a delivery that are read. Automatic attempts may exceed
  * `maxManualAttempts`, but never this limit.
  */
 export const maxAttemptsRead = 200;

@@ -54,9 +54,9 @@ export async function latestQuestions(
 }
 
 /**
- * Returns the message whose address and sender the agent's answer to these messages uses: the last
- * one, apart from those of an address that has opted out of the sender that it last wrote to.
- * Undefined if none is left.
+ * Returns the message to which the agent replies: the last of these messages. If its address has
+ * opted out of the sender that it was sent to, all messages from that address are skipped. Returns
+ * undefined if none is left.
  */
 export async function messageToAnswer(
   tx: Tx,

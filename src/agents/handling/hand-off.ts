@@ -164,7 +164,7 @@ export async function timeOutQueue(
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai";
   const { drawId } = context.services;
-  // A snooze tells people when to look at the conversation again. It ends when an agent takes it.
+  // A snooze is for people. It ends when an agent takes the conversation.
   const conversation = isBack
     ? await makeHandler(tx, drawId, waiting.conversation, agent, statusPatch({ status: "open" }))
     : waiting.conversation;

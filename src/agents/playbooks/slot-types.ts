@@ -36,8 +36,8 @@ export interface Slot {
   /**
    * For type text: a regular expression (JavaScript, flag u) of up to 200 characters that the whole
    * answer must match. An answer of more than 100 characters does not match. Look-around and
-   * back-references are refused. So is a pattern that could match in too many ways, such as
-   * `(a+)+` or one with four `+`.
+   * back-references are refused. So are patterns that could match in too many ways, such as
+   * `(a+)+` and `a+b+c+d+`.
    */
   readonly pattern?: string | undefined;
   /**
@@ -95,8 +95,8 @@ export const slotSchema = z
       .describe(
         "For type text: a regular expression (JavaScript, flag u) of up to 200 characters that " +
           "the whole answer must match. An answer of more than 100 characters does not match. " +
-          "Look-around and back-references are refused. So is a pattern that could match in too " +
-          "many ways, such as `(a+)+` or one with four `+`.",
+          "Look-around and back-references are refused. So are patterns that could match in too " +
+          "many ways, such as `(a+)+` and `a+b+c+d+`.",
       ),
     enum: options
       .optional()

@@ -55,9 +55,9 @@ export const approveRun: Command<ApproveRun, Run> = {
 };
 
 /**
- * Refuses the approval of an action that would not run, because the agent was deleted or disabled,
- * or does not handle the conversation, or because that is closed. Once it is enabled, or the
- * conversation is handed back or opened again, the approval is possible again.
+ * Refuses the approval of an action that would not run: the agent was deleted or disabled, the
+ * agent does not handle the conversation, or the conversation is closed. The approval is possible
+ * again when the agent is enabled, or when the conversation is handed back or opened again.
  * @throws TidingsError `conflict`
  */
 async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRow): Promise<void> {

@@ -13,8 +13,9 @@ export function withCall(calls: readonly ActionCall[], call: ActionCall): readon
 }
 
 /**
- * Returns the calls without one that was not made after all. `earlier` is the call that it would
- * have continued, as it was recorded. If the run was redacted since, `earlier` keeps no words.
+ * Returns the calls of a run without a call that was recorded and then not made. If it continued an
+ * earlier call, that one is restored. `earlier` is the earlier call as it was recorded. If the run
+ * was redacted since, the call is restored without its words.
  */
 export function withoutCall(
   calls: readonly ActionCall[],
@@ -32,7 +33,7 @@ type CallsAndSteps = Pick<RunRow, "calls" | "steps">;
 
 /**
  * Returns a run's calls and steps after a call has ended. If the run was canceled and redacted
- * during the call, they say what was done, without the words.
+ * during the call, the call and its step are recorded without words.
  */
 export function afterCall(
   { calls, steps }: CallsAndSteps,
@@ -50,13 +51,13 @@ export function afterCall(
 export const approvalMs = dayMs;
 
 /**
- * Returns the calls of a run whose turn ends while some of them wait for an approval. The next turn
- * begins where this one ended. It must not take the outcome of an earlier call for that of its own
- * call of the same action with the same input. It needs only the calls that still wait.
+ * Returns the calls of a run whose turn ends while some of them wait for an approval. The others
+ * are marked, so that the next turn does not use them: it may call the same action with the same
+ * input again, and must not get the outcome of the earlier call.
  */
 export function callsAfterTurn(calls: readonly ActionCall[], now: number): readonly ActionCall[] {
   return calls.map((call) =>
-    // A call that waited before the turn waits no longer than its first day.
+    // A call that already waited before the turn keeps its deadline.
     isWaiting(call)
       ? { ...call, approve_by: call.approve_by ?? now + approvalMs }
       : { ...call, turn_ended: true },

@@ -9,8 +9,5 @@ export const maxOpenRuns = 50;
 /** The maximum number of messages of a conversation that a turn reads as its history. */
 export const maxHistory = 30;
 
-/**
- * The maximum number of messages that one turn answers. If there are more, only the latest are
- * read.
- */
+/** The maximum number of messages that one turn answers. If there are more, it reads the last. */
 export const maxUnanswered = 50;

@@ -1,4 +1,4 @@
-/** Where words of a message may be kept by agents, and what a redaction leaves of a run. */
+/** Which runs and sessions may contain words of a message, and what a redaction leaves of a run. */
 import type { MessageRow } from "../../messages/index.ts";
 import type { AgentSessionRow } from "../rows.ts";
 import { maxHistory, maxUnanswered } from "./limits.ts";
@@ -28,7 +28,7 @@ export function mayQuote(
 
 /**
  * Whether the slots of the playbooks in progress may contain words of a message. The playbooks
- * began after `guarded_from`, and each of their turns has written the session. It has read the
+ * began after `guarded_from`, and each of their turns has written the session. A turn has read the
  * messages that it answered, and the latest messages of the conversation.
  */
 export function playMayQuote(
@@ -64,7 +64,7 @@ export function redactedStep(step: RunStep): RunStep {
   return { ...step, ...noWords };
 }
 
-/** Returns a call without its words. It is marked, because it may still be under way. */
+/** Returns a call without its words. The call is marked, because it may still be under way. */
 export function redactedCall(call: ActionCall): ActionCall {
   return { ...call, ...noWords, redacted: true };
 }

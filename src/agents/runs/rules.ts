@@ -18,8 +18,8 @@ export function answersMessages({
 }
 
 /**
- * Returns the steps that are kept of a run. If there are too many, the latest are dropped, but no
- * decision about an approval: a run has few of them, and they say who allowed what.
+ * Returns the steps that are kept of a run. If there are too many, the latest are dropped, except
+ * the decisions about approvals: a run has few of them, and they say who allowed what.
  */
 export function keptSteps(steps: readonly RunStep[]): readonly RunStep[] {
   if (steps.length <= maxSteps) return steps;

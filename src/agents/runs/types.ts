@@ -110,7 +110,10 @@ export interface Run {
   readonly status: RunStatus;
   /** The call that the next decision is about. Null unless the run awaits an approval. */
   readonly approval: AwaitedCall | null;
-  /** What was done, in order. Of more than 200 steps, the latest are left out, but no approval. */
+  /**
+   * What was done, in order. If there are more than 200 steps, the latest are left out, except
+   * those of the type `approval`.
+   */
   readonly steps: RunStep[];
   /** The messages that the run sent to the contact, oldest first. */
   readonly message_ids: MessageId[];
@@ -150,7 +153,8 @@ export const runSchema = z
     steps: z
       .array(runStepSchema)
       .describe(
-        "What was done, in order. Of more than 200 steps, the latest are left out, but no approval.",
+        "What was done, in order. If there are more than 200 steps, the latest are left out, " +
+          "except those of the type `approval`.",
       ),
     message_ids: z
       .array(ids.message)

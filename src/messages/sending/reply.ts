@@ -64,16 +64,16 @@ export const reply: Command<Reply, Message> = {
 
 interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
   /**
-   * The contact's message that this one answers. The answer goes to its address, if the contact
-   * still has it, from the sender that it was written to. Default: the address of the last message,
-   * apart from opt-outs, and the sender that the contact saw last there.
+   * The contact's message that this one answers. The answer goes to its address and comes from the
+   * sender that it was written to. If the contact no longer has the address, the answer goes to
+   * another one. Default: the address of the last message, apart from opt-outs, and the sender that
+   * the contact saw last there.
    */
   readonly answers?: Pick<MessageRow, "from" | "to"> | undefined;
 }
 
 /**
- * Sends a message in an active conversation, from the given sender or the one that the contact last
- * used.
+ * Sends a message in an active conversation, from the given sender or else as `answers` says.
  * @throws TidingsError `conflict` if the contact has no address left, `no_sender`, and the errors
  * of `acceptMessage`
  */

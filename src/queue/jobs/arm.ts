@@ -50,7 +50,7 @@ export function armNew(within: AnyTx, order: JobOrder): void {
 
 /**
  * Removes a job whose work is no longer needed. If its handler is running, it finds nothing to do.
- * Returns whether the job was there. Only one transaction gets true.
+ * Returns whether the job was there. Of several transactions, only one gets true.
  */
 export async function disarm(within: AnyTx, name: JobName): Promise<boolean> {
   const tx = unscoped(within);

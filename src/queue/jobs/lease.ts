@@ -51,8 +51,9 @@ type LeaseProof = AnyJobName & Pick<Claim, "fence">;
 
 /**
  * Checks in this transaction that the claim still has the lease, and extends it to `ms` from now
- * when less than half of that is left. Returns when the lease ends, in milliseconds since the epoch. Returns
- * undefined if the lease was lost: another dispatcher has the job, or the job was removed.
+ * when less than half of that is left. Returns when the lease ends, in milliseconds since the
+ * epoch. Returns undefined if the lease was lost: another dispatcher has the job, or the job was
+ * removed.
  */
 export async function renew(
   within: AnyTx,

@@ -16,13 +16,13 @@ const known = signal<ReadonlyMap<string, ContactReference>>(new Map());
 const maxKnown = 2_000;
 
 /**
- * The ids of contacts that were erased while the page is open, and of their conversations. Pages of
- * a list that are already loaded have them, and so has a response that was under way.
+ * The ids of contacts that were erased while the page is open, and of their conversations. Lists
+ * that are already loaded, and responses that are under way, may still have rows of these contacts.
  */
 const erased = signal<ReadonlySet<string>>(new Set());
 const maxErased = 2_000;
 
-/** The maximum of the API. */
+/** The maximum page size of the API. */
 const pageSize = 100;
 
 /** The contact of a conversation. Undefined if the console does not know it. */
@@ -30,13 +30,13 @@ export const contactOf = (
   conversationId: string | null | undefined,
 ): ContactReference | undefined => known.value.get(conversationId ?? "");
 
-/** The name of a contact as people read it. Undefined if its number or nothing stands for it. */
+/** The name of a contact as people read it. Undefined if it is empty or the phone number. */
 export const nameOf = (contact: ContactReference | undefined): string | undefined =>
   contact === undefined || ["", contact.phone].includes(contact.name)
     ? undefined
     : shownAddress(contact.name);
 
-/** What stands for the contact of a conversation where there is place for one text. */
+/** The name of a conversation's contact, or else its number. A dash if neither is known. */
 export function shownContact(conversationId: string | null): string {
   const contact = contactOf(conversationId);
   return nameOf(contact) ?? shownAddress(contact?.phone ?? "–");
@@ -45,16 +45,19 @@ export function shownContact(conversationId: string | null): string {
 /** Whether the contact or the conversation with this id was erased. */
 export const isErased = (id: string | null | undefined): boolean => erased.value.has(id ?? "");
 
-/** A list without the rows of erased contacts. `idOf`: the id of a row's contact or conversation. */
+/**
+ * Returns a list without the rows of erased contacts. `idOf` returns the id of a row's contact or
+ * conversation.
+ */
 export const withoutErased = <Row>(
   state: PagedRows<Row>,
   idOf: (row: Row) => string | null,
 ): PagedRows<Row> => ({ ...state, rows: state.rows?.filter((row) => !isErased(idOf(row))) });
 
 /**
- * Reads the contacts of the conversations with the latest activity. With an id, those of that
- * contact alone. The latest messages and runs are in these, so one request names the contacts of
- * the first page of a list. Addresses stand for contacts that cannot be read.
+ * Reads the contacts of the conversations with the latest activity, or of the conversations of one
+ * contact. The latest messages and runs mostly belong to these conversations, so one request names
+ * the contacts on the first page of a list. If the request fails, the list is shown without names.
  */
 export async function readContacts(stop: AbortSignal, contactId?: string): Promise<void> {
   if (!may("conversations:read")) return;
@@ -80,7 +83,7 @@ export function useContactOf(conversationId: string | null | undefined): void {
   }, [conversationId]);
 }
 
-/** Takes what an event says about contacts. */
+/** Notes the names and the erasures of contacts that an event reports. */
 export function noteContact({ type, data }: Event): void {
   switch (type) {
     case "contact.erased":
@@ -110,7 +113,7 @@ function learn(conversations: readonly Learned[]): void {
   addErased(gone.map(({ id }) => id));
   const next = new Map(known.peek());
   for (const { id, contact } of conversations) {
-    // Those that were learned last stand last.
+    // The latest ones are last, so that the oldest are dropped.
     next.delete(id);
     if (!erased.peek().has(contact.id)) next.set(id, contact);
   }

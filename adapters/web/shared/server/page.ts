@@ -139,16 +139,16 @@ class PageHandler implements ApiHandler {
   }
 
   /**
-   * Leads a person who left out the `#` of an address to that place in the page. The page says so
-   * if it has no such place. Programs get an error, because they have no use for the page.
+   * Redirects a browser from an address without the `#` to that place in the page. If there is no
+   * such place, the page says so. Programs get an error, because they have no use for the page.
    */
   #respondWithPlace({ request, headers }: Exchange): ApiResponse {
     const { method, path, query } = request;
     const isRead = method === "GET" || method === "HEAD";
     const isByPerson = headerOf(request.headers, "accept")?.includes("text/html") === true;
     if (!isRead || !isByPerson) throw noSuchPathOfPage(request);
-    // A relative reference, because a proxy may have changed the path. It also cannot lead to
-    // another origin.
+    // The reference is relative, because a proxy may have changed the path. So it cannot lead to
+    // another origin either.
     const up = "../".repeat(path.split("/").length - 2);
     const place = query === "" ? path : `${path}?${query}`;
     headers["Location"] = `./${up}${new URL(`#${place}`, "about:blank").hash}`;

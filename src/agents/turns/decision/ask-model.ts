@@ -1,4 +1,4 @@
-/** What the model answers to the contact, and what follows from its answer. */
+/** Asks the model for an answer to the contact, and decides what follows from it. */
 import { allowedValues } from "../../playbooks/play/slots.ts";
 import type { Frame } from "../../playbooks/play/frames.ts";
 import type { ModelAnswer } from "../../../ports/index.ts";
@@ -37,8 +37,8 @@ export function* askModel(facts: TurnFacts): TurnMoves<Play | End> {
 }
 
 /**
- * Does what the model answers. Undefined if that was calls of actions: the model must see their
- * outcomes before it replies.
+ * Decides what follows from the model's answer. Returns undefined after calls of actions: the model
+ * must see their outcomes before it replies.
  */
 function* applyAnswer(
   facts: TurnFacts,
@@ -110,7 +110,7 @@ export function* answerAside(
   return text === null ? undefined : { ...endWith(text), frames, observations };
 }
 
-/** Returns the text to send. A text beside calls may speak of them as done, so it is not sent. */
+/** Returns the text to send. A text beside calls is not sent: it may say that they were made. */
 const replyIn = ({ text, calls }: ModelAnswer): string | undefined =>
   calls === undefined ? text : undefined;
 

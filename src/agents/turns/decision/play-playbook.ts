@@ -26,7 +26,7 @@ export function* playPlaybook(
   return yield* afterPlay(facts, frames, played);
 }
 
-/** `before` are the frames from which the playbook was played. */
+/** Decides what follows. `before` has the frames from before the playbook was played. */
 function* afterPlay(facts: TurnFacts, before: readonly Frame[], played: Played): TurnMoves<Stage> {
   const { agent, channel } = facts;
   const { end, texts, frames } = played;

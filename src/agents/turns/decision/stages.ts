@@ -1,6 +1,6 @@
 /**
- * The stages of a turn: it plays a playbook, asks the model, and ends. The result of each stage
- * says which is next.
+ * The stages of a turn: it plays a playbook, asks the model, or ends. The result of each stage is
+ * the next stage.
  */
 import { beginFrame, type Frame } from "../../playbooks/play/frames.ts";
 import type { AnswerContext } from "../../playbooks/play/slots.ts";
@@ -10,7 +10,7 @@ import type { Json } from "../../../ports/index.ts";
 
 export type Stage = Play | Ask | End;
 
-/** Plays on from the frames. */
+/** Plays playbooks, from the position that the frames hold. */
 export interface Play {
   readonly stage: "play";
   readonly frames: readonly Frame[];
@@ -39,7 +39,7 @@ export function playOn(frames: readonly Frame[], contactText: string | null): Pl
   return { stage: "play", frames, contactText, observations: [] };
 }
 
-/** Begins a playbook. The contact has not answered it yet. */
+/** Begins a playbook. The contact's message does not count as an answer to it. */
 export function beginPlaybook(
   facts: TurnFacts,
   playbook: PinnedPlaybook,
@@ -48,7 +48,7 @@ export function beginPlaybook(
   return playOn([beginFrame(playbook, slots, answerContext(facts))], null);
 }
 
-/** Returns how the contact's words are read as values of slots. */
+/** Returns the language, the contact and the time with which an answer is read. */
 export function answerContext({
   language,
   contact,

@@ -14,8 +14,8 @@ import { askModelNext, beginPlaybook, endNow, playOn, type Stage } from "./stage
 import type { Ending, NewObservation, TurnFacts } from "../turn-types.ts";
 
 /**
- * Takes stages until the turn ends, at most three: the model starts a playbook, the playbook ends
- * without a text, and the model is asked for a reply.
+ * Goes from stage to stage until the turn ends. There are at most three before the end: the model
+ * starts a playbook, the playbook ends without a text, and the model is asked for a reply.
  */
 export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   const observations: NewObservation[] = [];

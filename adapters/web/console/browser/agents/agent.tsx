@@ -50,7 +50,8 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   useEffect(() => void runs.reload(), [runs]);
   useLive({
     onEvent: ({ type }) => {
-      // Runs are hidden by their conversations, and not all of these are known.
+      // Runs of an erased contact are hidden by their conversations. The console may not know all of
+      // these.
       const isOfRun = type === "agent.run.completed" || type === "message.received";
       if (isOfRun || type === "contact.erased") refresh();
     },

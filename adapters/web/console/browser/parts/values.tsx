@@ -37,7 +37,7 @@ export const Copied = ({ value }: { readonly value: string }): JSX.Element => (
 
 interface ContactProps {
   readonly conversationId: string | null;
-  /** The address of the contact in the conversation, if the row has it. */
+  /** The contact's address in the conversation, if the row has one. */
   readonly address?: string;
 }
 

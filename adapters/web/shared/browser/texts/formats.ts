@@ -145,7 +145,7 @@ export function daysBetween(before: Date, after: Date): number {
   return Math.round((end - start) / 86_400_000);
 }
 
-/** The first characters of a text. Unlike `slice`, it cuts none in two. */
+/** The first `max` characters of a text. Unlike `slice`, this cuts no character in two. */
 export const firstCharacters = (given: string, max: number): string =>
   given.length <= max
     ? given

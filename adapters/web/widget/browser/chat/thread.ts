@@ -4,14 +4,14 @@ import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../
 /** The place of a message in the order of time. Both parts have a fixed length. */
 export const placeOf = ({ created_at, id }: WebchatMessage): string => `${created_at} ${id}`;
 
-/** If there are more, the page of the newest messages replaces them. */
+/** The maximum number of messages. If there are more, the page of the newest ones replaces them. */
 export const maxMessages = 1_000;
 
-/** What a thread shows at one time. */
+/** What a thread shows when a page is requested. */
 export interface Shown {
   /** The ids of its messages. */
   readonly ids: ReadonlySet<string>;
-  /** How often its state had changed. */
+  /** How often its state was changed before. */
   readonly changes: number;
 }
 
@@ -71,10 +71,10 @@ export class Thread {
   }
 
   /**
-   * Puts the page of the newest messages in place of those that were shown when it was requested:
-   * some may be missing between them, and an earlier one may have been redacted meanwhile. Newer
-   * messages stay, and so do those that arrived since the request. A state that came since is newer
-   * than the page's.
+   * Replaces the messages that were shown when the page of the newest messages was requested by
+   * this page. Messages between the two may be missing, and an earlier message may have been
+   * redacted meanwhile. Messages newer than the page stay. So do those within its time that arrived
+   * since the request. A state that arrived since the request is newer than that of the page.
    */
   showNewest(
     { data, next_cursor, last_event_id, state }: WebchatMessagePage,
