@@ -113,7 +113,7 @@ test("a contact that wrote last to a sender that it has opted out of gets no tur
   expect(await runs()).toEqual([]);
 });
 
-describe("with consent by sender, a contact that asks one number", () => {
+describe("with consent by sender, an agent", () => {
   const own = "+15005559999";
   const second = "+15005550009";
 
@@ -130,7 +130,7 @@ describe("with consent by sender, a contact that asks one number", () => {
     return { ...there, say };
   }
 
-  test("and opts out of the other that wrote since is answered from the one it asked", async () => {
+  test("answers from the number that was asked, after an opt-out from another that wrote since", async () => {
     const { say, pass, thread, runs } = await asked(own, second);
     await say(own, "STOP");
     await pass();
@@ -139,7 +139,7 @@ describe("with consent by sender, a contact that asks one number", () => {
     expect(answers).toMatchObject([{ from: second, body: "From noon to ten." }]);
   });
 
-  test("and opts out of it hears from the other about an approved action of a trigger", async () => {
+  test("sends the text of an approved run of a trigger from a number without an opt-out", async () => {
     const pay = action({
       name: "pay_out",
       description: "Pays out.",
@@ -175,7 +175,7 @@ describe("with consent by sender, a contact that asks one number", () => {
     expect((await thread()).at(-1)).toMatchObject({ from: second, body: "You get 7." });
   });
 
-  test("and opts out of it gets no answer from the other", async () => {
+  test("does not answer from another number after an opt-out from the one that was asked", async () => {
     const { say, pass, thread, runs } = await asked(second, own);
     await say(own, "STOP");
     await pass();

@@ -176,7 +176,7 @@ describe("an approval", () => {
     expect(paid).toHaveLength(1);
   });
 
-  test("is possible again when a conversation that was closed is opened again", async () => {
+  test("is possible again when a closed conversation is opened", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
     await made.ask("Pay me");

@@ -27,16 +27,16 @@ test("a call of a run is added once, and then replaced in its place", () => {
 
 const noWords = { input: null, output: null, error: null };
 
-describe("a call that was not made after all", () => {
+describe("a call that was recorded and then not made", () => {
   const other: ActionCall = { ...call, id: "call_2" };
   const earlier: ActionCall = { ...call, status: "approved", output: "text" };
 
-  it("is removed, or is again as it was before", () => {
+  it("is removed, or is restored as it was before", () => {
     expect(withoutCall([call, other], call, undefined)).toEqual([other]);
     expect(withoutCall([call, other], call, earlier)).toEqual([earlier, other]);
   });
 
-  it("gets no words back if the run was redacted since", () => {
+  it("is restored without words if the run was redacted since", () => {
     const redacted: ActionCall = { ...call, ...noWords, redacted: true };
     expect(withoutCall([redacted, other], call, earlier)).toEqual([
       { ...earlier, ...noWords, redacted: true },
@@ -73,7 +73,7 @@ describe("a call that has ended", () => {
   });
 });
 
-test("a turn that ends leaves the next one only the calls that wait for an approval", () => {
+test("only the calls that wait for an approval are left to the next turn", () => {
   const waits: ActionCall = { ...call, id: "call_2", status: "awaiting_approval" };
   const [ended, waiting] = callsAfterTurn([call, waits], now);
   expect(ended).toEqual({ ...call, turn_ended: true });
@@ -91,13 +91,13 @@ describe("a decision about a call", () => {
     duration_ms: 0,
   };
 
-  it("is a step of the run, with who decided what", () => {
+  it("is recorded as a step that says who decided what", () => {
     expect(approvalStep(call, { decision: "approve", author_id: "op_1", at: now })).toEqual(
       decided,
     );
   });
 
-  it("that nobody made within a day denies the calls that have waited so long, and no others", () => {
+  it("is a denial of the calls that have waited for a day, and of no others", () => {
     const waits: ActionCall = { ...call, status: "awaiting_approval", approve_by: now };
     const later: ActionCall = { ...waits, id: "call_2", approve_by: now + 1 };
     const other: ActionCall = { ...call, id: "call_3", status: "done" };
@@ -118,7 +118,7 @@ describe("a decision about a call", () => {
     expect(approvalMs).toBe(24 * 60 * minute);
   });
 
-  it("that the end of the run makes impossible denies the calls that wait", () => {
+  it("is a denial of all waiting calls when the run ends", () => {
     const waits: ActionCall = { ...call, status: "awaiting_approval", approve_by: now + 1 };
     const other: ActionCall = { ...call, id: "call_2", status: "done" };
     expect(denyOpenCalls({ calls: [waits, other], steps: [] }, now)).toEqual({

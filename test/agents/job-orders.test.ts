@@ -4,7 +4,7 @@ import { queueTimeoutJob } from "../../src/conversations/write.ts";
 
 const now = Date.UTC(2026, 0, 1);
 
-test("a conversation has one job for turns, in the account's lane, and one for its queue", () => {
+test("a conversation has one job for its turns, in the account's lane, and one for its queue timeout", () => {
   const scope = { account_id: "acct_1", mode: "live" } as const;
   const key = { conversation_id: "conv_1" } as const;
   const conversation = { ...scope, id: key.conversation_id };

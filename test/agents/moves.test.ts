@@ -3,11 +3,11 @@ import { act, type ModelResult, settle, think } from "../../src/agents/turns/dec
 import type { ActionCall } from "../../src/agents/runs/types.ts";
 import { call } from "./sample-run.ts";
 
-describe("a turn", () => {
+describe("a move", () => {
   const outcome = { status: "done", output: 1 } as const;
   const thought: ModelResult = { done: "thought", answer: { text: "Yes" }, failure: null };
 
-  it("calls an action for the host application, unless it says that the model calls", () => {
+  it("calls an action for the host application, unless the model calls it", () => {
     const move = { do: "act", action: "refund", input: { n: 1 } };
     expect(act("refund", { n: 1 }).next().value).toEqual({ ...move, by: "host" });
     const calling = act("refund", { n: 1 }, "model");
@@ -15,7 +15,7 @@ describe("a turn", () => {
     expect(calling.next({ done: "acted", outcome })).toEqual({ done: true, value: outcome });
   });
 
-  it("asks the model, which by default may do nothing but answer", () => {
+  it("asks the model, which may only answer by default", () => {
     const task = { type: "answer" } as const;
     const asking = think(task);
     expect(asking.next().value).toEqual({
@@ -33,7 +33,7 @@ describe("a turn", () => {
     });
   });
 
-  it("settles earlier calls, and learns of those that failed", () => {
+  it("settles earlier calls, and returns those that failed", () => {
     const settling = settle();
     expect(settling.next().value).toEqual({ do: "settle" });
     const failed: ActionCall = { ...call, status: "failed" };

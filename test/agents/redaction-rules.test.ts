@@ -7,7 +7,7 @@ import { call, step } from "./sample-run.ts";
 
 const now = Date.UTC(2026, 0, 1);
 
-test("a run may quote what it answers, and the last 30 messages before it ended", () => {
+test("a run may quote the messages that it answers, and the last 30 before it ended", () => {
   const run = { message_ids: [], heard_through: 100, playbook_id: null, finished_at: now };
   const message = { id: "msg_1", sequence: 100, created_at: now } as const;
   const quotes = (differs: { readonly sequence?: number; readonly created_at?: number }): boolean =>

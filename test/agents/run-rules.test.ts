@@ -51,7 +51,7 @@ test("a run that was triggered, or continues after an approval, answers no messa
   expect(answersMessages({ request: null, resumed: true })).toBe(false);
 });
 
-test("of more than 200 steps the latest are left out, but no decision about an approval", () => {
+test("a run keeps 200 steps: the latest are dropped, except decisions about approvals", () => {
   const of = (type: string, name: string): RunStep => ({ ...step, type, name });
   const steps = Array.from({ length: 200 }, (_, i) => of("model", `${i}`));
   expect(keptSteps(steps)).toEqual(steps);

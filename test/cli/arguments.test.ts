@@ -34,7 +34,7 @@ test("--version prints the version of the package alone", async () => {
   });
 });
 
-test("the code of a command is compiled once, and kept for the next one", async () => {
+test("the compiled code of a command is kept for the next one", async () => {
   const folder = await scratch();
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv("TMPDIR", folder);

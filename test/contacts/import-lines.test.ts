@@ -168,7 +168,7 @@ async function readAll(socket: Socket): Promise<RawAnswer> {
 }
 
 describe("unread reports", () => {
-  /** The largest reports: each of 100 fields is invalid. */
+  /** A report of 10,000 characters, so that a few thousand reach the limit. */
   const large = { errors: Array.from({ length: 100 }, () => "x".repeat(100)) };
   const options = (unread = new UnreadReports()) =>
     ({ request_id: "req_1", failed: () => {}, unread }) as const;
@@ -193,7 +193,7 @@ describe("unread reports", () => {
     expect([made, seen]).toEqual([count, count + 1]);
   });
 
-  it("of all imports together have that limit, and others continue when one is read", async () => {
+  it("of all imports together have that limit, and the others continue when one reader leaves", async () => {
     const unread = new UnreadReports();
     const counts = [{ made: 0 }, { made: 0 }, { made: 0 }];
     const imports = counts.map((count) => {

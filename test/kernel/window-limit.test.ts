@@ -41,7 +41,7 @@ it("a time that a clock set back has left in the future does not count", () => {
   expect(admitOneMore([now], limit, now)).toEqual({ admitted: false, retryAfterMs: 60_000 });
 });
 
-it("times at the beginning of the window and in the future are outside of it", () => {
+it("the time at which the window begins, and times in the future, are outside of it", () => {
   const now = 1_000_000;
   expect(withinWindow([now - 100, now - 99, now, now + 1], 100, now)).toEqual([now - 99, now]);
 });

@@ -48,7 +48,7 @@ it("an erasure cancels the deliveries of the contact's events, but not that of i
   expect(data.length).toBeGreaterThan(1);
 });
 
-it("no transaction tells of more than one contact, as each webhook gets a delivery of it", async () => {
+it("each transaction publishes it for at most one contact, as every webhook may get the event", async () => {
   const told: number[] = [];
   const storage = beforeCommits(memory(), (writes) => {
     told.push(writes.filter(tellsOfErasure).length);

@@ -137,7 +137,7 @@ it.each([
       await other.messages.redact(message.id);
     },
   ],
-])("%s in webchat during the reset leaves nothing without its contact", async (_, act) => {
+])("%s in webchat during the reset leaves no orphaned rows", async (_, act) => {
   const { clock, engine } = world();
   const storage = memory();
   const other = engine(storage);

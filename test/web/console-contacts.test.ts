@@ -1,4 +1,4 @@
-/** How the console names contacts, and what it keeps of those that were erased. */
+/** How the console names contacts, and that it hides those that were erased. */
 import type { APIResponse, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";

@@ -35,7 +35,7 @@ test("the hour after midnight is 0", () => {
   expect(timeOfDay(new Date(2026, 2, 2, 14, 5, 9))).toBe("14:05:09");
 });
 
-test("the beginning of a text has whole characters, at most so many", () => {
+test("the first characters of a text are whole, and at most as many as asked for", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, max) => {
       const shown = firstCharacters(text, max);

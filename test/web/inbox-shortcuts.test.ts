@@ -69,7 +69,7 @@ test("a reply is sent from its field, and not while the person types in another 
   expect(faults).toEqual([]);
 });
 
-test("Escape that drops what is composed leaves the field, its text and its list", async ({
+test("Escape that cancels the text of an input method keeps the field, its text and its list", async ({
   skip,
 }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);

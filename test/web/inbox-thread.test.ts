@@ -319,7 +319,8 @@ test("a message that is redacted loses its text without a reload, and so does th
   await page.goto(`${url}#/all/${conversation_id}`);
   await page.locator(".message", { hasText: "Card 4111" }).waitFor();
   await page.locator(".row", { hasText: "Card 4111" }).waitFor();
-  // After a lost connection, or a fault of its own, the page would read all that it shows again.
+  // The page can only read the message and its conversation. Otherwise, reading everything again
+  // after a lost connection could hide that the event is not handled.
   const own = [`/v1/messages/${id}`, `/v1/conversations/${conversation_id}`];
   await page.route(/\/desk\/(v1|session)/, (route) => {
     const { pathname } = new URL(route.request().url());

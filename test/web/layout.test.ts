@@ -369,7 +369,7 @@ test("an attempt whose answer was lost is not called refused once a look-up has 
   expect(await entries.count()).toBe(2);
 });
 
-test("the name of the person on their own machine has one line in both pages", async ({ skip }) => {
+test("the name of the local operator has one line in both pages", async ({ skip }) => {
   const engine = await startEngine();
   const { page } = await newTab(await chromium(skip), laptop);
   for (const mounted of [inboxHandler(engine), consoleHandler(engine)]) {

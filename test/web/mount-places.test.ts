@@ -7,7 +7,7 @@ import { engineOf, mountings, pageOf, siteOf } from "./pages.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 describe.each(mountings)("a page on $name", (mounting) => {
-  it("leads a person to the place in the page, and never elsewhere", async () => {
+  it("redirects a browser to the place in the page, and never to another origin", async () => {
     const site = await siteOf(pageOf(engineOf(), { authorize: () => null }), mounting);
     const person = { "Tidings-Page": null, Accept: "text/html,*/*;q=0.8" };
     const places = [

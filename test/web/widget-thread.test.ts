@@ -99,7 +99,7 @@ it("keeps the text of a redacted message away, also from pages and answers that 
   expect(thread.messages).toEqual([...messages(0, 7), withoutText, ...messages(8, 10)]);
 });
 
-it("drops what a page no longer has, and what came before it and may be redacted", () => {
+it("drops messages that a newer page no longer has, and earlier ones, which may be redacted", () => {
   const thread = new Thread();
   thread.showNewest(page(100), thread.shown);
   thread.addOlder(before(70), thread.cuts);

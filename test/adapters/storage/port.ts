@@ -1,4 +1,4 @@
-/** What tests do with the port of a storage, and what they expect of its errors. */
+/** Helpers of tests that use the port of a storage. */
 import { expect, onTestFinished } from "vitest";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 

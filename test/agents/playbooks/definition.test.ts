@@ -12,7 +12,7 @@ describe("a definition", () => {
   const steps: PlaybookStep[] = [send, ask];
   const made = playbookDefinitionOf({ name: "Some", steps });
 
-  it("has defaults, only questions have retries, and nothing is in it that was not given", () => {
+  it("has defaults, retries for questions only, and no other field that was not given", () => {
     expect(
       playbookDefinitionOf({ name: "Some", steps: [send, { ...ask, retries: undefined }] }),
     ).toStrictEqual({
@@ -24,7 +24,7 @@ describe("a definition", () => {
     });
   });
 
-  it("keeps in a change what is absent or undefined", () => {
+  it("keeps the fields that a change leaves out or sets to undefined", () => {
     const full = changedDefinition(made, { id: "pb_1", on_cancel: "ask", max_turns: 3 });
     expect(full).toStrictEqual({ ...made, on_cancel: "ask", max_turns: 3 });
     expect(changedDefinition(full, { id: "pb_1", name: undefined, description: "New" })).toEqual({

@@ -1,4 +1,4 @@
-/** What is said about the problems of a playbook. */
+/** The problems that are found in the steps of a playbook, and their messages. */
 import { describe, expect, it, test } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
 import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";

@@ -41,7 +41,7 @@ describe("positions in a log", () => {
     expect((await followed(two)).slice(0, 7)).toEqual(first);
   });
 
-  it("never show q before p < q, with concurrent writes of processes and host applications", async () => {
+  it("never show a position before a lower one, with concurrent writes of processes and host applications", async () => {
     const where = await database();
     const [one, two, reader] = [await opened(where), await opened(where), await opened(where)];
     const rounds = 40;
