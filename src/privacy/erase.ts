@@ -22,8 +22,9 @@ import { forgetVisitor } from "../webchat/index.ts";
 /**
  * Erases a contact and the contacts that were merged into it. The first transaction takes the
  * addresses and the contact away. From then on a message from an address makes a new contact, and
- * nothing new is stored about the old one. What was stored before is removed in chunks, and the
- * operation returns when all of it is removed. If the process ends early, jobs continue.
+ * nothing new is stored about the old one but the event `contact.erased`. What was stored before is
+ * removed in chunks, and the operation returns when all of it is removed. If the process ends
+ * early, jobs continue.
  *
  * These rows stay, without names, addresses or texts: counts; events and deliveries; the consents
  * of the addresses and the carrier's ids of inbound messages, under keyed hashes; and idempotency

@@ -11,7 +11,7 @@ const chromium = sharedChromium();
 
 const number = "+15005550001";
 
-/** A shop with a contact who has a name, and one who has none. An approval waits for the former. */
+/** A shop with two contacts. One has a name, and a run that waits for an approval. */
 async function shopWithContacts() {
   const { agents } = standard();
   const made = await newShop({ agents: { ...agents, actions: [refundAction(() => {})] } });

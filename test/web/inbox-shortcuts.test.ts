@@ -38,7 +38,7 @@ test("conversations that a person passes by with a key held down are not loaded"
   expect(faults).toEqual([]);
 });
 
-test("a reply is sent from its field, and not while the person types in another one or opens a link", async ({
+test("a reply is sent from its field, and not while the person types in another field or opens a link", async ({
   skip,
 }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
@@ -139,7 +139,7 @@ test("a list that a shortcut opened leaves the focus where it was", async ({ ski
   await expect
     .poll(async () => (await shop.conversations.get(id)).assignee)
     .toMatchObject({ id: "kim" });
-  // Whoever came from a button is there again.
+  // If an element had the focus before, it has the focus again.
   const row = page.locator(".row");
   await row.focus();
   await page.keyboard.press("s");

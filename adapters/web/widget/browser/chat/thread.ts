@@ -71,10 +71,11 @@ export class Thread {
   }
 
   /**
-   * Replaces the messages that were shown when the page of the newest messages was requested by
-   * this page. Messages between the two may be missing, and an earlier message may have been
-   * redacted meanwhile. Messages newer than the page stay. So do those within its time that arrived
-   * since the request. A state that arrived since the request is newer than that of the page.
+   * Shows the page of the newest messages in place of the messages that were shown when the page
+   * was requested. Messages between these and the page may be missing, and an earlier one may have
+   * been redacted meanwhile. Messages that are newer than the page stay. So do messages that
+   * arrived since the request and are newer than the oldest one of the page. A state that arrived
+   * since the request is newer than that of the page.
    */
   showNewest(
     { data, next_cursor, last_event_id, state }: WebchatMessagePage,
