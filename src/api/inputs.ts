@@ -6,6 +6,7 @@ import {
   inBody,
   inQuery,
   invalid,
+  maxErrors,
   parse,
   type Place,
   TidingsError,
@@ -41,7 +42,7 @@ export function commandInput<Input>(
 /** Commands take no query. */
 export function refuseQuery(query: Fields): void {
   const errors = Object.keys(query).map((name) => unknownField(inQuery([name]), name));
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.length > 0) throw invalid(errors.slice(0, maxErrors));
 }
 
 /** Combines path and query parameters. */

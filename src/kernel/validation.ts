@@ -7,7 +7,7 @@ import { nearestName } from "./text.ts";
 /** Converts a path into the parsed input to the place where the caller sent the field. */
 export type Place = (path: readonly PropertyKey[]) => FieldPlace;
 
-/** The maximum number of errors that one input has by its schema. */
+/** The maximum number of errors of an input. */
 export const maxErrors = 100;
 /** The maximum number of errors of an item of a batch or an import: one response has many items. */
 export const maxItemErrors = 20;
@@ -23,7 +23,7 @@ interface Origin {
 interface ParseOptions extends Origin {
   /** Errors that the caller already found. */
   readonly errors?: readonly FieldError[];
-  /** The maximum number of further errors that are reported. Default: `maxErrors`. */
+  /** The maximum number of errors that are reported, with those. Default: `maxErrors`. */
   readonly limit?: number;
 }
 
@@ -41,9 +41,9 @@ export function parse<Input>(
     // Each wrong entry of a map is an issue, so there can be very many.
     const issues = result.error.issues.slice(0, 2 * limit);
     const found = strictest(issues).flatMap((issue) => errorsOf(issue, origin));
-    throw invalid([...errors, ...found.slice(0, limit)]);
+    throw invalid([...errors, ...found].slice(0, limit));
   }
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.length > 0) throw invalid(errors.slice(0, limit));
   return result.data;
 }
 

@@ -61,6 +61,19 @@ it("are at most 100, whatever is wrong", async () => {
     const answer = await call(engine.api, { method: "POST", path: "/v1/messages", key, raw });
     expect(jsonOf(answer)).toHaveProperty("errors.length", 100);
   }
+  const query = Array.from({ length: 300 }, (_, i) => `p${i}=1`).join("&");
+  const queries = [
+    call(engine.api, { method: "POST", path: `/v1/messages?${query}`, key, body: hello }),
+    call(engine.api, {
+      method: "POST",
+      path: `/v1/contacts/import?${query}`,
+      key,
+      headers: ["Content-Type", "application/x-ndjson"],
+    }),
+  ];
+  for (const answer of await Promise.all(queries)) {
+    expect(jsonOf(answer)).toHaveProperty("errors.length", 100);
+  }
 });
 
 it("name no field that the request does not have", async () => {
