@@ -96,24 +96,24 @@ function parsed(line: Uint8Array, depth: number): unknown {
 const tooLong = (bytes: number): TidingsError =>
   new TidingsError("body_too_large", `The line is longer than ${bytes} bytes.`);
 
-/**
- * The maximum number of characters of all imports that may wait to be read: about 700,000 reports
- * of valid rows, or 30,000 of rows with 20 errors.
- */
+/** Characters of all imports that may wait to be read. */
 const maxUnread = 64 * 1_024 * 1_024;
-/**
- * The number of characters of one import that may wait in any case, so that other imports cannot
- * hold up its first rows.
- */
+/** Characters of one import that may always wait, so that others cannot hold up its first rows. */
 const ownUnread = 64 * 1_024;
 
-/** How many characters of the reports of all imports wait to be read. */
+/** How much of the reports of all imports waits to be read. */
 export class UnreadReports {
   #characters = 0;
   readonly #wakes: (() => void)[] = [];
 
-  get isFull(): boolean {
-    return this.#characters > maxUnread;
+  /**
+   * Whether an import must wait until a reader takes lines. It may fill half of what the others have
+   * left, so that an import that nobody reads leaves room for those that begin later. Alone, it may
+   * fill half of all: about 300,000 reports of valid rows, or a few thousand of rows with every
+   * possible error.
+   */
+  isFullFor(own: number): boolean {
+    return own > ownUnread && own > maxUnread - this.#characters;
   }
 
   add(characters: number): void {
@@ -143,8 +143,8 @@ interface ReportOptions {
  * Yields a line for each report, then `{"result": …}`, or `{"error": …}` with the problem that
  * ended the work. The work continues while the client reads nothing: many clients read the response
  * only after they have sent the whole request, and waiting for them would deadlock. Unread lines
- * are buffered up to a limit that several imports of mostly valid rows do not reach together.
- * Beyond it, the work waits until a client reads.
+ * are buffered up to a limit that a few imports of mostly valid rows do not reach together. Beyond it,
+ * the work waits for the readers.
  */
 export async function* reportLines(
   reports: AsyncGenerator<unknown, unknown>,
@@ -215,7 +215,7 @@ class UnreadLines {
 
   /** Whether the work has to wait until a reader takes lines. */
   get isFull(): boolean {
-    return !this.#isLeft && this.#size > ownUnread && this.#ofAll.isFull;
+    return !this.#isLeft && this.#ofAll.isFullFor(this.#size);
   }
 
   /** Waits for lines and takes all of them. Returns undefined after the last. */

@@ -168,7 +168,7 @@ async function readAll(socket: Socket): Promise<RawAnswer> {
 }
 
 describe("unread reports", () => {
-  /** A report of 10,000 characters, so that a few thousand reach the limit. */
+  /** The largest reports: each of 100 fields is invalid. */
   const large = { errors: Array.from({ length: 100 }, () => "x".repeat(100)) };
   const options = (unread = new UnreadReports()) =>
     ({ request_id: "req_1", failed: () => {}, unread }) as const;
@@ -193,24 +193,30 @@ describe("unread reports", () => {
     expect([made, seen]).toEqual([count, count + 1]);
   });
 
-  it("of all imports together have that limit, and the others continue when one reader leaves", async () => {
+  /** Three imports of `rows` rows each, and how many reports each has made. */
+  function threeImports(rows: number) {
     const unread = new UnreadReports();
     const counts = [{ made: 0 }, { made: 0 }, { made: 0 }];
     const imports = counts.map((count) => {
       const work = async function* (): AsyncGenerator<object, string> {
-        for (; count.made < 3_000; count.made++) yield large;
+        for (; count.made < rows; count.made++) yield large;
         return "all";
       };
       return reportLines(work(), options(unread));
     });
     const settled = async (): Promise<number> => {
+      const total = (): number => counts.reduce((sum, { made }) => sum + made, 0);
       for (let last = -1; last !== total();) {
         last = total();
         for (let i = 0; i < 10_000; i++) await Promise.resolve();
       }
       return total();
     };
-    const total = (): number => counts.reduce((sum, { made }) => sum + made, 0);
+    return { unread, counts, imports, settled };
+  }
+
+  it("of all imports together have that limit, and others continue when one is read", async () => {
+    const { unread, counts, imports, settled } = threeImports(3_000);
     for (const each of imports) await each.next();
     const before = await settled();
     expect(before).toBeLessThan(8_000);
@@ -218,7 +224,16 @@ describe("unread reports", () => {
     expect(await settled()).toBeGreaterThan(before);
     for (const each of imports.slice(1)) for await (const _ of each);
     expect(counts.slice(1)).toEqual([{ made: 3_000 }, { made: 3_000 }]);
-    expect(unread.isFull).toBe(false);
+    expect(unread.isFullFor(60 * 1_024 * 1_024), "Nothing waits.").toBe(false);
+  });
+
+  it("of imports that nobody reads leave room for those of an import that begins later", async () => {
+    const { counts, imports, settled } = threeImports(10_000);
+    for (const each of imports) {
+      await each.next();
+      await settled();
+    }
+    expect(counts.at(-1)?.made).toBeGreaterThan(500);
   });
 
   it("block nothing after their reader has disconnected", async () => {
