@@ -139,7 +139,10 @@ describe("with consent by sender, an agent", () => {
     expect(answers).toMatchObject([{ from: second, body: "From noon to ten." }]);
   });
 
-  test("sends the text of an approved run of a trigger from a number without an opt-out", async () => {
+  test.each([
+    ["has opted out of the other one", "STOP"],
+    ["was answered from the other one", "When?"],
+  ])("sends all texts of a triggered run from the number that the contact saw last, also if the contact %s", async (_, last) => {
     const pay = action({
       name: "pay_out",
       description: "Pays out.",
@@ -154,6 +157,7 @@ describe("with consent by sender, an agent", () => {
         {
           name: "Refund",
           steps: [
+            { id: "ask", type: "send", text: "One moment." },
             { id: "pay", type: "run", action: pay.name, args: {} },
             { id: "tell", type: "send", text: "You get {{pay.sum}}." },
           ],
@@ -164,15 +168,19 @@ describe("with consent by sender, an agent", () => {
     await engine.senders.create({ address: second, channels: ["sms"], transport: "sandbox" });
     const { contact_id } = await engine.sandbox.inbound({ from: visitor, to: own, body: "Hello" });
     await pass();
+    await engine.sandbox.inbound({ from: visitor, to: own, body: last });
+    await pass();
     await engine.messages.send({ to: visitor, from: second, body: "We have moved." });
-    await engine.sandbox.inbound({ from: visitor, to: own, body: "STOP" });
     const [playbook_id = ""] = agent.playbook_ids;
     const { id } = await engine.agents.trigger(agent.id, { contact_id, playbook_id });
     await pass();
     await engine.agents.approve(agent.id, id, { decision: "approve" });
     await pass();
     expect((await runs()).at(-1)).toMatchObject({ status: "completed" });
-    expect((await thread()).at(-1)).toMatchObject({ from: second, body: "You get 7." });
+    expect((await thread()).slice(-2)).toMatchObject([
+      { from: second, body: "One moment." },
+      { from: second, body: "You get 7." },
+    ]);
   });
 
   test("does not answer from another number after an opt-out from the one that was asked", async () => {

@@ -75,13 +75,13 @@ async function conclude(
   const author = { type: "agent", id: run.agent_id } as const;
   const { text } = outcome;
   // A run that continues after an approval answers no new messages. Its reply answers the latest
-  // ones.
-  const asked = run.resumed ? await latestQuestions(tx, current.conversation) : answers;
-  // If every address has opted out since the turn began, the reply is to the last message, and the
-  // opt-out refuses it. The text of a run from a trigger then goes where a message of the host
-  // application would go, because the run answers no message.
-  const refused = run.request === null ? asked.at(-1) : undefined;
-  const reply = { text, answers: (await messageToAnswer(tx, asked)) ?? refused };
+  // ones. A run from a trigger answers none: its texts go where a message of the host application
+  // would go.
+  const continues = run.resumed && run.request === null;
+  const asked = continues ? await latestQuestions(tx, current.conversation) : answers;
+  // If every address has opted out since the turn began, the last message is answered, and the
+  // opt-out refuses the reply.
+  const reply = { text, answers: (await messageToAnswer(tx, asked)) ?? asked.at(-1) };
   const sent = await sendAs(tx, current.conversation, author, reply, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
