@@ -39,7 +39,7 @@ export const contactUpdatedDataSchema = z
 
 export const contactUpdated = defineEvent("contact.updated", contactUpdatedDataSchema);
 
-/** A contact was erased. Erase it from your copies, too. */
+/** The history of an erased contact has been removed. Erase the contact from your copies, too. */
 export interface ContactErasedData {
   /** The contact. It no longer exists. */
   readonly contact_id: ContactId;
@@ -47,7 +47,9 @@ export interface ContactErasedData {
 
 export const contactErasedDataSchema = z
   .strictObject({ contact_id: ids.contact.describe("The contact. It no longer exists.") })
-  .describe("A contact was erased. Erase it from your copies, too.");
+  .describe(
+    "The history of an erased contact has been removed. Erase the contact from your copies, too.",
+  );
 
 export const contactErased = defineEvent("contact.erased", contactErasedDataSchema);
 

@@ -75,8 +75,9 @@ export interface EventMap {
   /** A contact's data or addresses changed: by the API, an import, a merge or a webchat session. */
   readonly "contact.updated": ContactUpdatedData;
   /**
-   * A contact was erased, or had been merged into a contact that was erased. Erase it from your
-   * copies, too. Other events of the contact may arrive after this one.
+   * The history of an erased contact has been removed. Each contact that was merged into it has an
+   * event of its own. Erase the contact from your copies, too, and ignore its earlier events if they
+   * arrive after this one.
    */
   readonly "contact.erased": ContactErasedData;
   /** An address opted out. */
