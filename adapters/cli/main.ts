@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The command `tidings`. Each command is in a file of its own, which is loaded when it is run. */
-import { enableCompileCache } from "node:module";
 import { nearestName } from "../../src/kernel/index.ts";
 import { version } from "./about.ts";
 import type { Command } from "./command.ts";
@@ -97,8 +96,8 @@ function hideSqliteWarning(): void {
 }
 
 // Node keeps the compiled code in the temporary folder. The next command that loads the engine then
-// starts sooner.
-enableCompileCache();
+// starts sooner. A static import would fail on an old Node before the check of its version.
+process.getBuiltinModule("node:module").enableCompileCache();
 hideSqliteWarning();
 try {
   await run(process.argv.slice(2));
