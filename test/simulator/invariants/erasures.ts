@@ -1,8 +1,12 @@
 import { contacts } from "../../../src/contacts/rows.ts";
-import { conversationById, notes } from "../../../src/conversations/rows.ts";
+import { conversationById, conversations, notes } from "../../../src/conversations/rows.ts";
+import { events } from "../../../src/events/rows.ts";
+import { observations } from "../../../src/observations/rows.ts";
+import { messageScores } from "../../../src/sentiment/rows.ts";
 import { agentSessions } from "../../../src/agents/rows.ts";
 import { attempts, messageById, messages } from "../../../src/messages/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
+import type { Collection } from "../../../src/ports/collection.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import { schema } from "../../../src/modules.ts";
 import type { Invariant, Violation } from "../invariant.ts";
@@ -115,6 +119,51 @@ export const erasedDataGone: Invariant = {
           })),
           ...leftovers(),
         ];
+      },
+    };
+  },
+};
+
+/** The rows that name their contact. Rows about a conversation go with it. */
+const historyTables: readonly Collection<{ readonly contact_id: string | null }>[] = [
+  messages,
+  conversations,
+  messageScores,
+  observations,
+  events,
+];
+
+export const erasureToldOnce: Invariant = {
+  name: "One event tells of the erasure of each contact, when nothing is stored about it any more.",
+  check({ database, history }) {
+    const told = new Set<string>();
+    return {
+      *commit(engine, writes) {
+        const tells = insertedRows(writes, events).filter(({ type }) => type === "contact.erased");
+        for (const { data } of tells) {
+          const { contact_id } = data as { contact_id: string };
+          const about = [contact_id];
+          if (told.has(contact_id) || !history.isErased(contact_id)) {
+            yield { about, description: `${engine} told wrongly of an erasure of ${contact_id}` };
+          }
+          told.add(contact_id);
+        }
+        for (const table of historyTables) {
+          const rows = tells.length > 0 ? allRows(database, table) : writtenRows(writes, table);
+          for (const row of rows) {
+            const { contact_id } = row;
+            if (contact_id === null || !told.has(contact_id)) continue;
+            yield {
+              about: [contact_id],
+              description: `the erasure of ${contact_id} was told, but ${table.name} has ${JSON.stringify(row)}`,
+            };
+          }
+        }
+      },
+      async end() {
+        return history.erased
+          .filter((id) => !told.has(id))
+          .map((id) => ({ about: [id], description: `no event told of the erasure of ${id}` }));
       },
     };
   },

@@ -29,7 +29,12 @@ import {
   snoozeEndsOnTime,
   unreadCounted,
 } from "./conversations.ts";
-import { erasedDataGone, nothingSentToErased, redactedTextGone } from "./erasures.ts";
+import {
+  erasedDataGone,
+  erasureToldOnce,
+  nothingSentToErased,
+  redactedTextGone,
+} from "./erasures.ts";
 import { handlerChangesAllowed, handOffEventOnce } from "./hand-offs.ts";
 import { activityMovesForward, inboxMatchesRows } from "./inbox.ts";
 import { messageEventsInOrder, timelineComplete, usageCounted } from "./message-events.ts";
@@ -112,6 +117,7 @@ export const invariants: readonly Invariant[] = [
   mergesComplete,
   searchFinds,
   erasedDataGone,
+  erasureToldOnce,
   redactedTextGone,
   nothingSentToErased,
   optOutsRespected,
