@@ -100,6 +100,8 @@ const tooLong = (bytes: number): TidingsError =>
 const maxUnread = 64 * 1_024 * 1_024;
 /** Characters of one import that may always wait, so that others cannot hold up its first rows. */
 const ownUnread = 64 * 1_024;
+/** About how many characters a reader takes at once. While it writes them, they are not counted. */
+const chunkLength = 64 * 1_024;
 
 /** How much of the reports of all imports waits to be read. */
 export class UnreadReports {
@@ -188,7 +190,8 @@ async function writeReports(
 /** Lines between the work that writes them and the reader. */
 class UnreadLines {
   readonly #ofAll: UnreadReports;
-  #lines: string[] = [];
+  /** The lines, in chunks. */
+  #chunks: string[] = [];
   #size = 0;
   #hasEnded = false;
   #isLeft = false;
@@ -201,7 +204,9 @@ class UnreadLines {
   push(value: unknown): void {
     if (this.#isLeft) return;
     const line = `${JSON.stringify(value)}\n`;
-    this.#lines.push(line);
+    const last = this.#chunks.at(-1) ?? "";
+    if (last === "" || last.length + line.length > chunkLength) this.#chunks.push(line);
+    else this.#chunks[this.#chunks.length - 1] = last + line;
     this.#size += line.length;
     this.#ofAll.add(line.length);
     this.#wakeReader();
@@ -218,28 +223,29 @@ class UnreadLines {
     return !this.#isLeft && this.#ofAll.isFullFor(this.#size);
   }
 
-  /** Waits for lines and takes all of them. Returns undefined after the last. */
+  /** Waits for lines and takes a chunk of them. Returns undefined after the last. */
   async take(): Promise<string | undefined> {
-    while (this.#lines.length === 0) {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) {
+        this.#remove(chunk.length);
+        return chunk;
+      }
       if (this.#hasEnded) return undefined;
       await new Promise<void>((resolve) => (this.#wakeReader = resolve));
     }
-    const text = this.#lines.join("");
-    this.#clear();
-    return text;
   }
 
   /** Nobody reads any more. */
   leave(): void {
     this.#isLeft = true;
-    this.#clear();
+    this.#chunks = [];
+    this.#remove(this.#size);
   }
 
-  #clear(): void {
-    const size = this.#size;
-    this.#lines = [];
-    this.#size = 0;
-    this.#ofAll.remove(size);
+  #remove(characters: number): void {
+    this.#size -= characters;
+    this.#ofAll.remove(characters);
   }
 
   get isLeft(): boolean {

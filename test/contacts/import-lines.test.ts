@@ -236,6 +236,15 @@ describe("unread reports", () => {
     expect(counts.at(-1)?.made).toBeGreaterThan(500);
   });
 
+  it("count until the client reads them, so that no slow client holds more than the limit", async () => {
+    const { imports, settled } = threeImports(10_000);
+    const [slow] = imports;
+    await slow?.next();
+    const before = await settled();
+    await slow?.next();
+    expect((await settled()) - before).toBeLessThan(50);
+  });
+
   it("block nothing after their reader has disconnected", async () => {
     let isReturned = false;
     const work = async function* (): AsyncGenerator<object, string> {
