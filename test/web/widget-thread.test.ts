@@ -109,3 +109,15 @@ it("drops messages that a newer page no longer has, and earlier ones, which may 
   expect(thread.messages).toEqual([...messages(72, 90), ...messages(91, 102)]);
   expect(thread.older).toBe("72");
 });
+
+it("leaves out a page that was read before the one that is shown", () => {
+  const thread = new Thread();
+  thread.showNewest(page(10), thread.shown);
+  const { shown } = thread;
+  const { data, ...rest } = page(11);
+  const redacted = data.map((each) => (each.id === message(7).id ? { ...each, body: null } : each));
+  thread.showNewest({ ...rest, data: redacted }, shown);
+  // It was requested before the other page, and comes after it.
+  thread.showNewest(page(10), shown);
+  expect(thread.messages).toEqual(redacted.toReversed());
+});

@@ -26,6 +26,8 @@ export class Thread {
   #changes = 0;
   /** Where earlier messages continue. Null if there are none. */
   older: string | null = null;
+  /** The number up to which the page of the newest messages that is shown had all. */
+  #pageNumber = 0;
   /** How often messages were dropped. An older page that was requested before does not fit. */
   cuts = 0;
   /**
@@ -76,11 +78,17 @@ export class Thread {
    * been redacted meanwhile. Messages that are newer than the page stay. So do messages that
    * arrived since the request and are newer than the oldest one of the page. A state that arrived
    * since the request is newer than that of the page.
+   *
+   * A page that the server read before one that is shown may arrive after it. It has nothing new and
+   * may have texts that were redacted meanwhile, so it is left out.
    */
   showNewest(
     { data, next_cursor, last_event_id, state }: WebchatMessagePage,
     { ids, changes }: Shown,
   ): void {
+    const number = Number(last_event_id ?? 0);
+    if (number < this.#pageNumber) return;
+    this.#pageNumber = number;
     const [newest = "", oldest = ""] = [data[0], data.at(-1)].map((each) => each && placeOf(each));
     this.messages = this.messages.filter((each) => {
       const place = placeOf(each);
@@ -89,7 +97,7 @@ export class Thread {
     this.older = next_cursor;
     this.cuts++;
     this.add(data);
-    this.number = Math.max(this.number, Number(last_event_id ?? 0));
+    this.number = Math.max(this.number, number);
     if (changes === this.#changes) this.#state = state;
   }
 
@@ -107,6 +115,7 @@ export class Thread {
     this.cuts++;
     this.messages = [];
     this.number = 0;
+    this.#pageNumber = 0;
     this.older = null;
     this.#state = noState;
   }
