@@ -124,3 +124,28 @@ test("an erased contact leaves the phone, the message, the event and the consent
     await expect.poll(() => textOf(each)).not.toMatch(/kumquats|Keller|500 ?555 ?0001/);
   }
 });
+
+test("an erased contact leaves a message that gets no events, once it is read again", async ({
+  skip,
+}) => {
+  const { engine, shop } = await newShop();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "events:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url, stop, restart } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const to = "+15005550001";
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const { id, contact_id } = await shop.messages.send({ to, body: "Here are kumquats.", send_at });
+  await page.goto(`${url}#/messages/${id}`);
+  await page.getByText("kumquats").first().waitFor();
+  await shop.contacts.erase(contact_id);
+  // A request of the page fails, and then the server is back.
+  await page.getByRole("button", { name: "Cancel the message" }).click();
+  stop();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel the message" }).click();
+  await page.locator(".banner").waitFor();
+  restart();
+  await page.getByText("The contact of this message was erased").waitFor();
+  expect(await textOf(page)).not.toContain("kumquats");
+});

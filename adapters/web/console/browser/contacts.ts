@@ -8,7 +8,7 @@ import type {
   Event,
   Page,
 } from "../../../../src/index.ts";
-import { api, may, shownAddress } from "../../shared/browser/index.ts";
+import { api, ApiError, type Loaded, may, shownAddress } from "../../shared/browser/index.ts";
 import type { PagedRows } from "./paged.ts";
 
 /** The contacts that the console knows, by the ids of their conversations. */
@@ -44,6 +44,18 @@ export function shownContact(conversationId: string | null): string {
 
 /** Whether the contact or the conversation with this id was erased. */
 export const isErased = (id: string | null | undefined): boolean => erased.value.has(id ?? "");
+
+/**
+ * Whether what a page shows was erased with its contact. The server no longer has it then, which
+ * also tells of an erasure whose event was missed. `idOf` returns the id of its contact or
+ * conversation.
+ */
+export const isErasedSince = <Data>(
+  { data, error }: Loaded<Data>,
+  idOf: (data: Data) => string | null,
+): boolean =>
+  data !== undefined &&
+  (isErased(idOf(data)) || (error instanceof ApiError && error.status === 404));
 
 /**
  * Returns a list without the rows of erased contacts. `idOf` returns the id of a row's contact or

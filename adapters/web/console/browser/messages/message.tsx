@@ -18,7 +18,7 @@ import {
   timeNow,
   toast,
 } from "../../../shared/browser/index.ts";
-import { contactOf, isErased, nameOf, useContactOf } from "../contacts.ts";
+import { contactOf, isErasedSince, nameOf, useContactOf } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { AsJson } from "../parts/json.tsx";
@@ -60,10 +60,11 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
     },
     onGap: refresh,
   });
-  const { data, error } = resource.state.value;
+  const state = resource.state.value;
+  const { data, error } = state;
   useContactOf(data?.message.conversation_id);
   const back = { href: linkTo(["messages"]), label: t("messages") };
-  if (isErased(data?.message.contact_id)) {
+  if (isErasedSince(state, ({ message }) => message.contact_id)) {
     return (
       <PageView title={t("message")} back={back}>
         <EmptyState title={t("messageErased")} />

@@ -1,8 +1,8 @@
 /** Runs that are shown while they happen. */
 import { useEffect, useMemo } from "preact/hooks";
 import type { Run } from "../../../../../../src/index.ts";
-import { api, ApiError, type Loaded, Resource } from "../../../../shared/browser/index.ts";
-import { isErased } from "../../contacts.ts";
+import { api, type Loaded, Resource } from "../../../../shared/browser/index.ts";
+import { isErasedSince } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
 
 /** How often a run that has not ended is read again. */
@@ -14,9 +14,8 @@ export const runPath = (agentId: string, id: string): string =>
   `v1/agents/${encodeURIComponent(agentId)}/runs/${encodeURIComponent(id)}`;
 
 /** Whether the run was shown, and its contact has been erased since. */
-export const isErasedRun = ({ data, error }: Loaded<Run>): boolean =>
-  data !== undefined &&
-  (isErased(data.conversation_id) || (error instanceof ApiError && error.status === 404));
+export const isErasedRun = (state: Loaded<Run>): boolean =>
+  isErasedSince(state, ({ conversation_id }) => conversation_id);
 
 /** A run. It is read again until it has ended. Without the ids, nothing is read. */
 export function useRun(agentId: string | undefined, id: string | undefined): Resource<Run> {
