@@ -28,6 +28,13 @@ const tooWide = `["ltr", "rtl"].flatMap((direction) => {
   return faults;
 })`;
 
+/** Texts whose lines are too low: where the end is left out, so is the lower part of a g. */
+const cut = `[...document.querySelectorAll("body :not(select)")].filter((each) => {
+  const { textOverflow, lineHeight, fontSize } = getComputedStyle(each);
+  return textOverflow === "ellipsis" && each.checkVisibility() &&
+    parseFloat(lineHeight) < 1.2 * parseFloat(fontSize);
+}).map((each) => [each.localName, each.className, each.textContent].join(" "))`;
+
 /** Goes to a place of the page, such as `#/messages`. */
 export const show = (page: Page, place: string): Promise<unknown> =>
   page.evaluate(`location.hash = ${JSON.stringify(place)}`);
@@ -40,7 +47,8 @@ const looks = [
 
 /**
  * Looks at a page in both schemes, on a small screen and on a large one. Returns what axe finds, what
- * does not fit the width in either direction of writing, and what is no text although it should be.
+ * does not fit the width in either direction of writing, what is cut, and what is no text although
+ * it should be.
  */
 export async function faultsOf(page: Page): Promise<unknown[]> {
   const found: unknown[] = [];
@@ -50,6 +58,9 @@ export async function faultsOf(page: Page): Promise<unknown[]> {
     found.push(...((await accessibilityFaults(page)) as unknown[]));
     for (const each of await page.evaluate<string[]>(tooWide)) {
       found.push(`too wide on ${width} px: ${each}`);
+    }
+    for (const each of await page.evaluate<string[]>(cut)) {
+      found.push(`cut on ${width} px: ${each}`);
     }
   }
   return [...found, ...(await page.evaluate<string[]>(active))];
