@@ -78,6 +78,30 @@ test("a person who may not read conversations sees the numbers of contacts", asy
   expect(faults).toEqual([]);
 });
 
+test("contacts that are not among the latest are not asked for again with each event", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await shopWithContacts();
+  const receive = (i: number) =>
+    shop.sandbox.inbound({ from: `+1500555${1000 + i}`, body: `Message ${i}` });
+  // As many as the page reads, so that the contact of the approval is not among them.
+  for (let i = 0; i < 100; i++) await receive(i);
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const asked = { runs: 0, contacts: 0 };
+  page.on("request", (request) => {
+    if (request.url().includes("/runs?")) asked.runs++;
+    if (request.url().includes("v1/conversations")) asked.contacts++;
+  });
+  await page.goto(`${url}#/agents`);
+  await row(page, "refund").waitFor();
+  for (const times of [2, 3]) {
+    await receive(times);
+    await expect.poll(() => asked.runs).toBeGreaterThanOrEqual(times);
+  }
+  expect(asked.contacts).toBe(1);
+});
+
 /**
  * Gives the first response to each of these requests again and again, like one that was read before
  * an erasure and arrives after it.

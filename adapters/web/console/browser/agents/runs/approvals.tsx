@@ -83,7 +83,7 @@ const refreshDelayMs = 400;
 /** A table of the runs that wait for a decision. Nothing if there are none. */
 export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Element | null {
   const ids = agents.slice(0, maxAgentsRead).map(({ id }) => id);
-  const waiting = useMemo(
+  const waiting: Resource<readonly Run[]> = useMemo(
     () =>
       new Resource<readonly Run[]>(async (signal) => {
         const query = { status: "awaiting_approval", limit: 20 };
@@ -91,7 +91,10 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
           ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
         );
         const runs = pages.flatMap(({ data }) => data);
-        const isKnown = runs.every(({ conversation_id: of }) => of === null || contactOf(of));
+        // Each event reads the runs again. Contacts that were not found once are not asked for again.
+        const before = new Set(waiting.state.peek().data?.map(({ id }) => id));
+        const added = runs.filter(({ id }) => !before.has(id));
+        const isKnown = added.every(({ conversation_id: of }) => of === null || contactOf(of));
         if (!isKnown) await readContacts(signal);
         return runs;
       }),
