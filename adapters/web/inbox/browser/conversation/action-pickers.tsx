@@ -100,8 +100,8 @@ export function LabelPicker({ row, anchor, onClose }: PickerProps): JSX.Element 
         isChosen: row.labels.includes(label),
       }))}
       propose={(typed) => {
-        if (known.has(typed) || row.labels.length >= maxLabels) return undefined;
         const name = firstCharacters(typed, maxLabel);
+        if (known.has(name) || row.labels.length >= maxLabels) return undefined;
         return { id: name, label: t("labelNew", { name }) };
       }}
       onPick={(label) => {
