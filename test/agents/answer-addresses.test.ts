@@ -142,46 +142,53 @@ describe("with consent by sender, an agent", () => {
   test.each([
     ["has opted out of the other one", "STOP"],
     ["was answered from the other one", "When?"],
-  ])("sends all texts of a triggered run from the number that the contact saw last, also if the contact %s", async (_, last) => {
-    const pay = action({
-      name: "pay_out",
-      description: "Pays out.",
-      input: z.object({}),
-      risk: "approval",
-      idempotent: true,
-      execute: () => ({ sum: 7 }),
-    });
-    const { engine, agent, pass, runs, thread } = await agency(memory(), {
-      actions: [pay],
-      playbooks: [
-        {
-          name: "Refund",
-          steps: [
-            { id: "ask", type: "send", text: "One moment." },
-            { id: "pay", type: "run", action: pay.name, args: {} },
-            { id: "tell", type: "send", text: "You get {{pay.sum}}." },
-          ],
-        },
-      ],
-      options: { consent: { scope: "sender" } },
-    });
-    await engine.senders.create({ address: second, channels: ["sms"], transport: "sandbox" });
-    const { contact_id } = await engine.sandbox.inbound({ from: visitor, to: own, body: "Hello" });
-    await pass();
-    await engine.sandbox.inbound({ from: visitor, to: own, body: last });
-    await pass();
-    await engine.messages.send({ to: visitor, from: second, body: "We have moved." });
-    const [playbook_id = ""] = agent.playbook_ids;
-    const { id } = await engine.agents.trigger(agent.id, { contact_id, playbook_id });
-    await pass();
-    await engine.agents.approve(agent.id, id, { decision: "approve" });
-    await pass();
-    expect((await runs()).at(-1)).toMatchObject({ status: "completed" });
-    expect((await thread()).slice(-2)).toMatchObject([
-      { from: second, body: "One moment." },
-      { from: second, body: "You get 7." },
-    ]);
-  });
+  ])(
+    "sends all texts of a triggered run from the number that the contact saw last, also if the contact %s",
+    async (_, last) => {
+      const pay = action({
+        name: "pay_out",
+        description: "Pays out.",
+        input: z.object({}),
+        risk: "approval",
+        idempotent: true,
+        execute: () => ({ sum: 7 }),
+      });
+      const { engine, agent, pass, runs, thread } = await agency(memory(), {
+        actions: [pay],
+        playbooks: [
+          {
+            name: "Refund",
+            steps: [
+              { id: "ask", type: "send", text: "One moment." },
+              { id: "pay", type: "run", action: pay.name, args: {} },
+              { id: "tell", type: "send", text: "You get {{pay.sum}}." },
+            ],
+          },
+        ],
+        options: { consent: { scope: "sender" } },
+      });
+      await engine.senders.create({ address: second, channels: ["sms"], transport: "sandbox" });
+      const { contact_id } = await engine.sandbox.inbound({
+        from: visitor,
+        to: own,
+        body: "Hello",
+      });
+      await pass();
+      await engine.sandbox.inbound({ from: visitor, to: own, body: last });
+      await pass();
+      await engine.messages.send({ to: visitor, from: second, body: "We have moved." });
+      const [playbook_id = ""] = agent.playbook_ids;
+      const { id } = await engine.agents.trigger(agent.id, { contact_id, playbook_id });
+      await pass();
+      await engine.agents.approve(agent.id, id, { decision: "approve" });
+      await pass();
+      expect((await runs()).at(-1)).toMatchObject({ status: "completed" });
+      expect((await thread()).slice(-2)).toMatchObject([
+        { from: second, body: "One moment." },
+        { from: second, body: "You get 7." },
+      ]);
+    },
+  );
 
   test("does not answer from another number after an opt-out from the one that was asked", async () => {
     const { say, pass, thread, runs } = await asked(second, own);
