@@ -95,9 +95,6 @@ function hideSqliteWarning(): void {
   });
 }
 
-// Node keeps the compiled code in the temporary folder. The next command that loads the engine then
-// starts sooner. A static import would fail on an old Node before the check of its version.
-process.getBuiltinModule("node:module").enableCompileCache();
 hideSqliteWarning();
 try {
   await run(process.argv.slice(2));

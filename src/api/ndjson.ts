@@ -96,23 +96,26 @@ function parsed(line: Uint8Array, depth: number): unknown {
 const tooLong = (bytes: number): TidingsError =>
   new TidingsError("body_too_large", `The line is longer than ${bytes} bytes.`);
 
-/** Characters of all imports that may wait to be read. */
+/** The maximum number of characters of all imports that may wait to be read. */
 const maxUnread = 64 * 1_024 * 1_024;
-/** Characters of one import that may always wait, so that others cannot hold up its first rows. */
+/**
+ * The number of characters of one import that may wait in any case, so that other imports cannot
+ * hold up its first rows.
+ */
 const ownUnread = 64 * 1_024;
-/** About how many characters a reader takes at once. While it writes them, they are not counted. */
+/** About how many characters a reader takes at once. They do not count while it writes them. */
 const chunkLength = 64 * 1_024;
 
-/** How much of the reports of all imports waits to be read. */
+/** How many characters of the reports of all imports wait to be read. */
 export class UnreadReports {
   #characters = 0;
   readonly #wakes: (() => void)[] = [];
 
   /**
    * Whether an import must wait until a reader takes lines. It may fill half of what the others have
-   * left, so that an import that nobody reads leaves room for those that begin later. Alone, it may
-   * fill half of all: about 300,000 reports of valid rows, or a few thousand of rows with every
-   * possible error.
+   * left, so that an import that nobody reads leaves room for those that begin later. If there is no
+   * other, it may fill half of all: about 350,000 reports of valid rows, or 15,000 of rows with 20
+   * errors.
    */
   isFullFor(own: number): boolean {
     return own > ownUnread && own > maxUnread - this.#characters;
@@ -145,8 +148,8 @@ interface ReportOptions {
  * Yields a line for each report, then `{"result": …}`, or `{"error": …}` with the problem that
  * ended the work. The work continues while the client reads nothing: many clients read the response
  * only after they have sent the whole request, and waiting for them would deadlock. Unread lines
- * are buffered up to a limit that a few imports of mostly valid rows do not reach together. Beyond it,
- * the work waits for the readers.
+ * are buffered up to a limit that a few imports of mostly valid rows do not reach together. Beyond
+ * it, the work waits until a client reads.
  */
 export async function* reportLines(
   reports: AsyncGenerator<unknown, unknown>,

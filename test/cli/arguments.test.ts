@@ -1,7 +1,6 @@
-import { readdir } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Command } from "../../adapters/cli/command.ts";
 import { dev } from "../../adapters/cli/dev/command.ts";
 import { events } from "../../adapters/cli/events/command.ts";
@@ -32,15 +31,6 @@ test("--version prints the version of the package alone", async () => {
     output: "0.1.0\n",
     errors: "",
   });
-});
-
-test("the compiled code of a command is kept for the next one", async () => {
-  const folder = await scratch();
-  onTestFinished(() => void vi.unstubAllEnvs());
-  vi.stubEnv("TMPDIR", folder);
-  vi.stubEnv("NODE_COMPILE_CACHE", undefined);
-  await finished(folder, "keys", "--help");
-  expect(await readdir(folder)).toEqual(["node-compile-cache"]);
 });
 
 test("wrong arguments get the usage on the standard error and status 2", async () => {
