@@ -112,10 +112,10 @@ export class UnreadReports {
   readonly #wakes: (() => void)[] = [];
 
   /**
-   * Whether an import must wait until a reader takes lines. It may fill half of what the others have
-   * left, so that an import that nobody reads leaves room for those that begin later. If there is no
-   * other, it may fill half of all: about 350,000 reports of valid rows, or 15,000 of rows with 20
-   * errors.
+   * Whether an import must wait until a reader takes lines. It may fill half of what the others
+   * have left, so that an import that nobody reads leaves room for those that begin later. If there
+   * is no other, it may fill half of all: about 350,000 reports of valid rows, or 15,000 of rows
+   * with 20 errors.
    */
   isFullFor(own: number): boolean {
     return own > ownUnread && own > maxUnread - this.#characters;

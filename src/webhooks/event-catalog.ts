@@ -76,8 +76,8 @@ export interface EventMap {
   readonly "contact.updated": ContactUpdatedData;
   /**
    * The history of an erased contact has been removed. Each contact that was merged into it has an
-   * event of its own. Erase the contact from your copies, too, and ignore its earlier events if they
-   * arrive after this one.
+   * event of its own. Erase the contact from your copies, too, and ignore its earlier events if
+   * they arrive after this one.
    */
   readonly "contact.erased": ContactErasedData;
   /** An address opted out. */

@@ -164,8 +164,8 @@ export async function timeOutQueue(
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai";
   const { drawId } = context.services;
-  // A snooze tells people when to look at the conversation again. It ends, since the agent takes the
-  // conversation back.
+  // A snooze tells people when to look at the conversation again. It ends, since the agent takes
+  // the conversation back.
   const conversation = isBack
     ? await makeHandler(tx, drawId, waiting.conversation, agent, statusPatch({ status: "open" }))
     : waiting.conversation;

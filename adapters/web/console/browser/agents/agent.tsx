@@ -50,8 +50,8 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   useEffect(() => void runs.reload(), [runs]);
   useLive({
     onEvent: ({ type }) => {
-      // Runs of an erased contact are hidden by their conversations. The console may not know all of
-      // these.
+      // Runs of an erased contact are hidden by their conversations. The console may not know all
+      // of these.
       const isOfRun = type === "agent.run.completed" || type === "message.received";
       if (isOfRun || type === "contact.erased") refresh();
     },

@@ -79,8 +79,8 @@ export class Thread {
    * arrived since the request and are newer than the oldest one of the page. A state that arrived
    * since the request is newer than that of the page.
    *
-   * A page that the server read before one that is shown may arrive after it. It has nothing new and
-   * may have texts that were redacted meanwhile, so it is left out.
+   * A page that the server read before one that is shown may arrive after it. It has nothing new
+   * and may have texts that were redacted meanwhile, so it is left out.
    */
   showNewest(
     { data, next_cursor, last_event_id, state }: WebchatMessagePage,

@@ -91,7 +91,7 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
           ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
         );
         const runs = pages.flatMap(({ data }) => data);
-        // Each event reads the runs again. Contacts that were not found once are not asked for again.
+        // Each event reads the runs again. Contacts that were not found are not asked for again.
         const before = new Set(waiting.state.peek().data?.map(({ id }) => id));
         const added = runs.filter(({ id }) => !before.has(id));
         const isKnown = added.every(({ conversation_id: of }) => of === null || contactOf(of));
