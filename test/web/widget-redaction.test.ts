@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
-import { widgetSite } from "./widget-site.ts";
+import { freezable, thaw, toBeginning, widgetSite } from "./widget-site.ts";
 
 const chromium = sharedChromium();
 
@@ -34,17 +34,6 @@ test("a redaction removes the text from all open tabs, and from one that was off
   }
 });
 
-/** Lets a tab hear nothing of the others while it is frozen, as a browser may do. */
-const freezable = `{
-  const { addEventListener } = BroadcastChannel.prototype;
-  BroadcastChannel.prototype.addEventListener = function (type, listener) {
-    addEventListener.call(this, type, (event) => window.isFrozen || listener(event));
-  };
-}`;
-
-const toBeginning =
-  'document.querySelector("tidings-chat").shadowRoot.querySelector(".list").scrollTop = 0';
-
 test("a tab that was frozen while another one read the stream removes the text of an old message", async ({
   skip,
 }) => {
@@ -73,9 +62,7 @@ test("a tab that was frozen while another one read the stream removes the text o
   await messages.redact(data[0]?.id ?? "");
   await one.panel.getByText("Answer 39").first().waitFor();
   await expect.poll(() => one.panel.getByText("My password is secret").count()).toBe(0);
-  await two.page.evaluate(
-    "window.isFrozen = false; document.dispatchEvent(new Event('visibilitychange'))",
-  );
+  await two.page.evaluate(thaw);
 
   await expect.poll(() => secret.count()).toBe(0);
   await two.panel.getByText("Answer 39").first().waitFor();

@@ -135,6 +135,27 @@ export async function widgetSite(context: BrowserContext): Promise<WidgetSite> {
   };
 }
 
+/** Lets a tab hear nothing of the others while it is frozen, as a browser may do. */
+export const freezable = `{
+  const { addEventListener } = BroadcastChannel.prototype;
+  BroadcastChannel.prototype.addEventListener = function (type, listener) {
+    addEventListener.call(this, type, (event) => window.isFrozen || listener(event));
+  };
+}`;
+
+/**
+ * Scrolls the thread to its beginning, where earlier messages are loaded. Only scrolling loads them,
+ * so a thread that is there already is scrolled away.
+ */
+export const toBeginning = `{
+  const list = document.querySelector("tidings-chat").shadowRoot.querySelector(".list");
+  list.scrollTop = list.scrollTop === 0 ? 200 : 0;
+}`;
+
+/** Ends the freeze of a tab, which a visitor sees again. */
+export const thaw =
+  "window.isFrozen = false; document.dispatchEvent(new Event('visibilitychange'))";
+
 const readBubbles = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("li .bubble")]
   .map((each) => (each.closest(".pending") ? "..." : "") + (each.closest(".mine") ? "> " : "") + each.textContent)`;
 

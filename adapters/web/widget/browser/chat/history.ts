@@ -44,7 +44,9 @@ export class History {
     const page = await this.#api
       .inSession((session) => this.#page(session, older))
       .catch(() => ({ data: [], next_cursor: older }));
-    this.#thread.addOlder(page, cuts);
+    // The earliest message may be another one by now. A visitor who is at the beginning cannot
+    // scroll there once more.
+    if (!this.#thread.addOlder(page, cuts)) await this.loadOlder();
   }
 
   async #page(session: Session, cursor?: string): Promise<WebchatMessagePage> {

@@ -101,14 +101,18 @@ export class Thread {
     if (changes === this.#changes) this.#state = state;
   }
 
-  /** Adds the page before the earliest message, if none was dropped since there were `cuts`. */
+  /**
+   * Adds the page before the earliest message, if none was dropped since there were `cuts`. Returns
+   * whether it did.
+   */
   addOlder(
     { data, next_cursor }: Pick<WebchatMessagePage, "data" | "next_cursor">,
     cuts: number,
-  ): void {
-    if (cuts !== this.cuts) return;
+  ): boolean {
+    if (cuts !== this.cuts) return false;
     this.add(data);
     this.older = next_cursor;
+    return true;
   }
 
   clear(): void {
