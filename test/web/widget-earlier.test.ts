@@ -27,7 +27,7 @@ test("earlier messages come although the newest ones are loaded again before the
   await requested;
   await two.page.evaluate("window.isFrozen = true");
   await site.say("Answer 40");
-  await one.panel.getByText("Answer 40").first().waitFor();
+  await two.page.waitForFunction("window.missed?.includes('arrival')");
   await two.page.evaluate(thaw);
   await two.panel.getByText("Answer 40").first().waitFor();
   earlier.resolve();

@@ -139,7 +139,10 @@ export async function widgetSite(context: BrowserContext): Promise<WidgetSite> {
 export const freezable = `{
   const { addEventListener } = BroadcastChannel.prototype;
   BroadcastChannel.prototype.addEventListener = function (type, listener) {
-    addEventListener.call(this, type, (event) => window.isFrozen || listener(event));
+    addEventListener.call(this, type, (event) => {
+      if (window.isFrozen) (window.missed ??= []).push(event.data.kind);
+      else listener(event);
+    });
   };
 }`;
 
