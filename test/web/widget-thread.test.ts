@@ -73,10 +73,11 @@ it("leaves out an older page if messages were dropped while it was read", () => 
   const requested = thread.cuts;
   // After an outage in which many messages came, the earlier ones are dropped.
   thread.showNewest(page(200), thread.shown);
-  thread.addOlder(before(70), requested);
+  const fits = thread.addOlder(before(70), requested);
+  expect(fits, "The chat loads the page before the earliest message in its place.").toBe(false);
   expect(thread.messages).toEqual(messages(170, 200));
   expect(thread.older).toBe("170");
-  thread.addOlder(before(170), thread.cuts);
+  expect(thread.addOlder(before(170), thread.cuts)).toBe(true);
   expect(thread.messages).toEqual(messages(140, 200));
 
   // The page is now that of another visitor.
