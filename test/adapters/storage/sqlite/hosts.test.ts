@@ -1,22 +1,10 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
-import { type Group, StorageConflict, type StoragePort } from "../../../../src/ports/storage.ts";
-import { closing, write } from "../port.ts";
-import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
+import { StorageConflict, type StoragePort } from "../../../../src/ports/storage.ts";
+import { write } from "../port.ts";
+import { insertNote, noteById, notes, updateNote } from "../notes.ts";
 import { temporaryFile } from "./files.ts";
-
-async function opened(): Promise<{ port: StoragePort; file: string }> {
-  const file = await temporaryFile();
-  const port = closing(sqlite({ file }));
-  await port.open(firstSchema);
-  return { port, file };
-}
-
-function joined(port: StoragePort, handle: unknown): Group {
-  if (port.host === undefined) throw new Error("host transactions are not offered");
-  return port.host(handle);
-}
+import { joined, opened } from "./opened.ts";
 
 const handles: Record<string, (file: string) => DatabaseSync> = {
   "with the defaults": (file) => new DatabaseSync(file),

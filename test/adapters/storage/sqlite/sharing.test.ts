@@ -9,22 +9,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import * as conformance from "../../../../adapters/testing/conformance/storage/collections.ts";
-import { type Group, StorageConflict, type StoragePort } from "../../../../src/ports/storage.ts";
+import { StorageConflict } from "../../../../src/ports/storage.ts";
 import { closing, write } from "../port.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
 import { Peer, temporaryDirectory, temporaryFile } from "./files.ts";
-
-async function opened(): Promise<{ port: StoragePort; file: string }> {
-  const file = await temporaryFile();
-  const port = closing(sqlite({ file }));
-  await port.open(firstSchema);
-  return { port, file };
-}
-
-function joined(port: StoragePort, handle: unknown): Group {
-  if (port.host === undefined) throw new Error("host transactions are not offered");
-  return port.host(handle);
-}
+import { joined, opened } from "./opened.ts";
 
 describe.each([
   ["path", "app.db"],
