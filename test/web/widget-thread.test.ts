@@ -1,6 +1,7 @@
 /** What the chat shows of the visitor's messages, when answers and messages overtake each other. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { History } from "../../adapters/web/widget/browser/chat/history.ts";
 import { Thread } from "../../adapters/web/widget/browser/chat/thread.ts";
 import type { WebchatMessage, WebchatMessagePage } from "../../src/index.ts";
 import { runs } from "../support/runs.ts";
@@ -73,11 +74,10 @@ it("leaves out an older page if messages were dropped while it was read", () => 
   const requested = thread.cuts;
   // After an outage in which many messages came, the earlier ones are dropped.
   thread.showNewest(page(200), thread.shown);
-  const fits = thread.addOlder(before(70), requested);
-  expect(fits, "The chat loads the page before the earliest message in its place.").toBe(false);
+  thread.addOlder(before(70), requested);
   expect(thread.messages).toEqual(messages(170, 200));
   expect(thread.older).toBe("170");
-  expect(thread.addOlder(before(170), thread.cuts)).toBe(true);
+  thread.addOlder(before(170), thread.cuts);
   expect(thread.messages).toEqual(messages(140, 200));
 
   // The page is now that of another visitor.
@@ -121,4 +121,25 @@ it("leaves out a page that was read before the one that is shown", () => {
   // It was requested before the other page, and comes after it.
   thread.showNewest(page(10), shown);
   expect(thread.messages).toEqual(redacted.toReversed());
+});
+
+it("loads earlier messages once more if the newest ones replaced the thread meanwhile", async () => {
+  const session = { id: "wcs_1", token: "wct_1", contact_id: "ct_1", api: "/", visitor: "" };
+  const thread = new Thread();
+  const history = new History(
+    {
+      inSession: (work) => work(session),
+      async request(_, path) {
+        const place = new URLSearchParams(path.split("?")[1]).get("cursor");
+        if (place === null) return Response.json(page(101));
+        // The newest messages come before the first page of earlier ones.
+        if (place === "70") await history.loadNewest(session);
+        return Response.json(before(Number(place)));
+      },
+    },
+    thread,
+  );
+  thread.showNewest(page(100), thread.shown);
+  await history.loadOlder();
+  expect(thread.messages).toEqual(messages(41, 101));
 });

@@ -1,16 +1,22 @@
 /** Loads pages of messages into the thread. */
 import type { WebchatMessagePage } from "../../../../../src/index.ts";
-import type { Session, VisitorApi } from "../connection/visitor-api.ts";
+import type { Session } from "../connection/session.ts";
 import type { Thread } from "./thread.ts";
 
 const pageSize = 30;
 
+/** What loading needs of `VisitorApi`. */
+interface Requests {
+  inSession<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  request(session: Session, path: string): Promise<Response>;
+}
+
 export class History {
-  readonly #api: VisitorApi;
+  readonly #api: Requests;
   readonly #thread: Thread;
   #contact: string | undefined;
 
-  constructor(api: VisitorApi, thread: Thread) {
+  constructor(api: Requests, thread: Thread) {
     this.#api = api;
     this.#thread = thread;
   }

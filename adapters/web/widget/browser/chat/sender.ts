@@ -1,7 +1,8 @@
 /** Sends what the visitor wrote, one message after another, in order. */
 import type { WebchatMessage } from "../../../../../src/index.ts";
 import { mayRecover, type Retries } from "../connection/retries.ts";
-import { Refused, type Session, type VisitorApi } from "../connection/visitor-api.ts";
+import type { Session } from "../connection/session.ts";
+import { Refused, type VisitorApi } from "../connection/visitor-api.ts";
 import type { Outbox, Pending } from "./outbox.ts";
 
 export class Sender {

@@ -2,7 +2,8 @@
 import type { BrowserTabs, ChatNews, TabMessage } from "../connection/browser-tabs.ts";
 import { mayRecover, type Retries } from "../connection/retries.ts";
 import { readStream } from "../connection/stream.ts";
-import type { Session, VisitorApi } from "../connection/visitor-api.ts";
+import type { Session } from "../connection/session.ts";
+import type { VisitorApi } from "../connection/visitor-api.ts";
 import type { History } from "./history.ts";
 import { maxMessages, type Thread } from "./thread.ts";
 

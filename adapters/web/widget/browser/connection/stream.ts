@@ -6,7 +6,8 @@ import type {
   WebchatTyping,
 } from "../../../../../src/index.ts";
 import { eventParser } from "../../../shared/browser/connection/event-parser.ts";
-import type { Session, VisitorApi } from "./visitor-api.ts";
+import type { Session } from "./session.ts";
+import type { VisitorApi } from "./visitor-api.ts";
 
 /** A message or its redaction, with its number in the visitor's mailbox. */
 export interface Arrival {

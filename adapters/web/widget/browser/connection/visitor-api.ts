@@ -1,16 +1,7 @@
 /** The visitor's session, and requests with it. */
 import { Memory } from "../memory.ts";
 import type { ChatOptions } from "../options.ts";
-
-export interface Session {
-  readonly id: string;
-  readonly token: string;
-  readonly contact_id: string;
-  /** The address below which `v1/` is, with a final slash. */
-  readonly api: string;
-  /** The visitor whom the page named when the session began. */
-  readonly visitor: string;
-}
+import type { Session } from "./session.ts";
 
 /** A response that is not 2xx. */
 export class Refused extends Error {
