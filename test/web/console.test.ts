@@ -246,6 +246,12 @@ test("a playbook's graph follows its steps, marks wrong ones, and shows where a 
   await page.locator(".graph-node.is-entered", { hasText: "hello" }).waitFor();
   expect(await page.locator(".graph-edge.is-taken").count()).toBe(1);
   expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("link", { name: "Survey", exact: true }).waitFor();
+
+  await page.getByRole("link", { name: /^msg_/ }).last().click();
+  await page.getByText("agent · Ada").waitFor();
+  await page.getByRole("link", { name: "Ada", exact: true }).click();
+  await page.getByRole("heading", { name: "Ada", exact: true }).waitFor();
 });
 
 test("what a person typed outlives an ended session, and a server that starts again on its file", async ({

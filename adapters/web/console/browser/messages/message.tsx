@@ -18,6 +18,7 @@ import {
   timeNow,
   toast,
 } from "../../../shared/browser/index.ts";
+import { AgentLink } from "../agents/named-link.tsx";
 import { contactOf, isErasedSince, nameOf, useContactOf } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
@@ -181,7 +182,7 @@ function Fields({ message }: { readonly message: Message }): JSX.Element {
         [t("fieldFrom"), <bdi key="from">{shownAddress(from)}</bdi>],
         [t("fieldTo"), <bdi key="to">{shownAddress(to)}</bdi>],
         [t("columnChannel"), channelName(channel)],
-        [t("fieldAuthor"), author.id === undefined ? author.type : `${author.type} · ${author.id}`],
+        [t("fieldAuthor"), <AuthorOf key="author" author={author} />],
         [t("fieldTransport"), transport],
         [
           t("fieldSegments"),
@@ -206,6 +207,16 @@ function Fields({ message }: { readonly message: Message }): JSX.Element {
         [t("fieldConversation"), <Copied key="conversation" value={conversation_id} />],
       ]}
     />
+  );
+}
+
+function AuthorOf({ author }: Pick<Message, "author">): JSX.Element {
+  const { type, id } = author;
+  if (id === undefined) return <>{type}</>;
+  return (
+    <>
+      {type} · {type === "agent" ? <AgentLink id={id} /> : <bdi>{id}</bdi>}
+    </>
   );
 }
 

@@ -8,6 +8,7 @@ import { ContactCell, Copied } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 import { PlayedGraph } from "../graph/played-graph.tsx";
 import { playedIn } from "../graph/taken-path.ts";
+import { PlaybookLink } from "../named-link.tsx";
 import { Approval } from "./approvals.tsx";
 import { isErasedRun, runPath, useRun } from "./run-resource.ts";
 import { runTime, RunStatus, triggerName } from "./run-table.tsx";
@@ -105,14 +106,7 @@ function RunFacts({ run }: { readonly run: Run }): JSX.Element {
         [t("columnVersion"), agent_version],
         [
           t("playbook"),
-          playbook_id && (
-            <a
-              class="mono"
-              href={linkTo(["agents", "playbooks", playbook_id], { run: id, agent: run.agent_id })}
-            >
-              {playbook_id}
-            </a>
-          ),
+          playbook_id && <PlaybookLink id={playbook_id} run={id} agent={run.agent_id} />,
         ],
         [t("runRead"), links(trigger.message_ids)],
         [t("runSent"), links(message_ids)],

@@ -1,0 +1,51 @@
+/** Links to agents and playbooks, by their names. */
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Agent, Playbook } from "../../../../../src/index.ts";
+import { api, linkTo, may, Resource } from "../../../shared/browser/index.ts";
+
+interface NamedLinkProps {
+  readonly id: string;
+  readonly path: "v1/agents" | "v1/playbooks";
+  readonly href: string;
+}
+
+/** A link with the name of what it leads to, or with the id while or if the name is not known. */
+function NamedLink({ id, path, href }: NamedLinkProps): JSX.Element {
+  const named = useMemo(
+    () =>
+      new Resource<Agent | Playbook>((signal) =>
+        api.get(`${path}/${encodeURIComponent(id)}`, {}, { signal }),
+      ),
+    [path, id],
+  );
+  useEffect(() => {
+    if (may("agents:read")) void named.reload();
+    return () => named.stop();
+  }, [named]);
+  const name = named.data?.name;
+  return (
+    <a class={name === undefined ? "mono" : undefined} href={href}>
+      <bdi>{name ?? id}</bdi>
+    </a>
+  );
+}
+
+export const AgentLink = ({ id }: { readonly id: string }): JSX.Element => (
+  <NamedLink id={id} path="v1/agents" href={linkTo(["agents", id])} />
+);
+
+interface PlaybookLinkProps {
+  readonly id: string;
+  /** The run that the playbook's page shows. */
+  readonly run: string;
+  readonly agent: string;
+}
+
+export const PlaybookLink = ({ id, run, agent }: PlaybookLinkProps): JSX.Element => (
+  <NamedLink
+    id={id}
+    path="v1/playbooks"
+    href={linkTo(["agents", "playbooks", id], { run, agent })}
+  />
+);
