@@ -1,6 +1,6 @@
 /** Rows of contacts with a conversation each, as the engine writes them. */
 import { type ContactRow, contacts, identities, type IdentityRow } from "../src/contacts/rows.ts";
-import { searchWordsOf } from "../src/contacts/search-rules.ts";
+import { searchWordsOf } from "../src/contacts/search/search-rules.ts";
 import {
   type ConversationLabelRow,
   conversationLabels,

@@ -3,7 +3,7 @@ import type { Stored } from "../adapters/storage/layout.ts";
 import { makeTables } from "../adapters/storage/make-tables.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table } from "../adapters/storage/sqlite/tables/tables.ts";
-import type { ImportContact } from "../src/contacts/input-types.ts";
+import type { ImportContact } from "../src/contacts/import/import-types.ts";
 import { schema } from "../src/modules.ts";
 import { withEngineOn, withTempFile } from "./engines.ts";
 import { count, ratio, scaled, table, type Work } from "./measure.ts";

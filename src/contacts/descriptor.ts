@@ -1,8 +1,8 @@
 import { createContact, updateContact } from "./commands.ts";
 import { getContact, listContacts } from "./reads.ts";
 import { contactPageSchema, contactSchema } from "./types.ts";
-import { importContactRows, importContacts } from "./import.ts";
-import { importResultSchema } from "./import-types.ts";
+import { importContactRows, importContacts } from "./import/import.ts";
+import { importResultSchema, type ImportContact } from "./import/import-types.ts";
 import {
   type ApiRoute,
   command,
@@ -12,9 +12,9 @@ import {
   query,
   queryById,
 } from "../operations/index.ts";
-import { searchContacts } from "./search.ts";
-import { consentEvidence, consents, contactLabels, contacts, identities } from "./rows.ts";
-import type { ImportContact } from "./input-types.ts";
+import { searchContacts } from "./search/search.ts";
+import { contactLabels, contacts, identities } from "./rows.ts";
+import { consentEvidence, consents } from "./consent/rows.ts";
 
 const tag = "Contacts";
 const read = { tag, scopes: ["contacts:read"] } as const;

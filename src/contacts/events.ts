@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineEvent } from "../events/index.ts";
 import { type ContactId, ids, type Medium, mediumSchema, type MessageId } from "../kernel/index.ts";
-import { consentChangeFields, type ConsentSource } from "./consent-types.ts";
+import { consentChangeFields, type ConsentSource } from "./consent/consent-types.ts";
 import {
   type Contact,
   type ContactReference,

@@ -3,17 +3,11 @@ import { type ContactId, type Medium, type SenderId, TidingsError } from "../ker
 import { eraseStoredResponses } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { addressHash } from "./consent-rules.ts";
-import {
-  consentEvidence,
-  consentEvidenceWithText,
-  identities,
-  identitiesOfContact,
-  identityByAddress,
-  type IdentityRow,
-} from "./rows.ts";
+import { addressHash } from "./consent/consent-rules.ts";
+import { identities, identitiesOfContact, identityByAddress, type IdentityRow } from "./rows.ts";
+import { consentEvidence, consentEvidenceWithText } from "./consent/rows.ts";
 import { maxIdentities } from "./rules.ts";
-import { holdConsent, removeNoConsent } from "./stored-consent.ts";
+import { holdConsent, removeNoConsent } from "./consent/stored-consent.ts";
 
 interface NewIdentity {
   readonly contact_id: ContactId;

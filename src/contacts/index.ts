@@ -1,10 +1,4 @@
 export {
-  consentByAddress,
-  consentEvidence,
-  consentEvidenceById,
-  type ConsentEvidenceRow,
-  type ConsentRow,
-  consents,
   contactById,
   contactLabels,
   type ContactRow,
@@ -15,7 +9,15 @@ export {
   identityByAddress,
   type IdentityRow,
 } from "./rows.ts";
-export { addressHash, consentFor, type ConsentState, noConsent } from "./consent-rules.ts";
+export {
+  consentByAddress,
+  consentEvidence,
+  consentEvidenceById,
+  type ConsentEvidenceRow,
+  type ConsentRow,
+  consents,
+} from "./consent/rows.ts";
+export { addressHash, consentFor, type ConsentState, noConsent } from "./consent/consent-rules.ts";
 export {
   type Consent,
   type ConsentMedium,
@@ -24,7 +26,7 @@ export {
   type Keyword,
   type SetConsent,
   setConsentSchema,
-} from "./consent-types.ts";
+} from "./consent/consent-types.ts";
 export {
   type ConsentChangedData,
   contactCreated,
@@ -43,17 +45,9 @@ export {
   prefetchConsent,
   setConsent,
   consentOf,
-} from "./stored-consent.ts";
-export {
-  contactToChange,
-  contactToRead,
-  findRecipient,
-  prefetchRecipient,
-  recipientSubject,
-  findSurvivor,
-  mergedError,
-  recipientMark,
-} from "./find.ts";
+} from "./consent/stored-consent.ts";
+export { contactToChange, contactToRead, findSurvivor, mergedError } from "./find.ts";
+export { findRecipient, prefetchRecipient, recipientSubject, recipientMark } from "./recipients.ts";
 export {
   createContactFor,
   createContactWith,
@@ -66,8 +60,8 @@ export {
   refuseTooManyAddresses,
   setLastSender,
 } from "./identities.ts";
-export { findBestMatches } from "./search.ts";
-export { contactQuery } from "./search-rules.ts";
+export { findBestMatches } from "./search/search.ts";
+export { contactQuery } from "./search/search-rules.ts";
 export { contactReference, contactResource, media, showContact } from "./show.ts";
 export {
   isLanguage,
@@ -83,7 +77,7 @@ export {
   type Sentiment,
   type SentimentLabel,
   sentimentSchema,
-} from "./sentiment-types.ts";
+} from "./sentiment/sentiment-types.ts";
 export {
   addScore,
   isVeryNegative,
@@ -91,7 +85,7 @@ export {
   validScore,
   trendOf,
   neutralSentiment,
-} from "./sentiment-rules.ts";
+} from "./sentiment/sentiment-rules.ts";
 export {
   type Contact,
   type ContactReference,
@@ -103,7 +97,6 @@ export {
   type ContactHistory,
   contactHistorySchema,
   type CreateContact,
-  type ImportContact,
   label,
   type ListContacts,
   type MergeContacts,
@@ -111,4 +104,4 @@ export {
   type SearchContacts,
   type UpdateContact,
 } from "./input-types.ts";
-export type { ImportCounts, ImportReport } from "./import-types.ts";
+export type { ImportContact, ImportCounts, ImportReport } from "./import/import-types.ts";

@@ -3,7 +3,6 @@ import * as z from "zod";
 import {
   defaultPageSize,
   distinct,
-  documentedAs,
   instant,
   isTimeZone,
   type Limits,
@@ -35,7 +34,7 @@ const about = {
   attributes: "Facts that the host application stores. An update replaces the whole map.",
 } as const;
 
-function factFields(limits: Limits) {
+export function factFields(limits: Limits) {
   return {
     phone: phone.meta({ examples: ["+15005550001"], description: about.phone }),
     name: name(200).describe(about.name),
@@ -102,7 +101,7 @@ export const createContactSchema = (limits: Limits) =>
 const cleared = "Null clears the field.";
 
 /** An absent field stays as it is. */
-const changes = (limits: Limits) => {
+export const changeFields = (limits: Limits) => {
   const {
     phone: number,
     name: called,
@@ -128,8 +127,9 @@ const changes = (limits: Limits) => {
     attributes: attributes.optional(),
   };
 };
+
 /** The facts of a contact that an update and an import can change. */
-interface ContactChanges {
+export interface ContactChanges {
   /** The name, up to 200 characters. Null clears the field. */
   readonly name?: string | null | undefined;
   /** The email address, up to 254 characters. Null clears the field. */
@@ -163,78 +163,12 @@ export interface UpdateContact extends ContactChanges {
 }
 
 export const updateContactSchema = (limits: Limits) =>
-  z.strictObject({ id: reference.describe("The id of the contact."), ...changes(limits) }).meta({
-    id: "UpdateContact",
-    description: "Changes to a contact. An absent field keeps its value.",
-  });
-
-/** The consent of an imported phone number to text messages. */
-export interface ImportConsent {
-  /** The consent of the phone number. */
-  readonly status: "opted_in" | "opted_out";
-  /** Where the consent comes from, up to 500 characters. It is kept as evidence. */
-  readonly detail?: string | undefined;
-}
-
-export const importConsentSchema = z
-  .strictObject({
-    status: z.enum(["opted_in", "opted_out"]).describe("The consent of the phone number."),
-    detail: text(500)
-      .optional()
-      .describe("Where the consent comes from, up to 500 characters. It is kept as evidence."),
-  })
-  .describe("The consent of an imported phone number to text messages.");
-
-/** A contact to create or update. An absent field keeps its value. */
-export interface ImportContact extends ContactChanges {
-  /**
-   * The phone number: `+` and 7 to 15 digits (E.164). It decides which contact is updated. An
-   * unknown number creates a contact.
-   */
-  readonly phone: string;
-  /**
-   * Consent to text messages. An import never lifts an opt-out. An opt-in counts only when no
-   * consent is known.
-   */
-  readonly consent?: ImportConsent | undefined;
-}
-
-export const importContactSchema = (limits: Limits) =>
   z
-    .strictObject({
-      ...changes(limits),
-      phone: factFields(limits).phone.describe(
-        "The phone number: `+` and 7 to 15 digits (E.164). It decides which contact is updated. " +
-          "An unknown number creates a contact.",
-      ),
-      consent: importConsentSchema
-        .optional()
-        .describe(
-          "Consent to text messages. An import never lifts an opt-out. An opt-in counts only " +
-            "when no consent is known.",
-        ),
-    })
+    .strictObject({ id: reference.describe("The id of the contact."), ...changeFields(limits) })
     .meta({
-      id: "ImportContact",
-      description: "A contact to create or update. An absent field keeps its value.",
+      id: "UpdateContact",
+      description: "Changes to a contact. An absent field keeps its value.",
     });
-
-/** Contacts to create or update by phone number. */
-export interface ImportContacts {
-  /** The contacts. An invalid one does not affect the others. */
-  readonly contacts: unknown[];
-}
-
-export const importContactsSchema = (limits: Limits) =>
-  z
-    .strictObject({
-      contacts: z
-        .array(documentedAs<unknown>(importContactSchema(limits)))
-        .min(1)
-        .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
-        .describe("The contacts. An invalid one does not affect the others."),
-    })
-    .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });
 
 /** Two contacts to merge into one. */
 export interface MergeContacts {

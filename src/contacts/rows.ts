@@ -1,7 +1,7 @@
-import type { ContactId, EntryId, Medium, SenderId } from "../kernel/index.ts";
+import type { ContactId, Medium, SenderId } from "../kernel/index.ts";
 import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
-import type { ConsentSource, ConsentStatus } from "./consent-types.ts";
-import type { SentimentState } from "./sentiment-rules.ts";
+import type { ConsentStatus } from "./consent/consent-types.ts";
+import type { SentimentState } from "./sentiment/sentiment-rules.ts";
 
 export const contacts = scoped("contacts", {
   id: text<ContactId>(),
@@ -22,7 +22,7 @@ export const contacts = scoped("contacts", {
    */
   last_message_at: nullable(time()),
   /**
-   * The search words (`search-rules.ts`). Null for a contact with only a phone number, which then
+   * The search words (`search/search-rules.ts`). Null for a contact with only a phone number, which then
    * costs no index entry.
    */
   words: nullable(text()),
@@ -59,7 +59,7 @@ export const identities = scoped("contact_identities", {
    */
   last_sender_id: nullable(text<SenderId>()),
   /**
-   * A copy of the address's consent, which outlives the contact (`consents`). A send reads the
+   * A copy of the address's consent, which outlives the contact (`consent/rows.ts`). A send reads the
    * address and needs no second lookup. Both are written together.
    */
   consent: text<ConsentStatus>(),
@@ -75,47 +75,3 @@ export const identitiesOfContact = identities.byId.index("by_contact_id", ["cont
 export const optedOutIdentities = identities.index("opted_out", ["contact_id"], {
   where: { column: "consent", in: ["opted_out"] },
 });
-
-/**
- * The consent of an address. It belongs to the address, not to a contact, and holds only a keyed
- * hash of it. So no change to a contact lifts an opt-out, and an erased contact leaves no address
- * behind.
- */
-export const consents = scoped("consents", {
-  medium: text<Medium>(),
-  address_hash: text(),
-  status: text<ConsentStatus>(),
-  /**
-   * The addresses of the senders for which the consent differs from `status`, when consent is kept
-   * for each sender.
-   */
-  opted_out_of: json<readonly string[]>(),
-  opted_in_to: json<readonly string[]>(),
-  updated_at: time(),
-});
-export interface ConsentRow extends RowOf<typeof consents> {}
-
-export const consentByAddress = consents.key("medium", "address_hash");
-
-/** The evidence for a consent: what changed it. */
-export const consentEvidence = scoped("consent_evidence", {
-  medium: text<Medium>(),
-  address_hash: text(),
-  id: text<EntryId>(),
-  status: text<Exclude<ConsentStatus, "unknown">>(),
-  source: text<ConsentSource>(),
-  /** The sender that the change applies to, when consent is kept for each sender. */
-  sender: nullable(text()),
-  message_id: nullable(text()),
-  detail: nullable(text()),
-  at: time(),
-});
-export interface ConsentEvidenceRow extends RowOf<typeof consentEvidence> {}
-
-export const consentEvidenceById = consentEvidence.key("medium", "address_hash", "id");
-/** Evidence with free text. The text is removed when the contact gives up the address. */
-export const consentEvidenceWithText = consentEvidence.index(
-  "in_words",
-  ["medium", "address_hash"],
-  { where: { column: "detail", present: true } },
-);

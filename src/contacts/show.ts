@@ -3,7 +3,7 @@ import type { Activity, Services } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { type ContactRow, identitiesOfContact, type IdentityRow } from "./rows.ts";
 import { maxIdentities } from "./rules.ts";
-import { sentimentOf } from "./sentiment-rules.ts";
+import { sentimentOf } from "./sentiment/sentiment-rules.ts";
 import type { Contact, ContactReference } from "./types.ts";
 
 export const media = mediumSchema.options;

@@ -10,7 +10,7 @@ import {
   pageSchema,
   timestamp,
 } from "../kernel/index.ts";
-import { type Sentiment, sentimentSchema } from "./sentiment-types.ts";
+import { type Sentiment, sentimentSchema } from "./sentiment/sentiment-types.ts";
 
 /** An address where the contact can be reached. */
 export interface Identity {

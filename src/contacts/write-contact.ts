@@ -16,7 +16,7 @@ import {
   contactsByLabel,
   type IdentityRow,
 } from "./rows.ts";
-import { searchWordsOf } from "./search-rules.ts";
+import { searchWordsOf } from "./search/search-rules.ts";
 import { contactResource } from "./show.ts";
 import type { Contact } from "./types.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { consentByAddress } from "../../src/contacts/rows.ts";
+import { consentByAddress } from "../../src/contacts/consent/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { carrier } from "../support/carrier.ts";

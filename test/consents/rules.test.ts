@@ -6,7 +6,7 @@ import {
   consentFor,
   isNewConsent,
   noConsent,
-} from "../../src/contacts/consent-rules.ts";
+} from "../../src/contacts/consent/consent-rules.ts";
 
 const senders = ["+15550000001", "+15550000002", "+15550000003"] as const;
 const change: fc.Arbitrary<ConsentChange> = fc.record({

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { ImportReport } from "../../src/contacts/import-types.ts";
+import type { ImportReport } from "../../src/contacts/import/import-types.ts";
 import { addressesOf, all, imported, outcome } from "./helpers.ts";
 
 /** A contact of the model. */

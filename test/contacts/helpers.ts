@@ -1,8 +1,7 @@
 /** Helpers for tests of contacts, and a storage that can fail. */
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { Contact } from "../../src/contacts/types.ts";
-import type { ImportContact } from "../../src/contacts/input-types.ts";
-import type { ImportReport } from "../../src/contacts/import-types.ts";
+import type { ImportContact, ImportReport } from "../../src/contacts/import/import-types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Page } from "../../src/kernel/page.ts";

@@ -4,7 +4,7 @@ import {
   consentEvidence,
   consentEvidenceById,
   type ConsentEvidenceRow,
-} from "../../src/contacts/rows.ts";
+} from "../../src/contacts/consent/rows.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Row } from "../../src/ports/storage.ts";

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
-import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
+import {
+  addScore,
+  type SentimentState,
+  sentimentOf,
+} from "../../src/contacts/sentiment/sentiment-rules.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

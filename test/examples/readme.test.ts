@@ -11,7 +11,7 @@ import { sandbox } from "tidings/sandbox";
 import { MessagingEngine } from "tidings";
 import { nodeHandler } from "tidings/node";
 import { keywordOf } from "../../src/consents/keywords.ts";
-import type { Keyword } from "../../src/contacts/consent-types.ts";
+import type { Keyword } from "../../src/contacts/consent/consent-types.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/kernel/errors.ts";
 import { database } from "../support/postgres.ts";

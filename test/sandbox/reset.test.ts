@@ -1,7 +1,8 @@
 /** Resets of a sandbox that is in use meanwhile. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { consentEvidence, consents, identities } from "../../src/contacts/rows.ts";
+import { identities } from "../../src/contacts/rows.ts";
+import { consentEvidence, consents } from "../../src/contacts/consent/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { SandboxResetResult } from "../../src/sandbox/types.ts";

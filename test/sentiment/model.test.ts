@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
+import {
+  addScore,
+  type SentimentState,
+  sentimentOf,
+} from "../../src/contacts/sentiment/sentiment-rules.ts";
 import type { SentimentAnalyzer } from "../../src/ports/language.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { runs } from "../support/runs.ts";

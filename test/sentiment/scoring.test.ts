@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
-import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment-rules.ts";
+import {
+  addScore,
+  type SentimentState,
+  sentimentOf,
+} from "../../src/contacts/sentiment/sentiment-rules.ts";
 import { messageScores } from "../../src/sentiment/rows.ts";
 import type { SentimentAnalyzer } from "../../src/ports/language.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

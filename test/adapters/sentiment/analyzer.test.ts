@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
 import { sentiment } from "../../../adapters/sentiment/index.ts";
-import type { SentimentLabel } from "../../../src/contacts/sentiment-types.ts";
+import type { SentimentLabel } from "../../../src/contacts/sentiment/sentiment-types.ts";
 import type { SentimentAnalyzer } from "../../../src/ports/language.ts";
 import { forTuning, type Rated } from "./customer-sentences.ts";
 import { forJudging } from "./evaluation-sentences.ts";

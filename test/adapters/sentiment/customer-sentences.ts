@@ -2,7 +2,7 @@
  * Sentences of customers to a shop, rated by hand by how the writer feels. A plain request is
  * neutral. A report of a problem is negative, even if it is polite.
  */
-import type { SentimentLabel } from "../../../src/contacts/sentiment-types.ts";
+import type { SentimentLabel } from "../../../src/contacts/sentiment/sentiment-types.ts";
 
 export type Rated = readonly [label: SentimentLabel, text: string];
 

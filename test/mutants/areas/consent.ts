@@ -21,7 +21,7 @@ export const consent = inArea("consent", [
   {
     name: "opt-out-of-one-sender-is-lost",
     sentence: "An opt-in to one sender lifts the opt-outs of all others.",
-    file: "src/contacts/consent-rules.ts",
+    file: "src/contacts/consent/consent-rules.ts",
     find: "    opted_out_of: others(before.opted_out_of),",
     replace: '    opted_out_of: status === "opted_in" ? [] : others(before.opted_out_of),',
     tests: ["test/consents/rules.test.ts"],
@@ -29,7 +29,7 @@ export const consent = inArea("consent", [
   {
     name: "opt-in-to-one-sender-wins",
     sentence: "An opt-out of all senders leaves out those that the contact once opted in to.",
-    file: "src/contacts/consent-rules.ts",
+    file: "src/contacts/consent/consent-rules.ts",
     find: "if (sender === null) return { ...noConsent, status };",
     replace: "if (sender === null) return { ...before, status };",
     tests: ["test/consents/rules.test.ts"],

@@ -7,7 +7,7 @@ export const race = inArea("race", [
     sentence:
       "The hand-over does not lock the recipient's consent, so that a text follows a STOP which " +
       "was committed at the same time.",
-    file: "src/contacts/stored-consent.ts",
+    file: "src/contacts/consent/stored-consent.ts",
     find: 'await tx.get(identityByAddress, [medium, address], { hold: "recent" });',
     replace: "await tx.get(identityByAddress, [medium, address]);",
     tests: ["test/consents/hand-over-races.test.ts"],

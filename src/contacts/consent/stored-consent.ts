@@ -1,5 +1,6 @@
 /** Reads and writes the consent of addresses: its rows, its evidence and its copy in identities. */
 import type { KeyObject } from "node:crypto";
+import { contactById, identities, identityByAddress, type IdentityRow } from "../rows.ts";
 import {
   consentByAddress,
   consentEvidence,
@@ -7,10 +8,6 @@ import {
   type ConsentEvidenceRow,
   type ConsentRow,
   consents,
-  contactById,
-  identities,
-  identityByAddress,
-  type IdentityRow,
 } from "./rows.ts";
 import {
   addressHash,
@@ -21,11 +18,11 @@ import {
   noConsent,
 } from "./consent-rules.ts";
 import type { ConsentSource } from "./consent-types.ts";
-import type { GenerateId, Medium, MessageId } from "../kernel/index.ts";
-import type { Tx } from "../store/index.ts";
-import { contactOptedIn, contactOptedOut } from "./events.ts";
-import { contactReference } from "./show.ts";
-import { appendEvent } from "../events/index.ts";
+import type { GenerateId, Medium, MessageId } from "../../kernel/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { contactOptedIn, contactOptedOut } from "../events.ts";
+import { contactReference } from "../show.ts";
+import { appendEvent } from "../../events/index.ts";
 
 /** The consent of an address without a contact. It may remain from an earlier contact. */
 async function findConsent(

@@ -3,7 +3,7 @@
  * to a contact lifts it.
  */
 import { createHmac, type KeyObject } from "node:crypto";
-import type { Medium, Scope } from "../kernel/index.ts";
+import type { Medium, Scope } from "../../kernel/index.ts";
 import type { ConsentStatus } from "./consent-types.ts";
 
 /**

@@ -2,8 +2,8 @@
  * The rules of the contact search: the words of a contact, the words of a query, and the ranking.
  * The functions are pure and work the same with every storage.
  */
-import { queryWords, storedWords, wordsOf } from "../operations/index.ts";
-import type { ContactRow } from "./rows.ts";
+import { queryWords, storedWords, wordsOf } from "../../operations/index.ts";
+import type { ContactRow } from "../rows.ts";
 
 /** The maximum number of words of a contact. Further words are ignored. */
 const maxWords = 100;

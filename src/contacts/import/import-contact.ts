@@ -1,15 +1,15 @@
-import { appendEvent } from "../events/index.ts";
-import { type ContactId, definedFields } from "../kernel/index.ts";
-import { canonicalJson, type Command, type Services } from "../operations/index.ts";
-import { StorageConflict } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import { setConsent, consentOf } from "./stored-consent.ts";
-import { isNewConsent } from "./consent-rules.ts";
-import { contactUpdated } from "./events.ts";
-import { createContactWith, writeContact } from "./write-contact.ts";
-import { type ImportContact, importContactSchema } from "./input-types.ts";
-import { showContact } from "./show.ts";
-import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
+import { appendEvent } from "../../events/index.ts";
+import { type ContactId, definedFields } from "../../kernel/index.ts";
+import { canonicalJson, type Command, type Services } from "../../operations/index.ts";
+import { StorageConflict } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { setConsent, consentOf } from "../consent/stored-consent.ts";
+import { isNewConsent } from "../consent/consent-rules.ts";
+import { contactUpdated } from "../events.ts";
+import { createContactWith, writeContact } from "../write-contact.ts";
+import { type ImportContact, importContactSchema } from "./import-types.ts";
+import { showContact } from "../show.ts";
+import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "../rows.ts";
 
 interface ImportedContact {
   readonly status: "created" | "updated" | "unchanged";

@@ -1,17 +1,17 @@
-import type { Contact } from "./types.ts";
-import { type SearchContacts, searchContactsSchema } from "./input-types.ts";
-import { defaultPageSize, type Page } from "../kernel/index.ts";
-import { findByWords, type Query } from "../operations/index.ts";
-import { showContacts } from "./show.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Reads } from "../store/index.ts";
+import type { Contact } from "../types.ts";
+import { type SearchContacts, searchContactsSchema } from "../input-types.ts";
+import { defaultPageSize, type Page } from "../../kernel/index.ts";
+import { findByWords, type Query } from "../../operations/index.ts";
+import { showContacts } from "../show.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Reads } from "../../store/index.ts";
 import {
   contactById,
   type ContactRow,
   contactsByWords,
   identityByAddress,
   type IdentityRow,
-} from "./rows.ts";
+} from "../rows.ts";
 import { contactQuery, type ContactQuery, ranked } from "./search-rules.ts";
 
 /**

@@ -1,8 +1,13 @@
-import { maxItemErrors, parse, TidingsError } from "../kernel/index.ts";
-import type { Call, ItemSteps, Procedure, RowProcedure } from "../operations/index.ts";
+import { maxItemErrors, parse, TidingsError } from "../../kernel/index.ts";
+import type { Call, ItemSteps, Procedure, RowProcedure } from "../../operations/index.ts";
 import { importContact } from "./import-contact.ts";
-import type { ImportCounts, ImportReport, ImportResult } from "./import-types.ts";
-import { type ImportContacts, importContactsSchema } from "./input-types.ts";
+import {
+  type ImportCounts,
+  type ImportReport,
+  type ImportResult,
+  type ImportContacts,
+  importContactsSchema,
+} from "./import-types.ts";
 
 /** The number of rows in progress at once, which share a commit. It also bounds memory. */
 const chunk = 64;

@@ -1,0 +1,143 @@
+/** Imports of contacts: their inputs and results. */
+import * as z from "zod";
+import {
+  type ContactId,
+  documentedAs,
+  type FieldError,
+  fieldErrorSchema,
+  ids,
+  type Limits,
+  text,
+} from "../../kernel/index.ts";
+import { changeFields, type ContactChanges, factFields } from "../input-types.ts";
+
+/** The consent of an imported phone number to text messages. */
+export interface ImportConsent {
+  /** The consent of the phone number. */
+  readonly status: "opted_in" | "opted_out";
+  /** Where the consent comes from, up to 500 characters. It is kept as evidence. */
+  readonly detail?: string | undefined;
+}
+
+export const importConsentSchema = z
+  .strictObject({
+    status: z.enum(["opted_in", "opted_out"]).describe("The consent of the phone number."),
+    detail: text(500)
+      .optional()
+      .describe("Where the consent comes from, up to 500 characters. It is kept as evidence."),
+  })
+  .describe("The consent of an imported phone number to text messages.");
+
+/** A contact to create or update. An absent field keeps its value. */
+export interface ImportContact extends ContactChanges {
+  /**
+   * The phone number: `+` and 7 to 15 digits (E.164). It decides which contact is updated. An
+   * unknown number creates a contact.
+   */
+  readonly phone: string;
+  /**
+   * Consent to text messages. An import never lifts an opt-out. An opt-in counts only when no
+   * consent is known.
+   */
+  readonly consent?: ImportConsent | undefined;
+}
+
+export const importContactSchema = (limits: Limits) =>
+  z
+    .strictObject({
+      ...changeFields(limits),
+      phone: factFields(limits).phone.describe(
+        "The phone number: `+` and 7 to 15 digits (E.164). It decides which contact is updated. " +
+          "An unknown number creates a contact.",
+      ),
+      consent: importConsentSchema
+        .optional()
+        .describe(
+          "Consent to text messages. An import never lifts an opt-out. An opt-in counts only " +
+            "when no consent is known.",
+        ),
+    })
+    .meta({
+      id: "ImportContact",
+      description: "A contact to create or update. An absent field keeps its value.",
+    });
+
+/** Contacts to create or update by phone number. */
+export interface ImportContacts {
+  /** The contacts. An invalid one does not affect the others. */
+  readonly contacts: unknown[];
+}
+
+export const importContactsSchema = (limits: Limits) =>
+  z
+    .strictObject({
+      contacts: z
+        .array(documentedAs<unknown>(importContactSchema(limits)))
+        .min(1)
+        .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
+        .describe("The contacts. An invalid one does not affect the others."),
+    })
+    .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });
+
+/** The result of importing one contact. */
+export interface ImportReport {
+  /** The position in the import, from 0. */
+  readonly index: number;
+  /** What the import did. `unchanged`: the contact had all these values already. */
+  readonly status: "created" | "updated" | "unchanged" | "failed";
+  /** The contact with the phone number. Null when the status is `failed`. */
+  readonly contact_id: ContactId | null;
+  /** The invalid fields when the status is `failed`, at most 20. */
+  readonly errors: FieldError[];
+}
+
+export const importReportSchema = z
+  .strictObject({
+    index: z.int().describe("The position in the import, from 0."),
+    status: z
+      .enum(["created", "updated", "unchanged", "failed"])
+      .describe("What the import did. `unchanged`: the contact had all these values already."),
+    contact_id: ids.contact
+      .nullable()
+      .describe("The contact with the phone number. Null when the status is `failed`."),
+    errors: z
+      .array(fieldErrorSchema)
+      .describe("The invalid fields when the status is `failed`, at most 20."),
+  })
+  .meta({ id: "ImportReport", description: "The result of importing one contact." });
+
+const counts = {
+  created: z.int().describe("The number of contacts that were created."),
+  updated: z.int().describe("The number of contacts that were updated."),
+  unchanged: z.int().describe("The number of contacts that had all the values already."),
+  failed: z.int().describe("The number of rows that failed."),
+};
+
+/** The counts of an import. */
+export interface ImportCounts {
+  /** The number of contacts that were created. */
+  readonly created: number;
+  /** The number of contacts that were updated. */
+  readonly updated: number;
+  /** The number of contacts that had all the values already. */
+  readonly unchanged: number;
+  /** The number of rows that failed. */
+  readonly failed: number;
+}
+
+export const importCountsSchema = z
+  .strictObject(counts)
+  .meta({ id: "ImportCounts", description: "The counts of an import." });
+
+/** The reports and counts of an import. */
+export interface ImportResult extends ImportCounts {
+  /** One report for each contact, in the given order. */
+  readonly data: ImportReport[];
+}
+
+export const importResultSchema = z
+  .strictObject({
+    data: z.array(importReportSchema).describe("One report for each contact, in the given order."),
+    ...counts,
+  })
+  .meta({ id: "ImportResult", description: "The reports and counts of an import." });
