@@ -4,9 +4,14 @@ import { eraseStoredResponses } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { addressHash } from "./consent/consent-rules.ts";
-import { identities, identitiesOfContact, identityByAddress, type IdentityRow } from "./rows.ts";
+import {
+  identities,
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+  maxIdentities,
+} from "./rows.ts";
 import { consentEvidence, consentEvidenceWithText } from "./consent/rows.ts";
-import { maxIdentities } from "./rules.ts";
 import { holdConsent, removeNoConsent } from "./consent/stored-consent.ts";
 
 interface NewIdentity {

@@ -8,6 +8,7 @@ export {
   identitiesOfContact,
   identityByAddress,
   type IdentityRow,
+  maxIdentities,
 } from "./rows.ts";
 export {
   consentByAddress,
@@ -64,14 +65,6 @@ export { findBestMatches } from "./search/search.ts";
 export { contactQuery } from "./search/search-rules.ts";
 export { contactReference, contactResource, media, showContact } from "./show.ts";
 export {
-  isLanguage,
-  mergedFacts,
-  maxIdentities,
-  maxMerged,
-  clearedFields,
-  conversationToKeep,
-} from "./rules.ts";
-export {
   type ContactSentiment,
   contactSentimentSchema,
   type Sentiment,
@@ -99,8 +92,7 @@ export {
   type CreateContact,
   label,
   type ListContacts,
-  type MergeContacts,
-  mergeContactsSchema,
+  maxLabels,
   type SearchContacts,
   type UpdateContact,
 } from "./input-types.ts";

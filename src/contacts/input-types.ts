@@ -4,6 +4,7 @@ import {
   defaultPageSize,
   distinct,
   instant,
+  isLanguageTag,
   isTimeZone,
   type Limits,
   type Metadata,
@@ -17,10 +18,12 @@ import {
   reference,
   text,
 } from "../kernel/index.ts";
-import { isLanguage, maxLabels } from "./rules.ts";
 
 /** A label of a contact or a conversation. */
 export const label = name(64);
+
+/** The maximum number of labels of a contact. */
+export const maxLabels = 50;
 
 const about = {
   phone: "The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it.",
@@ -48,7 +51,7 @@ export function factFields(limits: Limits) {
       })
       .meta({ description: about.time_zone, examples: ["Europe/Berlin"], pattern: "^[A-Za-z]" }),
     language: text(64)
-      .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
+      .refine(isLanguageTag, { error: "must be a language tag (BCP 47), such as pt-BR" })
       .meta({ description: about.language, examples: ["pt-BR"], pattern: "^[A-Za-z]" }),
     labels: distinct(
       z.array(label).max(maxLabels, { error: `must have at most ${maxLabels} labels` }),
@@ -169,21 +172,6 @@ export const updateContactSchema = (limits: Limits) =>
       id: "UpdateContact",
       description: "Changes to a contact. An absent field keeps its value.",
     });
-
-/** Two contacts to merge into one. */
-export interface MergeContacts {
-  /** The id of the contact that stays. */
-  readonly id: string;
-  /** The other contact. Its history moves to this one. */
-  readonly contact_id: string;
-}
-
-export const mergeContactsSchema = z
-  .strictObject({
-    id: reference.describe("The id of the contact that stays."),
-    contact_id: reference.describe("The other contact. Its history moves to this one."),
-  })
-  .meta({ id: "MergeContacts", description: "Two contacts to merge into one." });
 
 /** Filters of a list of contacts. A contact is listed if it passes all of them. */
 export interface ListContacts extends PageQuery {

@@ -9,8 +9,8 @@ import {
   identitiesOfContact,
   identityByAddress,
   optedOutIdentities,
+  maxIdentities,
 } from "./rows.ts";
-import { maxIdentities } from "./rules.ts";
 import { showContacts } from "./show.ts";
 import type { Contact } from "./types.ts";
 import { type ListContacts, listContactsSchema } from "./input-types.ts";

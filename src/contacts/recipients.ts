@@ -10,8 +10,8 @@ import {
   identitiesOfContact,
   identityByAddress,
   type IdentityRow,
+  maxIdentities,
 } from "./rows.ts";
-import { maxIdentities } from "./rules.ts";
 
 /**
  * A survivor is never merged itself, so one step suffices unless a merge commits between the reads.

@@ -69,6 +69,12 @@ export const identities = scoped("contact_identities", {
 });
 export interface IdentityRow extends RowOf<typeof identities> {}
 
+/**
+ * The maximum number of addresses of one contact. They are merged in one transaction and shown with
+ * the contact.
+ */
+export const maxIdentities = 100;
+
 export const identityByAddress = identities.key("medium", "address");
 export const identitiesOfContact = identities.byId.index("by_contact_id", ["contact_id", "medium"]);
 /** The addresses that have opted out. */

@@ -1,8 +1,7 @@
 import { type ContactId, iso, isoOrNull, mediumSchema } from "../kernel/index.ts";
 import type { Activity, Services } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
-import { type ContactRow, identitiesOfContact, type IdentityRow } from "./rows.ts";
-import { maxIdentities } from "./rules.ts";
+import { type ContactRow, identitiesOfContact, type IdentityRow, maxIdentities } from "./rows.ts";
 import { sentimentOf } from "./sentiment/sentiment-rules.ts";
 import type { Contact, ContactReference } from "./types.ts";
 

@@ -10,7 +10,6 @@ import {
   type IdentityRow,
   media,
   maxIdentities,
-  maxMerged,
   releaseAddress,
   removeContact,
   type ContactRow,
@@ -18,6 +17,7 @@ import {
 import { currentConversation, statusPatch, writeConversation } from "../conversations/index.ts";
 import { arm, type JobOrder } from "../queue/index.ts";
 import { forgetVisitor } from "../webchat/index.ts";
+import { maxMerged } from "./merge-rules.ts";
 
 /**
  * Erases a contact and the contacts that were merged into it. The first transaction takes the

@@ -1,4 +1,4 @@
-import { conversationToKeep, media } from "../contacts/index.ts";
+import { media } from "../contacts/index.ts";
 import {
   changeConversation,
   type ConversationRow,
@@ -10,6 +10,7 @@ import { awaitingRuns, handOff, maxOpenRuns, unansweredSince } from "../agents/i
 import type { ContactId, GenerateId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
+import { conversationToKeep } from "./merge-rules.ts";
 
 export async function joinConversations(
   tx: Tx,

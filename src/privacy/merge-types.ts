@@ -1,6 +1,22 @@
 import * as z from "zod";
-import { type Contact, contactSchema, mergeContactsSchema } from "../contacts/index.ts";
+import { type Contact, contactSchema } from "../contacts/index.ts";
 import { type Conversation, conversationSchema } from "../conversations/index.ts";
+import { reference } from "../kernel/index.ts";
+
+/** Two contacts to merge into one. */
+export interface MergeContacts {
+  /** The id of the contact that stays. */
+  readonly id: string;
+  /** The other contact. Its history moves to this one. */
+  readonly contact_id: string;
+}
+
+export const mergeContactsSchema = z
+  .strictObject({
+    id: reference.describe("The id of the contact that stays."),
+    contact_id: reference.describe("The other contact. Its history moves to this one."),
+  })
+  .meta({ id: "MergeContacts", description: "Two contacts to merge into one." });
 
 export const previewMergeSchema = z
   .strictObject(mergeContactsSchema.shape)

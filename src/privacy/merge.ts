@@ -1,5 +1,4 @@
 import {
-  clearedFields,
   type Contact,
   contactById,
   type ContactRow,
@@ -9,11 +8,7 @@ import {
   identities,
   identitiesOfContact,
   maxIdentities,
-  maxMerged,
-  type MergeContacts,
-  mergeContactsSchema,
   mergedError,
-  mergedFacts,
   showContact,
   writeContact,
 } from "../contacts/index.ts";
@@ -25,6 +20,8 @@ import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { moveHistory } from "./move-history.ts";
 import { joinConversations } from "./merge-conversations.ts";
+import { clearedFields, maxMerged, mergedFacts } from "./merge-rules.ts";
+import { type MergeContacts, mergeContactsSchema } from "./merge-types.ts";
 
 /**
  * Merges a contact into another. New messages belong to the survivor at once. The history follows

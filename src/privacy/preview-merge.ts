@@ -5,10 +5,7 @@ import {
   identitiesOfContact,
   identityByAddress,
   maxIdentities,
-  maxMerged,
   media,
-  mergedFacts,
-  type MergeContacts,
 } from "../contacts/index.ts";
 import {
   contactActivity,
@@ -22,7 +19,8 @@ import type { Seen } from "../ports/index.ts";
 import { byIndex, type Reads } from "../store/index.ts";
 import { checkAddresses, checkMerged, otherContact } from "./merge.ts";
 import { conversationToEnd } from "./merge-conversations.ts";
-import { type MergePreview, previewMergeSchema } from "./merge-types.ts";
+import { type MergePreview, previewMergeSchema, type MergeContacts } from "./merge-types.ts";
+import { maxMerged, mergedFacts } from "./merge-rules.ts";
 
 /** Returns what a merge would do, by the rules of the merge. */
 export const previewMerge: Query<MergeContacts, MergePreview> = {

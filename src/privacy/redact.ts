@@ -28,7 +28,7 @@ import {
   redactedRun,
   redactSession,
 } from "../agents/index.ts";
-import { type ContactRow, contactsMergedInto, findSurvivor, maxMerged } from "../contacts/index.ts";
+import { type ContactRow, contactsMergedInto, findSurvivor } from "../contacts/index.ts";
 import { conversationById } from "../conversations/index.ts";
 import { observations } from "../observations/index.ts";
 import {
@@ -42,6 +42,7 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { mailRedaction } from "../webchat/index.ts";
 import { rewriteDeliveries } from "../webhooks/index.ts";
+import { maxMerged } from "./merge-rules.ts";
 
 /**
  * The maximum number of stored responses about one message: edits, a cancellation and simulated

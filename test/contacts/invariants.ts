@@ -1,7 +1,7 @@
 /** Invariants of contacts and their data. */
 import { expect } from "vitest";
 import { contactLabels, contacts, identities } from "../../src/contacts/rows.ts";
-import { clearedFields } from "../../src/contacts/rules.ts";
+import { clearedFields } from "../../src/privacy/merge-rules.ts";
 import { conversations, notes } from "../../src/conversations/rows.ts";
 import { events } from "../../src/events/rows.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";

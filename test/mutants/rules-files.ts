@@ -18,17 +18,6 @@ export interface Equivalent {
 /** The files in which a test must notice every change. */
 export const rulesFiles: readonly RulesFile[] = [
   {
-    file: "src/contacts/rules.ts",
-    tests: ["test/contacts/rules.test.ts"],
-    equivalents: [
-      {
-        from: "error instanceof RangeError",
-        to: "true",
-        why: "For a text, `getCanonicalLocales` throws no other error.",
-      },
-    ],
-  },
-  {
     file: "src/conversations/rules.ts",
     tests: ["test/conversations/rules.test.ts"],
     equivalents: [
@@ -155,5 +144,9 @@ export const rulesFiles: readonly RulesFile[] = [
         why: "A place without a step leads nowhere, and such places are left out beforehand.",
       })),
     ],
+  },
+  {
+    file: "src/privacy/merge-rules.ts",
+    tests: ["test/privacy/merge-rules.test.ts"],
   },
 ];

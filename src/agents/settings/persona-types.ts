@@ -1,7 +1,6 @@
 /** Who an agent is, what it knows, and how it behaves in particular cases. */
 import * as z from "zod";
-import { isLanguage } from "../../contacts/index.ts";
-import { name, text } from "../../kernel/index.ts";
+import { isLanguageTag, name, text } from "../../kernel/index.ts";
 import { atMost } from "../fields.ts";
 
 /** Who an agent is and how it writes. Only language models use it. */
@@ -51,7 +50,7 @@ export const agentPersonaInputSchema = z
       .nullable()
       .describe('How the agent writes, such as "friendly and brief". At most 500 characters.'),
     language: text(64)
-      .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
+      .refine(isLanguageTag, { error: "must be a language tag (BCP 47), such as pt-BR" })
       .meta({ pattern: "^[A-Za-z]" })
       .nullable()
       .describe(

@@ -53,10 +53,10 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
   {
     name: "merge-keeps-two-conversations",
     sentence: "The older of two active conversations wins in a merge, and the contact's own ends.",
-    file: "src/contacts/rules.ts",
+    file: "src/privacy/merge-rules.ts",
     find: '  if (survivors.isActive) return "survivors";\n',
     replace: "",
-    tests: ["test/contacts/rules.test.ts"],
+    tests: ["test/privacy/merge-rules.test.ts"],
   },
   {
     name: "merge-forgets-earlier-merges",

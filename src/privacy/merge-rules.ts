@@ -1,23 +1,8 @@
-import type { ContactRow } from "./rows.ts";
+/** What a merge of two contacts keeps of each. */
+import { type ContactRow, maxLabels } from "../contacts/index.ts";
 
-export const maxLabels = 50;
-/**
- * The maximum number of addresses of one contact. They are merged in one transaction and shown with
- * the contact.
- */
-export const maxIdentities = 100;
 /** The maximum number of contacts that may be merged into one contact. */
 export const maxMerged = 1_000;
-
-/** Whether a tag is a well-formed language tag (BCP 47, RFC 5646). */
-export function isLanguage(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
 
 /** The columns of a contact that a merge combines. */
 export type MergeFacts = Pick<
