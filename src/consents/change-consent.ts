@@ -8,10 +8,9 @@ import {
   setConsent,
   type SetConsent,
   setConsentSchema,
-  media,
 } from "../contacts/index.ts";
 import { changeConversation, currentConversation } from "../conversations/index.ts";
-import { invalid } from "../kernel/index.ts";
+import { invalid, mediums } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
 
 /**
@@ -27,7 +26,7 @@ export const changeConsent: Command<SetConsent, Consents> = {
   async run(tx, { id, medium, status, detail = null }, { services }) {
     const { secret, drawId } = services;
     const contact = await contactToChange(tx, id, { hold: true });
-    const changed = media.filter((each) => medium === "all" || medium === each);
+    const changed = mediums.filter((each) => medium === "all" || medium === each);
     const identities = await Promise.all(
       changed.map((each) => tx.list(identitiesOfContact, [contact.id, each], maxIdentities)),
     );

@@ -63,7 +63,7 @@ export {
 } from "./identities.ts";
 export { findBestMatches } from "./search/search.ts";
 export { contactQuery } from "./search/search-rules.ts";
-export { contactReference, contactResource, media, showContact } from "./show.ts";
+export { contactReference, contactResource, showContact } from "./show.ts";
 export {
   type ContactSentiment,
   contactSentimentSchema,

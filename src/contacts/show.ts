@@ -1,11 +1,9 @@
-import { type ContactId, iso, isoOrNull, mediumSchema } from "../kernel/index.ts";
+import { type ContactId, iso, isoOrNull } from "../kernel/index.ts";
 import type { Activity, Services } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { type ContactRow, identitiesOfContact, type IdentityRow, maxIdentities } from "./rows.ts";
 import { sentimentOf } from "./sentiment/sentiment-rules.ts";
 import type { Contact, ContactReference } from "./types.ts";
-
-export const media = mediumSchema.options;
 
 type ShowServices = Pick<Services, "contactActivity">;
 

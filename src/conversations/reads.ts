@@ -1,15 +1,10 @@
 import { conversationById, conversationsOfContact, currentConversation, notes } from "./rows.ts";
 import { type ThreadQuery, threadQuerySchema } from "./input-types.ts";
 import type { Conversation, Note } from "./types.ts";
-import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
+import { type ById, byIdSchema, notFound, type Page, mediums } from "../kernel/index.ts";
 import { type ContactActivity, mapPage, page, type Query } from "../operations/index.ts";
 import { noteResource, showConversations } from "./show.ts";
-import {
-  type ContactHistory,
-  contactHistorySchema,
-  contactToRead,
-  media,
-} from "../contacts/index.ts";
+import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
 
 export const getConversation: Query<ById, Conversation> = {
   kind: "query",
@@ -68,13 +63,13 @@ export const listNotes: Query<ThreadQuery, Page<Note>> = {
 export const contactActivity: ContactActivity = {
   async of(tx, contact) {
     const current = await Promise.all(
-      media.map((medium) => tx.get(currentConversation, [contact, medium])),
+      mediums.map((medium) => tx.get(currentConversation, [contact, medium])),
     );
     return current.filter((each) => each !== undefined);
   },
   ofAll: (reads, contacts) =>
     reads.getAll(
       currentConversation,
-      contacts.flatMap((contact) => media.map((medium) => [contact, medium] as const)),
+      contacts.flatMap((contact) => mediums.map((medium) => [contact, medium] as const)),
     ),
 };

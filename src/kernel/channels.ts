@@ -9,6 +9,7 @@ export const channelSchema = z.enum(channels);
 export const mediumSchema = z.enum(["text", "webchat"]);
 /** What consents and conversations belong to: `text` (SMS and MMS together) or `webchat`. */
 export type Medium = z.infer<typeof mediumSchema>;
+export const mediums = mediumSchema.options;
 
 /** Sms and mms use the same address and share one conversation. */
 export function mediumOf(channel: Channel): Medium {

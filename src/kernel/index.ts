@@ -64,6 +64,7 @@ export {
   channelSchema,
   type Medium,
   mediumOf,
+  mediums,
   mediumSchema,
 } from "./channels.ts";
 export {

@@ -1,5 +1,5 @@
 import { eraseAddress, eraseHistory } from "./erase-history.ts";
-import { type ById, byIdSchema, type ContactId } from "../kernel/index.ts";
+import { type ById, byIdSchema, type ContactId, mediums } from "../kernel/index.ts";
 import type { Command, Procedure, Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -8,7 +8,6 @@ import {
   contactToChange,
   identitiesOfContact,
   type IdentityRow,
-  media,
   maxIdentities,
   releaseAddress,
   removeContact,
@@ -79,7 +78,7 @@ const startErasure: Command<ById, Erased> = {
     for (let left = await owned(); left.length > 0; left = await owned()) {
       addresses.push(...(await Promise.all(left.map((each) => forget(tx, services, each)))));
     }
-    for (const medium of media) {
+    for (const medium of mediums) {
       const current = await tx.get(currentConversation, [contact.id, medium]);
       if (current === undefined) continue;
       const closed_at = current.closed_at ?? tx.now;

@@ -1,4 +1,3 @@
-import { media } from "../contacts/index.ts";
 import {
   changeConversation,
   type ConversationRow,
@@ -7,7 +6,7 @@ import {
   writeConversation,
 } from "../conversations/index.ts";
 import { awaitingRuns, handOff, maxOpenRuns, unansweredSince } from "../agents/index.ts";
-import type { ContactId, GenerateId } from "../kernel/index.ts";
+import { type ContactId, type GenerateId, mediums } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { conversationToKeep } from "./merge-rules.ts";
@@ -18,7 +17,7 @@ export async function joinConversations(
   survivor: ContactId,
   other: ContactId,
 ): Promise<void> {
-  for (const medium of media) {
+  for (const medium of mediums) {
     const [own, others] = await Promise.all([
       tx.get(currentConversation, [survivor, medium]),
       tx.get(currentConversation, [other, medium]),

@@ -1,3 +1,4 @@
+import { mediums } from "../kernel/index.ts";
 import {
   contactResource,
   contactsMergedInto,
@@ -5,7 +6,6 @@ import {
   identitiesOfContact,
   identityByAddress,
   maxIdentities,
-  media,
 } from "../contacts/index.ts";
 import {
   contactActivity,
@@ -54,7 +54,7 @@ async function conversationsToEnd(
   survivor: string,
   other: string,
 ): Promise<Seen<ConversationRow>[]> {
-  const ended = media.map(async (medium) => {
+  const ended = mediums.map(async (medium) => {
     const [own, others] = await Promise.all(
       [survivor, other].map((id) => reads.get(currentConversation, [id, medium])),
     );

@@ -13,7 +13,7 @@ import { runResource } from "./show.ts";
 import { turnJob } from "../job-orders.ts";
 import type { Run, RunRequest } from "./types.ts";
 import { ownAccount } from "../../accounts/index.ts";
-import { contactById, contacts, findRecipient, findSurvivor, media } from "../../contacts/index.ts";
+import { contactById, contacts, findRecipient, findSurvivor } from "../../contacts/index.ts";
 import {
   beginConversation,
   conversationById,
@@ -32,6 +32,7 @@ import {
   invalid,
   minuteMs,
   TidingsError,
+  mediums,
 } from "../../kernel/index.ts";
 import type { Command, Services } from "../../operations/index.ts";
 import { type Json, type Seen, StorageConflict } from "../../ports/index.ts";
@@ -169,7 +170,7 @@ async function ofContact(tx: Tx, drawId: GenerateId, id: string): Promise<Seen<C
     ]);
   }
   const found = await Promise.all(
-    media.map((medium) => tx.get(currentConversation, [contact.id, medium])),
+    mediums.map((medium) => tx.get(currentConversation, [contact.id, medium])),
   );
   const [last] = found.filter(isActive).toSorted((a, b) => b.last_activity_at - a.last_activity_at);
   if (last !== undefined) {

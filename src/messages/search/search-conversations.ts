@@ -1,4 +1,4 @@
-import { contactQuery, findBestMatches, media } from "../../contacts/index.ts";
+import { contactQuery, findBestMatches } from "../../contacts/index.ts";
 import {
   conversationById,
   conversationFilter,
@@ -7,7 +7,7 @@ import {
   findLabelled,
   showConversations,
 } from "../../conversations/index.ts";
-import { defaultPageSize, type Page } from "../../kernel/index.ts";
+import { defaultPageSize, type Page, mediums } from "../../kernel/index.ts";
 import { findByWords, type Query } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
@@ -74,7 +74,7 @@ async function findByContact(
   limit: number,
 ): Promise<readonly Seen<ConversationRow>[]> {
   const contacts = await findBestMatches(reads, q, limit);
-  const keys = contacts.flatMap(({ id }) => media.map((medium) => [id, medium] as const));
+  const keys = contacts.flatMap(({ id }) => mediums.map((medium) => [id, medium] as const));
   return reads.getAll(currentConversation, keys);
 }
 
