@@ -62,7 +62,7 @@ export const rulesFiles: readonly RulesFile[] = [
   },
   {
     file: "src/agents/turns/decision/hand-off-rules.ts",
-    tests: ["test/agents/hand-off-rules.test.ts"],
+    tests: ["test/agents/turns/decision/hand-off-rules.test.ts"],
     equivalents: [
       { from: "lowest !== null", to: "true", why: "Null counts as 0, which is not negative." },
       {
@@ -84,11 +84,11 @@ export const rulesFiles: readonly RulesFile[] = [
   },
   {
     file: "src/agents/turns/decision/moves.ts",
-    tests: ["test/agents/moves.test.ts"],
+    tests: ["test/agents/turns/decision/moves.test.ts"],
   },
   {
     file: "src/agents/runs/rules.ts",
-    tests: ["test/agents/run-rules.test.ts"],
+    tests: ["test/agents/runs/run-rules.test.ts"],
     equivalents: [
       {
         from: "place < last",
@@ -99,11 +99,11 @@ export const rulesFiles: readonly RulesFile[] = [
   },
   {
     file: "src/agents/runs/call-rules.ts",
-    tests: ["test/agents/call-rules.test.ts"],
+    tests: ["test/agents/runs/call-rules.test.ts"],
   },
   {
     file: "src/agents/runs/redaction-rules.ts",
-    tests: ["test/agents/redaction-rules.test.ts"],
+    tests: ["test/agents/runs/redaction-rules.test.ts"],
   },
   {
     file: "src/agents/playbooks/definition.ts",

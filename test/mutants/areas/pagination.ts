@@ -8,7 +8,7 @@ export const pagination = inArea("pagination", [
     file: "src/store/reads/scan.ts",
     find: "return { rows: page, more: true, last: lastPlace(columns, page) };",
     replace: "return { rows: page, more: true, last: lastPlace(columns, rows) };",
-    tests: ["test/adapters/storage/scan.test.ts", "test/operations/lists.test.ts"],
+    tests: ["test/store/reads/scan.test.ts", "test/operations/lists.test.ts"],
   },
   {
     name: "full-page-is-the-last",
@@ -16,7 +16,7 @@ export const pagination = inArea("pagination", [
     file: "src/store/reads/scan.ts",
     find: "if (near.length <= limit) return",
     replace: "if (near.length <= limit + 1) return",
-    tests: ["test/adapters/storage/scan.test.ts", "test/operations/lists.test.ts"],
+    tests: ["test/store/reads/scan.test.ts", "test/operations/lists.test.ts"],
   },
   {
     name: "ranges-have-no-horizon",
@@ -25,7 +25,7 @@ export const pagination = inArea("pagination", [
     file: "src/store/reads/scan.ts",
     find: "const [horizon] = ends.toSorted(compare);",
     replace: "const horizon = ends.toSorted(compare).at(-1);",
-    tests: ["test/adapters/storage/scan-ranges.test.ts", "test/adapters/storage/scan.test.ts"],
+    tests: ["test/store/reads/scan-ranges.test.ts", "test/store/reads/scan.test.ts"],
   },
   {
     name: "cursor-is-not-signed",

@@ -1,0 +1,212 @@
+/** Actions that wait for a person to approve them. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import { type Action, action } from "../../../src/ports/action.ts";
+import type { AgentModel } from "../../../src/ports/agent-model.ts";
+import { outcome } from "../../contacts/helpers.ts";
+import { storages } from "../../support/storages.ts";
+import { stopped } from "../../support/world.ts";
+import { type Agency, agency } from "../world.ts";
+
+const day = 86_400_000;
+
+/** An action that needs an approval. */
+function payOut(paid: string[]): Action {
+  return action({
+    name: "pay_out",
+    description: "Pays out.",
+    input: z.strictObject({ amount: z.number() }),
+    risk: "approval",
+    idempotent: false,
+    execute: ({ amount }, { idempotency_key }) => {
+      paid.push(idempotency_key);
+      return { paid: amount };
+    },
+  });
+}
+
+/** Calls `pay_out` once, and then replies with its outcome. */
+const payer: AgentModel["respond"] = ({ calls: [call] }) =>
+  call === undefined
+    ? { calls: [{ action: "pay_out", input: { amount: 5 } }] }
+    : {
+        text:
+          call.outcome.status === "failed" ? `failed: ${call.outcome.error}` : call.outcome.status,
+      };
+
+const refund = {
+  name: "Refund",
+  trigger: { keywords: ["refund"] },
+  steps: [
+    { id: "wait", type: "send", text: "Let me see." },
+    { id: "pay", type: "run", action: "pay_out", args: { amount: 7 }, on_error: "no" },
+    { id: "yes", type: "send", text: "You got {{pay.paid}} back.", next: "end" },
+    { id: "no", type: "send", text: "Sorry, no.", next: "end" },
+    { id: "end", type: "resolve" },
+  ],
+} as const;
+
+async function awaitingRunId({ runs }: Agency): Promise<string> {
+  const run = (await runs()).findLast(({ status }) => status === "awaiting_approval");
+  return run?.id ?? "run_none";
+}
+
+describe.each(storages)("an approval on $name", ({ open }) => {
+  test("survives a restart of the engine that asked for it", async () => {
+    const ground = open();
+    const paid: string[] = [];
+    const made = await agency(ground.connect(), { actions: [payOut(paid)], model: payer });
+    expect(await made.ask("Pay me")).toEqual(["awaiting_approval"]);
+    const id = await awaitingRunId(made);
+    expect(paid).toEqual([]);
+    await stopped(made.engine, made.world.clock);
+    const engine = made.world.engine(ground.connect(), {
+      transports: [made.line],
+      agents: { model: payer, actions: [payOut(paid)] },
+    });
+    await engine.start();
+    await engine.agents.approve(made.agent.id, id, { decision: "approve", author_id: "eve" });
+    await made.pass();
+    expect(paid).toEqual([`${id}.1`]);
+    expect(made.line.calls.map(({ message: { body } }) => body)).toEqual([
+      "awaiting_approval",
+      "done",
+    ]);
+    expect(await engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
+    expect(await outcome(engine.agents.approve(made.agent.id, id, { decision: "approve" }))).toBe(
+      "conflict",
+    );
+  });
+});
+
+describe("an approval", () => {
+  test.each([
+    [
+      "denied",
+      (made: Agency, id: string) =>
+        made.engine.agents.approve(made.agent.id, id, { decision: "deny" }),
+    ],
+    ["left alone for a day", (made: Agency) => made.fastForward(day)],
+  ])("that is %s does not run the action", async (_, decide) => {
+    const paid: string[] = [];
+    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+    await made.ask("Pay me");
+    const id = await awaitingRunId(made);
+    await decide(made, id);
+    await made.pass();
+    expect(paid).toEqual([]);
+    expect(await made.replies()).toEqual(["awaiting_approval", "failed: denied"]);
+    expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "completed" });
+    expect(
+      await outcome(made.engine.agents.approve(made.agent.id, id, { decision: "approve" })),
+    ).toBe("conflict");
+  });
+
+  test.each([
+    ["approve", "You got 7 back.", 1],
+    ["deny", "Sorry, no.", 0],
+  ] as const)("resumes the playbook that waits for it: %s", async (decision, told, times) => {
+    const paid: string[] = [];
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      playbooks: [{ ...refund, trigger: { keywords: ["refund"] }, steps: [...refund.steps] }],
+    });
+    expect(await made.ask("I want a refund")).toEqual(["Let me see."]);
+    // The agent answers other messages meanwhile. They do not decide the approval.
+    expect(await made.ask("And how are you?")).toEqual(["You said: And how are you?"]);
+    await made.engine.agents.approve(made.agent.id, await awaitingRunId(made), { decision });
+    await made.pass();
+    expect((await made.replies()).at(-1)).toBe(told);
+    expect(paid).toHaveLength(times);
+    expect(await made.conversation()).toMatchObject({ status: "closed" });
+  });
+
+  test("that a playbook waits for lets the model call no actions meanwhile", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      playbooks: [{ ...refund, trigger: { keywords: ["refund"] }, steps: [...refund.steps] }],
+      model: () => ({ text: "Paid.", calls: [{ action: "pay_out", input: { amount: 5 } }] }),
+      agent: { fallback_text: "Later." },
+    });
+    await made.ask("I want a refund");
+    expect(await made.ask("And pay me five")).toEqual(["Later."]);
+    expect(made.seen.map(({ actions }) => actions)).toEqual([[]]);
+    const runs = await made.runs();
+    expect(runs.map(({ status }) => status)).toEqual(["awaiting_approval", "completed"]);
+  });
+
+  test("of a call whose run hands off is not possible: the call is denied, and the run says so", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      model: (turn, context) =>
+        turn.calls.length === 0 ? payer(turn, context) : { handoff: { reason: "It is money." } },
+    });
+    await made.ask("Pay me");
+    const [run = expect.fail()] = await made.runs();
+    expect(run).toMatchObject({ status: "handed_off", approval: null });
+    expect(run.steps.at(-1)).toMatchObject({
+      type: "approval",
+      name: "pay_out",
+      output: "deny",
+      error: "run_ended",
+    });
+    const approval = made.engine.agents.approve(made.agent.id, run.id, { decision: "approve" });
+    expect(await outcome(approval)).toBe("conflict");
+    await made.fastForward(2 * day);
+    expect(paid).toEqual([]);
+  });
+
+  test("is possible again when an agent that was disabled is enabled", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+    await made.ask("Pay me");
+    const id = await awaitingRunId(made);
+    const { approve, update } = made.engine.agents;
+    await update(made.agent.id, { enabled: false });
+    await expect(approve(made.agent.id, id, { decision: "approve" })).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("disabled"),
+    });
+    await update(made.agent.id, { enabled: true });
+    await approve(made.agent.id, id, { decision: "approve" });
+    await made.pass();
+    expect(paid).toHaveLength(1);
+  });
+
+  test("is possible again when a closed conversation is opened", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+    await made.ask("Pay me");
+    const id = await awaitingRunId(made);
+    const { conversations, agents } = made.engine;
+    const conversation = await made.conversation();
+    await conversations.update(conversation.id, { status: "closed" });
+    await expect(agents.approve(made.agent.id, id, { decision: "approve" })).rejects.toMatchObject({
+      code: "conflict",
+      message: "The conversation is closed. Open it again first.",
+    });
+    await conversations.update(conversation.id, { status: "open" });
+    await agents.approve(made.agent.id, id, { decision: "approve" });
+    await made.pass();
+    expect(paid).toHaveLength(1);
+  });
+
+  test("is refused after a person has taken over", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
+    await made.ask("Pay me");
+    const id = await awaitingRunId(made);
+    const { approve } = made.engine.agents;
+    await made.engine.conversations.reply((await made.conversation()).id, { body: "This is Eve." });
+    // The action would not run, so approving it is a conflict. Denying it is allowed.
+    expect(await outcome(approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
+    await approve(made.agent.id, id, { decision: "deny" });
+    await made.pass();
+    expect(paid).toEqual([]);
+    expect(await made.replies()).toEqual(["awaiting_approval"]);
+    expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "canceled" });
+  });
+});

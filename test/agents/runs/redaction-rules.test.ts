@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { maxHistory, maxOpenRuns, maxUnanswered } from "../../../src/agents/runs/limits.ts";
+import { mayQuote, playMayQuote, redactedRun } from "../../../src/agents/runs/redaction-rules.ts";
+import type { ActionCall } from "../../../src/agents/runs/types.ts";
+import { frame } from "../playbooks/sample-frame.ts";
+import { call, step } from "./sample-run.ts";
+
+const now = Date.UTC(2026, 0, 1);
+
+test("a run may quote the messages that it answers, and the last 30 before it ended", () => {
+  const run = { message_ids: [], heard_through: 100, playbook_id: null, finished_at: now };
+  const message = { id: "msg_1", sequence: 100, created_at: now } as const;
+  const quotes = (differs: { readonly sequence?: number; readonly created_at?: number }): boolean =>
+    mayQuote(run, { ...message, ...differs });
+  expect(maxHistory).toBe(30);
+  expect(maxOpenRuns).toBe(50);
+  expect(quotes({}), "It read the message.").toBe(true);
+  expect(quotes({ sequence: 71 }), "It read the last 30.").toBe(true);
+  expect(quotes({ sequence: 70 }), "It did not read the one before.").toBe(false);
+  expect(quotes({ sequence: 101 }), "It may have read a later one.").toBe(true);
+  expect(quotes({ created_at: now + 1 }), "It had ended.").toBe(false);
+  const later = { ...message, created_at: now + 1 };
+  expect(mayQuote({ ...run, finished_at: null }, later), "It has not ended.").toBe(true);
+  const early = { ...message, sequence: 1 };
+  const answers = { ...run, message_ids: ["msg_0" as const, early.id] };
+  expect(mayQuote(answers, early), "It answers the message.").toBe(true);
+});
+
+test("a run of a playbook may quote all messages before it ended", () => {
+  const playbook_id = "pb_1" as const;
+  const run = { message_ids: [], heard_through: 100, playbook_id, finished_at: now };
+  const message = { id: "msg_1", sequence: 1, created_at: now } as const;
+  expect(mayQuote(run, message), "A slot may have the words.").toBe(true);
+  const later = { ...message, created_at: now + 1 };
+  expect(mayQuote(run, later), "It had ended.").toBe(false);
+  expect(mayQuote({ ...run, finished_at: null }, later), "It has not ended.").toBe(true);
+});
+
+test("a playbook in progress may quote what the agent has read since it got the conversation", () => {
+  const session = { frames: [frame], guarded_from: 100, updated_at: now };
+  const message = { sequence: 101, created_at: now };
+  expect(maxUnanswered).toBe(50);
+  expect(playMayQuote(session, message), "It answered the message.").toBe(true);
+  expect(playMayQuote(session, { ...message, sequence: 51 }), "It answered the 50.").toBe(true);
+  expect(playMayQuote(session, { ...message, sequence: 50 }), "It read none before.").toBe(false);
+  const later = { ...message, created_at: now + 1 };
+  expect(playMayQuote(session, later), "It had no turn since.").toBe(false);
+  expect(playMayQuote({ ...session, frames: [] }, message), "None is in progress.").toBe(false);
+});
+
+test("a redacted run keeps what was done and when, without the words", () => {
+  const done: ActionCall = { ...call, status: "failed", output: "text", error: "text" };
+  expect(redactedRun({ steps: [step], calls: [done] })).toEqual({
+    steps: [{ ...step, input: null, output: null, error: null }],
+    calls: [{ ...done, input: null, output: null, error: null, redacted: true }],
+    result: null,
+  });
+});

@@ -1,0 +1,325 @@
+/** The rules of hand-offs, as functions over the facts of a turn. */
+import { describe, expect, it, test } from "vitest";
+import { english } from "../../../../adapters/language/index.ts";
+import {
+  handsOffOn,
+  limitsFor,
+  handOffFor,
+  requiredHandOff,
+  ruleHandOff,
+  wordsFor,
+} from "../../../../src/agents/turns/decision/hand-off-rules.ts";
+import type { Frame } from "../../../../src/agents/playbooks/play/frames.ts";
+import type { HandoffRule } from "../../../../src/agents/settings/handoff-rule-types.ts";
+import type { TurnFacts } from "../../../../src/agents/turns/turn-types.ts";
+import { type AgentDefinition, defaultAgent } from "../../../../src/agents/types.ts";
+import type { ModelMessage } from "../../../../src/ports/agent-model.ts";
+import { definition, idOf, libraryOf, slot } from "../../playbooks/support.ts";
+import { frame } from "../../playbooks/sample-frame.ts";
+
+const now = 1_000_000_000;
+
+function agentWith(...rules: readonly HandoffRule[]): AgentDefinition {
+  const handoff = { ...defaultAgent.handoff, rules: [...rules] };
+  const limits = { ...defaultAgent.limits, max_ai_turns: 4, max_tokens_per_conversation: 900 };
+  return { ...defaultAgent, name: "Ada", channels: ["sms"], handoff, limits };
+}
+
+const session = { frames: [], turns: 0, tokens: 0, failed_attempts: 0 };
+const nobody = { name: null, phone: null, language: null, time_zone: "UTC", sentiment: null };
+
+/** The facts of a turn in which nothing speaks for a hand-off, but for what is given. */
+function factsWith(more: Partial<TurnFacts>): TurnFacts {
+  return {
+    agent: agentWith(),
+    session,
+    channel: "sms",
+    language: english(),
+    contact: nobody,
+    history: { messages: [], unanswered: 0, guarded: 0 },
+    contactText: "",
+    writtenAt: now,
+    lowest: null,
+    suspectsOptOut: false,
+    observations: [],
+    playbooks: [],
+    library: () => undefined,
+    request: null,
+    isResumed: false,
+    isAwaited: false,
+    approved: [],
+    isPaused: false,
+    now,
+    ...more,
+  };
+}
+
+/** A history of which the loop guard counts all messages, and all of the contact's wait. */
+function historyOf(...messages: readonly ModelMessage[]): Pick<TurnFacts, "history"> {
+  const { length } = messages;
+  return { history: { messages, unanswered: length, guarded: length } };
+}
+
+const texted = (text: string, at = now, from: ModelMessage["from"] = "contact"): ModelMessage => ({
+  from,
+  text,
+  at,
+});
+
+const isLoop = (more: Partial<TurnFacts>): boolean =>
+  requiredHandOff(factsWith(more))?.rule === "loop_suspected";
+
+describe("regardless of its rules, an agent hands off", () => {
+  const loop = historyOf(...Array.from({ length: 3 }, () => texted("I am out of office")));
+  const limits = { ...session, turns: 4, tokens: 900 };
+
+  it("silently if the contact seems to be a machine or to opt out, whatever else is the case", () => {
+    expect(
+      requiredHandOff(factsWith({ ...loop, suspectsOptOut: true, session: limits })),
+      "A machine is told nothing: it would answer.",
+    ).toEqual({
+      rule: "loop_suspected",
+      reason: "The contact seems to be a machine.",
+      summary: null,
+      isSilent: true,
+    });
+    expect(
+      requiredHandOff(factsWith({ suspectsOptOut: true, session: limits })),
+      "A contact who may want no messages gets none.",
+    ).toEqual({
+      rule: "guardrail",
+      reason: "The contact may want no more messages.",
+      summary: null,
+      isSilent: true,
+    });
+  });
+
+  it("when it has reached its limit of replies or tokens, and not before", () => {
+    const after = (turns: number, tokens: number) =>
+      requiredHandOff(factsWith({ session: { ...session, turns, tokens } }));
+    expect(after(3, 899), "Below its limits an agent goes on.").toBeUndefined();
+    expect(after(4, 900), "The limit of replies comes first.").toEqual(
+      handOffFor("max_turns", "The agent has reached its limit of replies."),
+    );
+    expect(after(3, 900), "An agent stops at its limit of tokens.").toEqual(
+      handOffFor("budget", "The conversation has used up its token budget."),
+    );
+  });
+});
+
+describe("a contact seems to be a machine", () => {
+  const text = "I am out of office";
+  const times = (count: number, more: readonly ModelMessage[] = []) =>
+    historyOf(...more, ...Array.from({ length: count }, () => texted(text)));
+
+  it("if it sends the same text of four words or more three times within ten minutes", () => {
+    expect(isLoop(times(3)), "Three equal texts suggest a machine.").toBe(true);
+    expect(isLoop(times(2)), "People say the same thing twice.").toBe(false);
+    expect(
+      isLoop(historyOf(...[1, 2, 3].map(() => texted("I am not here")))),
+      "Four words are enough.",
+    ).toBe(true);
+    expect(
+      isLoop(historyOf(...[1, 2, 3].map(() => texted("no thank you")))),
+      "People repeat short texts.",
+    ).toBe(false);
+    expect(
+      isLoop(historyOf(texted(text), texted("I AM out of office!"), texted("Am I out of office"))),
+      "Only equal texts count.",
+    ).toBe(false);
+    expect(
+      isLoop(historyOf(texted(text), texted("I AM out of office!"), texted(text))),
+      "Upper case and punctuation do not count.",
+    ).toBe(true);
+    expect(
+      isLoop(times(2, [texted(text, now - 599_999)])),
+      "A text of the last ten minutes counts.",
+    ).toBe(true);
+    expect(isLoop(times(2, [texted(text, now - 600_000)])), "An older text does not.").toBe(false);
+    for (const from of ["agent", "human", "host"] as const) {
+      expect(
+        isLoop(times(2, [texted(text, now, from)])),
+        `Only the contact's texts count, not one of ${from}.`,
+      ).toBe(false);
+    }
+  });
+
+  it("if its last five texts are the same, even a short one or an emoji", () => {
+    const row = (...texts: readonly string[]) => historyOf(...texts.map((each) => texted(each)));
+    const got = "Thanks, got it!";
+    expect(isLoop(row(got, got, got, got, got)), "Five in a row suggest a machine.").toBe(true);
+    expect(isLoop(row(got, got, got, got)), "Four in a row do not.").toBe(false);
+    expect(isLoop(row(got, got, got, "And now?", got, got)), "Another is between.").toBe(false);
+    expect(isLoop(row("Hi", got, got, "THANKS got it", got, got)), "One is before.").toBe(true);
+    expect(isLoop(row("👍", "👍", "👍", "👍", "👍")), "An emoji is a text.").toBe(true);
+    expect(isLoop(row("👍", "🙏", "👍", "🙏", "👍")), "These emoji are different.").toBe(false);
+    const answered = [1, 2, 3, 4, 5].flatMap(() => [
+      texted("You're welcome!", now, "agent"),
+      texted(got),
+    ]);
+    expect(isLoop(historyOf(...answered)), "The agent's answers are no break.").toBe(true);
+    const { history } = row(got, got, got, got, got);
+    expect(isLoop({ history: { ...history, unanswered: 0 } }), "No text waits.").toBe(false);
+    const playbook = { ...session, frames: [frame] };
+    expect(isLoop({ history, session: playbook }), "The texts answer questions.").toBe(false);
+  });
+
+  it("by a text that waits for an answer, since the agent last got the conversation", () => {
+    const messages = [1, 2, 3].map(() => texted(text));
+    const other = texted("What are your opening hours?");
+    const isLoopOf = (all: readonly ModelMessage[], unanswered: number, guarded: number) =>
+      isLoop({ history: { messages: all, unanswered, guarded } });
+    expect(isLoopOf(messages, 1, 3), "One of the three texts waits.").toBe(true);
+    expect(isLoopOf(messages, 0, 3), "No text waits.").toBe(false);
+    expect(isLoopOf([...messages, other], 1, 4), "Another text waits.").toBe(false);
+    expect(isLoopOf([...messages, other], 2, 4), "Two texts wait.").toBe(true);
+    expect(isLoopOf(messages, 3, 2), "One text is from before.").toBe(false);
+    expect(isLoopOf([other, ...messages], 1, 3), "All three came since.").toBe(true);
+  });
+
+  it("but not while it answers the questions of a playbook", () => {
+    const within = (frames: readonly Frame[], isPaused = false) =>
+      isLoop({ ...times(3), session: { ...session, frames }, isPaused });
+    expect(within([frame]), "Different questions can have the same answer.").toBe(false);
+    expect(within([{ ...frame, asked: false }]), "Nothing was asked.").toBe(true);
+    expect(within([{ ...frame, asked: false }, frame]), "The last question counts.").toBe(false);
+    expect(within([frame, { ...frame, asked: false }]), "The last step has not asked.").toBe(true);
+    expect(within([frame], true), "A playbook that waits for an approval asks nothing.").toBe(true);
+  });
+
+  it("if it answers the agent five times faster than people type", () => {
+    const exchange = (count: number, ms: number, from: ModelMessage["from"] = "agent") =>
+      historyOf(
+        texted("Hello"),
+        ...Array.from({ length: count }, (_, i) => [
+          texted(`Question ${i}`, now - 60_000 + i * 2_000, from),
+          texted(`Answer ${i}`, now - 60_000 + i * 2_000 + ms),
+        ]).flat(),
+      );
+    expect(isLoop(exchange(5, 1_499)), "Five fast answers suggest a machine.").toBe(true);
+    expect(isLoop(exchange(4, 1_499)), "Four fast answers can be chance.").toBe(false);
+    expect(isLoop(exchange(5, 1_500)), "People type as fast as this.").toBe(false);
+    expect(isLoop(exchange(5, 0, "human")), "Only answers to the agent count.").toBe(false);
+    const replies = [1, 2, 3, 4, 5, 6].map((i) => texted(`Part ${i}`, now, "agent"));
+    expect(isLoop(historyOf(...replies)), "The agent may write several in a row.").toBe(false);
+  });
+});
+
+describe("by its rules, an agent hands off", () => {
+  const handOff = (rule: HandoffRule, more: Partial<TurnFacts>) =>
+    ruleHandOff(factsWith({ agent: agentWith(rule), ...more }));
+
+  it("when the contact asks for a person", () => {
+    const rule = { on: "customer_request" } as const;
+    expect(handOff(rule, { contactText: "Can I talk to a human?" })).toEqual(
+      handOffFor("customer_request", "The contact asked for a person."),
+    );
+    expect(handOff(rule, { contactText: "Can I talk?" })).toBeUndefined();
+  });
+
+  it("if the contact asks for a person, unless that is an option of the open question", () => {
+    const role = slot("role", { enum: ["buyer", "Agent", "real person"] });
+    const library = libraryOf(
+      definition([{ id: "ask", type: "ask", slot: "role", retries: 2 }], [role]),
+    );
+    const asked = { ...frame, playbook_id: idOf(0) };
+    const handsOff = (contactText: string, more: Partial<TurnFacts> = {}): boolean => {
+      const agent = agentWith({ on: "customer_request" });
+      const playing = { ...session, frames: [asked] };
+      const facts = factsWith({ agent, session: playing, library, contactText, ...more });
+      return ruleHandOff(facts) !== undefined;
+    };
+    for (const option of ["agent", "Agent.", "AGENT!", "a real person", "Real person"]) {
+      expect([option, handsOff(option, { session })]).toEqual([option, true]);
+    }
+    for (const option of ["agent", "Agent.", "AGENT!", "Real person"]) {
+      expect([option, handsOff(option)]).toEqual([option, false]);
+    }
+    expect(handsOff("I want to talk to an agent"), "more than an option").toBe(true);
+    expect(handsOff("human"), "no option").toBe(true);
+    expect(handsOff("agent", { isPaused: true }), "no question is open").toBe(true);
+    const before = { ...session, frames: [{ ...asked, asked: false }] };
+    expect(handsOff("agent", { session: before }), "the question was not asked").toBe(true);
+  });
+
+  it("when the contact writes a keyword as whole words", () => {
+    const rule: HandoffRule = { on: "keyword", value: ["court", "my Lawyer"] };
+    expect(handOff(rule, { contactText: "Ask MY lawyer." })).toEqual(
+      handOffFor("keyword", 'The contact wrote "my Lawyer".'),
+    );
+    expect(handOff(rule, { contactText: "Ask my lawyers in the courtyard." })).toBeUndefined();
+    expect(handOff({ on: "keyword", value: "court" }, { contactText: "In court" })).toEqual(
+      handOffFor("keyword", 'The contact wrote "court".'),
+    );
+  });
+
+  it("when one message is very negative, or the contact's sentiment is below the limit", () => {
+    const rule: HandoffRule = { on: "sentiment_below", value: -0.2 };
+    const feels = (score: number): Partial<TurnFacts> => ({
+      contact: { ...nobody, sentiment: { label: "negative", score } },
+    });
+    const below = handOffFor("sentiment_below", "The contact's sentiment is below the limit.");
+    expect(handOff(rule, { lowest: -0.6, ...feels(-0.9) })).toEqual(
+      handOffFor("sentiment_below", "The contact is very upset."),
+    );
+    expect(handOff(rule, { lowest: -0.5, ...feels(-0.3) })).toEqual(below);
+    expect(handOff(rule, feels(-0.3))).toEqual(below);
+    expect(handOff(rule, feels(-0.2)), "The limit itself is sufficient.").toBeUndefined();
+    expect(handOff(rule, {}), "Nothing was scored.").toBeUndefined();
+    const unlimited: HandoffRule = { on: "sentiment_below", value: "0" };
+    expect(handOff(unlimited, feels(-0.3)), "A text is no limit.").toBeUndefined();
+  });
+
+  it("when it has replied as often as the rule allows", () => {
+    const after = (turns: number, value?: HandoffRule["value"]) =>
+      handOff({ on: "max_turns", value }, { session: { ...session, turns } });
+    expect(after(2, 3)).toBeUndefined();
+    expect(after(3, 3)).toEqual(handOffFor("max_turns", "The agent has replied 3 times."));
+    expect(after(3, "3"), "A text is no limit.").toBeUndefined();
+  });
+
+  it("for the first rule that applies, and for no cause that shows only later", () => {
+    const facts = { contactText: "Get me a human, not a court", session: { ...session, turns: 3 } };
+    const rules: readonly HandoffRule[] = [
+      { on: "guardrail" },
+      { on: "intent", value: "court" },
+      { on: "max_turns", value: 4 },
+      { on: "keyword", value: "court" },
+      { on: "max_turns", value: 3 },
+    ];
+    const handed = ruleHandOff(factsWith({ ...facts, agent: agentWith(...rules) }));
+    expect(handed?.reason).toBe('The contact wrote "court".');
+    const later = rules.slice(0, 3);
+    expect(ruleHandOff(factsWith({ ...facts, agent: agentWith(...later) }))).toBeUndefined();
+  });
+});
+
+test("a failure hands off if a rule asks for it, a spent budget always", () => {
+  const agent = agentWith({ on: "failed_attempts", value: 2 }, { on: "guardrail" });
+  expect(handsOffOn(agent, "guardrail")).toBe(true);
+  expect(handsOffOn(agent, "model_error")).toBe(false);
+  expect(handsOffOn(agent, "budget")).toBe(true);
+});
+
+test("a hand-off that is not silent may have a summary, and no rule", () => {
+  expect(handOffFor(null, "They ask for more.", "A refund")).toEqual({
+    rule: null,
+    reason: "They ask for more.",
+    summary: "A refund",
+    isSilent: false,
+  });
+  expect(handOffFor("keyword", "They wrote it.").summary).toBeNull();
+});
+
+test("the words and the limits of all rules for a cause count", () => {
+  const agent = agentWith(
+    { on: "intent", value: "refund" },
+    { on: "keyword", value: "court" },
+    { on: "intent", value: ["complaint", "lawyer"] },
+    { on: "intent", value: 3 },
+    { on: "intent" },
+  );
+  expect(wordsFor(agent, "intent")).toEqual(["refund", "complaint", "lawyer"]);
+  expect(limitsFor(agent, "intent")).toEqual([3]);
+  expect(wordsFor(agent, "confidence_below")).toEqual([]);
+});

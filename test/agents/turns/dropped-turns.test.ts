@@ -1,0 +1,143 @@
+/** What is recorded of a turn that a person ends, and of a call that is under way meanwhile. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import type { AgentModel } from "../../../src/ports/agent-model.ts";
+import { type Action, action } from "../../../src/ports/action.ts";
+import { tablesWith } from "../../contacts/rows.ts";
+import { held } from "../../support/carrier.ts";
+import { agency, type Agency } from "../world.ts";
+
+const usage = { input_tokens: 30, output_tokens: 10 };
+
+/** Calls the action with what the contact wrote. */
+const clerk: AgentModel["respond"] = ({ calls, messages }) =>
+  calls.length === 0
+    ? { calls: [{ action: "pay", input: { what: messages.at(-1)?.text ?? "" } }], usage }
+    : { text: "Paid.", usage };
+
+function pay(risk: Action["risk"], execute: Action["execute"]): Action {
+  const input = z.strictObject({ what: z.string() });
+  return action({ name: "pay", description: "Pays.", input, risk, idempotent: false, execute });
+}
+
+async function takeOver({ engine, conversation }: Agency): Promise<void> {
+  await engine.conversations.reply((await conversation()).id, { body: "This is Eve." });
+}
+
+async function handBack({ engine, conversation }: Agency): Promise<void> {
+  await engine.conversations.handBack((await conversation()).id);
+}
+
+describe("a turn that is dropped because a person takes over", () => {
+  test("keeps its steps, and its tokens count", async () => {
+    const gate = held<{ readonly text: string; readonly usage: typeof usage }>();
+    const made = await agency(memory(), {
+      model: () => gate.promise,
+      agent: { limits: { max_tokens_per_conversation: 40 } },
+    });
+    await made.say("Hello");
+    await made.pass(3_000);
+    await takeOver(made);
+    gate.answer({ text: "Too late.", usage });
+    await made.pass();
+    expect(await made.runs()).toMatchObject([
+      {
+        status: "canceled",
+        steps: [{ type: "model", output: { text: "Too late." } }],
+        usage: { ...usage, model_calls: 1 },
+      },
+    ]);
+    await handBack(made);
+    await made.ask("Hello?");
+    expect(await made.conversation(), "the budget is used up").toMatchObject({ handler: "queue" });
+    expect(made.seen).toHaveLength(1);
+  });
+
+  test("counts its tokens, also if the agent has the conversation back before the model answers", async () => {
+    const gate = held<{ readonly text: string; readonly usage: typeof usage }>();
+    const made = await agency(memory(), {
+      model: () => gate.promise,
+      agent: { limits: { max_tokens_per_conversation: 40 } },
+    });
+    await made.say("Hello");
+    await made.pass(3_000);
+    const { id } = await made.conversation();
+    await made.engine.conversations.handOff(id, { reason: "Help" });
+    await handBack(made);
+    gate.answer({ text: "Too late.", usage });
+    await made.pass();
+    expect(await made.runs()).toMatchObject([
+      { status: "canceled", steps: [], usage: { ...usage, model_calls: 1 } },
+      { status: "handed_off", usage: { model_calls: 0 } },
+    ]);
+    expect(made.seen, "the budget is used up").toHaveLength(1);
+  });
+
+  test.each(["read", "write"] as const)(
+    "tells what it called, and how that ended: %s",
+    async (risk) => {
+      const gate = held<Record<string, number>>();
+      const made = await agency(memory(), {
+        model: clerk,
+        actions: [pay(risk, () => gate.promise)],
+      });
+      await made.say("Pay me");
+      await made.pass(3_000);
+      await takeOver(made);
+      gate.answer({ amount: 5 });
+      await made.pass();
+      expect(await made.replies()).toEqual([]);
+      const [run] = await made.runs();
+      expect(run?.status).toBe("canceled");
+      expect(run?.steps.filter(({ type }) => type === "action")).toMatchObject([
+        { name: "pay", input: { what: "Pay me" }, output: { amount: 5 }, error: null },
+      ]);
+    },
+  );
+});
+
+describe("a run that is canceled during a call", () => {
+  async function canceled(storage = memory()) {
+    const gate = held<Record<string, string>>();
+    const made = await agency(storage, {
+      model: clerk,
+      actions: [pay("write", () => gate.promise)],
+    });
+    const message = await made.say("Send it to Kumquat Lane");
+    await made.pass(3_000);
+    await takeOver(made);
+    await handBack(made);
+    expect(await made.runs()).toMatchObject([{ status: "canceled" }]);
+    return { made, message, gate };
+  }
+
+  test("tells how the call ended", async () => {
+    const { made, gate } = await canceled();
+    gate.answer({ to: "Kumquat Lane" });
+    await made.pass();
+    const [run] = await made.runs();
+    expect(run?.steps.at(-1)).toMatchObject({
+      type: "action",
+      input: { what: "Send it to Kumquat Lane" },
+      output: { to: "Kumquat Lane" },
+    });
+  });
+
+  test("does so without words if a message was redacted in the meantime", async () => {
+    const storage = memory();
+    const { made, message, gate } = await canceled(storage);
+    await made.engine.messages.redact(message.id);
+    expect(await tablesWith(storage, ["Kumquat"])).toEqual([]);
+    gate.answer({ to: "Kumquat Lane" });
+    await made.pass();
+    expect(await tablesWith(storage, ["Kumquat"])).toEqual([]);
+    const [run] = await made.runs();
+    expect(run?.steps.at(-1)).toMatchObject({
+      type: "action",
+      name: "pay",
+      input: null,
+      output: null,
+    });
+  });
+});
