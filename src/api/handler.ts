@@ -21,7 +21,7 @@ import {
   storedKeyOf,
 } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
-import { maxBodyBytes, readBytes, readJson, refuseEncoded } from "./request-body.ts";
+import { maxBodyBytes, readBytes, readJson, refuseEncoded } from "./requests/request-body.ts";
 import {
   commandInput,
   decodedParams,
@@ -34,7 +34,7 @@ import {
   resumedInput,
   tokenField,
   withPlaces,
-} from "./inputs.ts";
+} from "./requests/inputs.ts";
 import { maxCallbackBytes } from "../ports/index.ts";
 import {
   type ApiHandler,
@@ -45,12 +45,13 @@ import {
   headersByName,
 } from "./http.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
-import { problemResponse, noSuchRoute, publicError } from "./problem-response.ts";
+import { problemResponse, noSuchRoute, publicError } from "./responses/problem-response.ts";
 import { RequestLog } from "./request-log.ts";
 import { type Match, router } from "./router.ts";
-import { SharedDocuments } from "./shared-body.ts";
-import { isNdjson, ndjsonHeaders, readLines, reportLines, UnreadReports } from "./ndjson.ts";
-import { encodeEvents, eventStreamHeaders } from "./server-sent-events.ts";
+import { SharedDocuments } from "./responses/shared-body.ts";
+import { ndjsonHeaders, reportLines, UnreadReports } from "./responses/report-lines.ts";
+import { isNdjson, readLines } from "./requests/read-lines.ts";
+import { encodeEvents, eventStreamHeaders } from "./responses/server-sent-events.ts";
 
 const maxUrl = 8192;
 const json = "application/json";

@@ -3,7 +3,7 @@ import { iso, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Health } from "../operations/index.ts";
 import type { Clock } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
-import { publicError } from "./problem-response.ts";
+import { publicError } from "./responses/problem-response.ts";
 
 interface HealthCheckOptions {
   readonly store: Store;

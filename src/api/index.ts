@@ -1,5 +1,5 @@
 export type { OperatorAccess } from "./authentication.ts";
-export { readJson } from "./request-body.ts";
+export { readJson } from "./requests/request-body.ts";
 export { type ApiBackend, apiBackend } from "./backend.ts";
 export { RequestHandler } from "./handler.ts";
 export {
@@ -18,7 +18,7 @@ export {
   sharedBody,
   type SharedBody,
   tagOf,
-} from "./shared-body.ts";
+} from "./responses/shared-body.ts";
 export { openApiDocument } from "./openapi/document.ts";
 export { serviceRoutes } from "./service-routes.ts";
 export { LiveStreams } from "./streams/live-streams.ts";

@@ -1,7 +1,7 @@
 import { LogLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import type { Exchange } from "./http.ts";
-import { publicError } from "./problem-response.ts";
+import { publicError } from "./responses/problem-response.ts";
 
 interface RequestLogOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import { encodeEvent } from "../../src/api/server-sent-events.ts";
+import { encodeEvent } from "../../src/api/responses/server-sent-events.ts";
 import { call, jsonOf } from "./call.ts";
 import { serve } from "./servers.ts";
 import { storages, world } from "./world.ts";

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportLines, UnreadReports } from "../../src/api/ndjson.ts";
+import { reportLines, UnreadReports } from "../../src/api/responses/report-lines.ts";
 import type { ImportReport } from "../../src/contacts/import/import-types.ts";
 import { call, jsonOf } from "../api/call.ts";
 import {

@@ -7,7 +7,8 @@ import {
 } from "../../operations/index.ts";
 import type * as z from "zod";
 import { type Limits, problemSchema } from "../../kernel/index.ts";
-import { idempotencyField, tokenField } from "../inputs.ts";
+import { idempotencyField } from "../requests/inputs.ts";
+import { componentsOf, rateLimitHeaders, ref } from "./components.ts";
 import { parameterNames } from "../router.ts";
 import { maxCallbackBytes } from "../../ports/index.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
@@ -48,13 +49,7 @@ export function openApiDocument(
     tags: tags.filter(({ name }) => used.has(name)),
     security: [{ apiKey: [] }],
     paths,
-    components: {
-      securitySchemes,
-      parameters: sharedParameters,
-      headers: sharedHeaders,
-      responses: errorResponses(schemas),
-      schemas: schemas.components,
-    },
+    components: componentsOf(schemas),
   };
 }
 
@@ -103,10 +98,6 @@ function descriptionOf(route: ApiRoute, description: string | undefined): { desc
   const text = [description, scopes].filter((part) => part !== undefined && part !== "").join(" ");
   return text === "" ? {} : { description: text };
 }
-
-const ref = (kind: string, name: string): { $ref: string } => ({
-  $ref: `#/components/${kind}/${name}`,
-});
 
 const openParameters = (route: ApiRoute): object => ({
   ...(route.operation.kind === "callback" ? { requestBody: callbackBody } : {}),
@@ -267,87 +258,3 @@ const responseHeaders = (route: ApiRoute): object => ({
     : {}),
   ...(route.operation.kind === "document" ? { ETag: ref("headers", "ETag") } : {}),
 });
-
-const rateLimitHeaders = {
-  "RateLimit-Policy": ref("headers", "RateLimitPolicy"),
-  RateLimit: ref("headers", "RateLimit"),
-};
-
-const securitySchemes = {
-  apiKey: {
-    type: "http",
-    scheme: "bearer",
-    description:
-      "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox " +
-      "or live.",
-  },
-  visitorToken: {
-    type: "http",
-    scheme: "bearer",
-    description: "The token of the webchat session in the path.",
-  },
-  visitorTokenInQuery: {
-    type: "apiKey",
-    in: "query",
-    name: tokenField,
-    description: "The visitor's token for an `EventSource`, which cannot send headers.",
-  },
-};
-
-const sharedParameters = {
-  IdempotencyKey: {
-    name: "Idempotency-Key",
-    in: "header",
-    description:
-      "For 24 hours, a repeated request with the same key and input returns the same response " +
-      `and has no further effect. Plain or quoted. The body field \`${idempotencyField}\` is an ` +
-      "alternative.",
-    schema: ref("schemas", "IdempotencyKey"),
-  },
-  LastEventId: {
-    name: "Last-Event-ID",
-    in: "header",
-    description: "The id of the last event received. The stream continues after it.",
-    schema: { type: "string" },
-  },
-};
-
-const header = (description: string, schema: object): object => ({ description, schema });
-
-const sharedHeaders = {
-  RequestId: header("The id of the request, for support and logs.", { type: "string" }),
-  RateLimitPolicy: header(
-    "The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers).",
-    { type: "string" },
-  ),
-  RateLimit: header("`r` requests remain. The full limit is available again in `t` seconds.", {
-    type: "string",
-  }),
-  RetryAfter: header("Seconds to wait.", { type: "integer", minimum: 0 }),
-  IdempotentReplayed: header("`true` when this response repeats an earlier one.", {
-    type: "string",
-    const: "true",
-  }),
-  ETag: header("Names this version. With `If-None-Match`, an unchanged document is a 304.", {
-    type: "string",
-  }),
-  WwwAuthenticate: header("`Bearer` with the error of the key (RFC 6750).", { type: "string" }),
-};
-
-function errorResponses(schemas: Schemas): object {
-  const content = { "application/problem+json": { schema: schemas.output("problem") } };
-  const requestId = { "Request-Id": ref("headers", "RequestId") };
-  return {
-    Problem: { description: "An error.", headers: requestId, content },
-    Unauthorized: {
-      description: "The API key or token is missing, wrong or expired.",
-      headers: { ...requestId, "WWW-Authenticate": ref("headers", "WwwAuthenticate") },
-      content,
-    },
-    RateLimited: {
-      description: "Too many requests. The request had no effect.",
-      headers: { ...requestId, ...rateLimitHeaders, "Retry-After": ref("headers", "RetryAfter") },
-      content,
-    },
-  };
-}

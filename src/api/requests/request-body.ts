@@ -7,9 +7,9 @@ import {
   maxErrors,
   TidingsError,
   unknownField,
-} from "../kernel/index.ts";
-import type { Guarded } from "../operations/index.ts";
-import { type ApiBody, type ApiRequest, headerOf } from "./http.ts";
+} from "../../kernel/index.ts";
+import type { Guarded } from "../../operations/index.ts";
+import { type ApiBody, type ApiRequest, headerOf } from "../http.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

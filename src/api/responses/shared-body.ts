@@ -1,8 +1,8 @@
 /** Bodies that are the same for every client: made once, and not sent to a client that has them. */
 import { hash } from "node:crypto";
-import { boundedCache, getOrInsert } from "../kernel/index.ts";
-import type { PublicDocument } from "../operations/index.ts";
-import { type ApiResponse, type Exchange, headerOf } from "./http.ts";
+import { boundedCache, getOrInsert } from "../../kernel/index.ts";
+import type { PublicDocument } from "../../operations/index.ts";
+import { type ApiResponse, type Exchange, headerOf } from "../http.ts";
 
 /** Bytes with their entity tag (RFC 9110, section 8.8.3). */
 export interface SharedBody {

@@ -11,8 +11,8 @@ import {
   type Place,
   TidingsError,
   unknownField,
-} from "../kernel/index.ts";
-import { idempotencyKeyOf, isIdempotencyKey } from "../operations/index.ts";
+} from "../../kernel/index.ts";
+import { idempotencyKeyOf, isIdempotencyKey } from "../../operations/index.ts";
 
 type Params = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;

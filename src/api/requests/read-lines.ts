@@ -1,0 +1,93 @@
+/** Reads the body of an import: NDJSON, a JSON value on each line. */
+import { TidingsError } from "../../kernel/index.ts";
+import { checkDepth } from "./request-body.ts";
+
+/** The content type of NDJSON: JSON values, one per line. */
+const ndjson =
+  /^application\/x-ndjson[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+export const isNdjson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && ndjson.test(contentType);
+
+interface LineLimits {
+  /** The number of lines that are not blank. */
+  readonly lines: number;
+  /** Bytes per line. */
+  readonly bytes: number;
+  /** Nesting depth of objects and arrays. */
+  readonly depth: number;
+}
+
+const lineFeed = 10;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Yields the value of each line, or the error of a line that cannot be parsed. Blank lines are
+ * skipped. At most one line is in memory.
+ * @throws TidingsError `body_too_large` when there are too many lines
+ */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: LineLimits,
+): AsyncGenerator<unknown, void> {
+  let left = limits.lines;
+  for await (const line of split(chunks, limits.bytes)) {
+    const value = line === undefined ? tooLong(limits.bytes) : parsed(line, limits.depth);
+    if (value === undefined) continue;
+    if (left-- === 0) {
+      throw new TidingsError("body_too_large", `An import takes up to ${limits.lines} lines.`);
+    }
+    yield value;
+  }
+}
+
+/**
+ * Yields the bytes of each line, or undefined for a line longer than `maxBytes`, which is not kept.
+ */
+async function* split(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array | undefined, void> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  const add = (part: Uint8Array): void => {
+    size += part.length;
+    if (size <= maxBytes) parts.push(part);
+    else parts = [];
+  };
+  const line = (): Uint8Array | undefined => {
+    const whole = size <= maxBytes ? Buffer.concat(parts, size) : undefined;
+    parts = [];
+    size = 0;
+    return whole;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      add(chunk.subarray(start, end));
+      yield line();
+      start = end + 1;
+    }
+    add(chunk.subarray(start));
+  }
+  if (size > 0) yield line();
+}
+
+/** Returns undefined for a blank line. */
+function parsed(line: Uint8Array, depth: number): unknown {
+  try {
+    const text = utf8.decode(line);
+    if (text.trim() === "") return undefined;
+    const value: unknown = JSON.parse(text);
+    checkDepth(value, depth);
+    return value;
+  } catch (error) {
+    // The parser's message quotes the line, so it is not passed on.
+    return error instanceof TidingsError
+      ? error
+      : new TidingsError("malformed_json", "The line is not valid JSON in UTF-8.");
+  }
+}
+
+const tooLong = (bytes: number): TidingsError =>
+  new TidingsError("body_too_large", `The line is longer than ${bytes} bytes.`);
