@@ -21,13 +21,11 @@ export {
   invalid,
   notFound,
   stopped,
-  problem,
-  type Problem,
-  problemSchema,
   PolicyFailure,
   ReplayedError,
   TidingsError,
 } from "./errors.ts";
+export { problem, type Problem, problemSchema } from "./problem.ts";
 export {
   type Author,
   authorSchema,

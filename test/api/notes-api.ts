@@ -11,13 +11,8 @@ import type {
   PublicDocument,
   PublicOperation,
 } from "../../src/operations/api-route.ts";
-import {
-  invalid,
-  notFound,
-  problem,
-  ReplayedError,
-  TidingsError,
-} from "../../src/kernel/errors.ts";
+import { invalid, notFound, ReplayedError, TidingsError } from "../../src/kernel/errors.ts";
+import { problem } from "../../src/kernel/problem.ts";
 import type {
   Command,
   Context,
