@@ -1,8 +1,9 @@
-import { getAccount, listKeys } from "./reads.ts";
-import { getUsage, getErrorCounts, getHourlyUsage } from "./usage-reads.ts";
-import { errorCountsSchema, hourlyUsageSchema, usageSchema } from "./usage-types.ts";
+import { getAccount } from "./reads.ts";
+import { listKeys } from "./keys/reads.ts";
+import { getUsage, getErrorCounts, getHourlyUsage } from "./usage/reads.ts";
+import { errorCountsSchema, hourlyUsageSchema, usageSchema } from "./usage/usage-types.ts";
 import { accountSchema } from "./types.ts";
-import { apiKeySchema, createdKeySchema } from "./key-types.ts";
+import { apiKeySchema, createdKeySchema } from "./keys/key-types.ts";
 import {
   type ApiRoute,
   command,
@@ -12,17 +13,11 @@ import {
   type Module,
   query,
 } from "../operations/index.ts";
-import { createKey, revokeKey, rotateKey } from "./key-commands.ts";
+import { createKey, revokeKey, rotateKey } from "./keys/key-commands.ts";
 import { pageSchema } from "../kernel/index.ts";
-import {
-  accounts,
-  deliveryTimes,
-  errorCounts,
-  hourlyUsage,
-  keys,
-  settings,
-  usage,
-} from "./rows.ts";
+import { accounts, settings } from "./rows.ts";
+import { deliveryTimes, errorCounts, hourlyUsage, usage } from "./usage/rows.ts";
+import { keys } from "./keys/rows.ts";
 
 const anyKey = { tag: "Account", scopes: [] } as const;
 

@@ -1,11 +1,13 @@
-export { createAccount, updateAccount } from "./account-commands.ts";
+export { createAccount, updateAccount } from "./commands.ts";
 export { defaultAccountId, prepareStorage } from "./prepare-storage.ts";
 export { listAccounts } from "./reads.ts";
-export { type Authenticated, changesKey, KeyRing } from "./key-ring.ts";
+export { type Authenticated, changesKey, KeyRing } from "./keys/key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
-export { keys, ownAccount, readOwnAccount, settingByName, settings, usage } from "./rows.ts";
-export { type CountedChange, countChange } from "./count-usage.ts";
-export { countReapers } from "./reap-counts.ts";
+export { ownAccount, readOwnAccount, settingByName, settings } from "./rows.ts";
+export { usage } from "./usage/rows.ts";
+export { keys } from "./keys/rows.ts";
+export { type CountedChange, countChange } from "./usage/count-usage.ts";
+export { countReapers } from "./usage/reap-counts.ts";
 export type {
   ErrorCount,
   ErrorCounts,
@@ -15,7 +17,7 @@ export type {
   HourlyUsage,
   GetUsage,
   Usage,
-} from "./usage-types.ts";
+} from "./usage/usage-types.ts";
 export type {
   Account,
   AccountLimits,
@@ -24,4 +26,9 @@ export type {
   Plan,
   UpdateAccount,
 } from "./types.ts";
-export { type ApiKey, type CreatedKey, type CreateKey, defaultGraceSeconds } from "./key-types.ts";
+export {
+  type ApiKey,
+  type CreatedKey,
+  type CreateKey,
+  defaultGraceSeconds,
+} from "./keys/key-types.ts";

@@ -1,7 +1,7 @@
 import type { AccountId } from "../kernel/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { UnscopedTx } from "../store/index.ts";
-import { insertAccount } from "./account-commands.ts";
+import { insertAccount } from "./commands.ts";
 import { accountById, settingByName, settings } from "./rows.ts";
 import { standardPlan } from "./types.ts";
 

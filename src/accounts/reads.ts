@@ -1,7 +1,6 @@
-import { listQuery, mapPage, pageOf, type Query, type Services } from "../operations/index.ts";
+import { mapPage, pageOf, type Query, type Services } from "../operations/index.ts";
 import {
   iso,
-  isoOrNull,
   type Limits,
   noInput,
   notFound,
@@ -9,9 +8,8 @@ import {
   type PageQuery,
   pageQuerySchema,
 } from "../kernel/index.ts";
-import { type AccountRow, accounts, type KeyRow, keys, readOwnAccount } from "./rows.ts";
+import { type AccountRow, accounts, readOwnAccount } from "./rows.ts";
 import type { Account, AccountLimits } from "./types.ts";
-import type { ApiKey } from "./key-types.ts";
 import { scan, unscopedReadsOf } from "../store/index.ts";
 
 export function accountResource(
@@ -79,27 +77,3 @@ export const listAccounts: Query<PageQuery, Page<Account>> = {
     return mapPage(found, (row) => accountResource(row, call.services));
   },
 };
-
-export function keyResource(row: KeyRow): ApiKey {
-  const { id, name, mode, scopes, last_four } = row;
-  return {
-    id,
-    name,
-    mode,
-    scopes: [...scopes],
-    last_four,
-    created_at: iso(row.created_at),
-    last_used_at: isoOrNull(row.last_used_at),
-    expires_at: isoOrNull(row.expires_at),
-    revoked_at: isoOrNull(row.revoked_at),
-    previous_expires_at: isoOrNull(row.previous_expires_at),
-  };
-}
-
-/** Lists the keys of the caller's mode, newest first. Revoked keys are included. */
-export const listKeys = listQuery({
-  name: "apiKeys.list",
-  index: keys.primary,
-  order: "descending",
-  show: (rows) => rows.map(keyResource),
-});

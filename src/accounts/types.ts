@@ -1,4 +1,4 @@
-/** Accounts and usage: the schemas of the API. */
+/** Accounts and their plans: the schemas of the API. */
 import * as z from "zod";
 import {
   type AccountId,
@@ -9,7 +9,7 @@ import {
   text,
   timestamp,
 } from "../kernel/index.ts";
-import { type CreatedKey, createdKeySchema } from "./key-types.ts";
+import { type CreatedKey, createdKeySchema } from "./keys/key-types.ts";
 
 const aboutPlan = {
   plan: "A plan of the host application: how many requests each API key may make.",

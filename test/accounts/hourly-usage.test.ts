@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boundOf, deliveryBounds } from "../../src/accounts/count-usage.ts";
+import { boundOf, deliveryBounds } from "../../src/accounts/usage/count-usage.ts";
 import {
   errorCountsSchema,
   hourlyUsageSchema,
   usageSchema,
-} from "../../src/accounts/usage-types.ts";
+} from "../../src/accounts/usage/usage-types.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";

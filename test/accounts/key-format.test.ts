@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { drawKey, hashKey, parseKey } from "../../src/accounts/key-format.ts";
+import { drawKey, hashKey, parseKey } from "../../src/accounts/keys/key-format.ts";
 import type { Random } from "../../src/ports/random.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

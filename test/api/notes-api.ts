@@ -23,7 +23,7 @@ import type {
 import type { KeyScope } from "../../src/operations/caller.ts";
 import type { EventStream, StreamEvent } from "../../src/operations/event-stream.ts";
 import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
-import type { Authenticated } from "../../src/accounts/key-ring.ts";
+import type { Authenticated } from "../../src/accounts/keys/key-ring.ts";
 import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
 
 export interface Note {

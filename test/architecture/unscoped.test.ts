@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
  * which the transaction adds to every key and row.
  */
 const allowed: Readonly<Record<string, string>> = {
-  "src/accounts/key-ring.ts": "a key tells whose it is",
+  "src/accounts/keys/key-ring.ts": "a key tells whose it is",
   "src/webchat/authenticate-visitor.ts": "a visitor's token tells whose session it is",
   "src/messages/transports/record-reports.ts": "a carrier knows no account",
   "src/messages/inbound/receive.ts": "the address that a message came to tells whose it is",
@@ -24,7 +24,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/agents/reap-versions.ts": "removes the old versions of all accounts",
   "src/api/backend.ts": "a visitor's token tells whose session it is",
   "src/api/health-check.ts": "the health check writes a setting of the engine",
-  "src/accounts/account-commands.ts": "makes accounts, which have no scope before",
+  "src/accounts/commands.ts": "makes accounts, which have no scope before",
   "src/accounts/prepare-storage.ts": "the same",
   "src/accounts/rows.ts": "an account's row is of both modes: reads the own one",
   "src/accounts/reads.ts": "the same",
@@ -48,7 +48,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/privacy/reap.ts": "removes what has expired, whosever it is",
   "src/webhooks/deliveries/remove-deliveries.ts": "the same",
   "src/events/reap-events.ts": "the same",
-  "src/accounts/reap-counts.ts": "the same",
+  "src/accounts/usage/reap-counts.ts": "the same",
 
   "src/webhooks/deliveries/fan-out.ts": "events of all accounts may commit together",
   "src/webhooks/deliveries/webhook-waker.ts":

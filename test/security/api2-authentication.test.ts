@@ -1,6 +1,6 @@
 /** API2:2023. Only a valid key or token of the right kind lets a request in. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { drawKey } from "../../src/accounts/key-format.ts";
+import { drawKey } from "../../src/accounts/keys/key-format.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import type { Guarded } from "../../src/operations/api-route.ts";

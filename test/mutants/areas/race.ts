@@ -80,7 +80,7 @@ export const race = inArea("race", [
   {
     name: "revoked-key-stays-cached",
     sentence: "An API key works for another second in the process that revoked it.",
-    file: "src/accounts/key-ring.ts",
+    file: "src/accounts/keys/key-ring.ts",
     find: "    this.#generation++;\n",
     replace: "",
     tests: ["test/accounts/keys.test.ts"],

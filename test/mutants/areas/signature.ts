@@ -47,7 +47,7 @@ export const signature = inArea("signature", [
   {
     name: "revoked-key-is-valid",
     sentence: "An API key works after it was revoked.",
-    file: "src/accounts/check-key.ts",
+    file: "src/accounts/keys/check-key.ts",
     find: '  if (key.revoked_at !== null) return "invalid";\n',
     replace: "",
     tests: ["test/accounts/keys.test.ts"],
@@ -55,7 +55,7 @@ export const signature = inArea("signature", [
   {
     name: "rotated-secret-never-ends",
     sentence: "The old secret of a rotated API key goes on working.",
-    file: "src/accounts/check-key.ts",
+    file: "src/accounts/keys/check-key.ts",
     find: 'return key.previous_expires_at > now ? "valid" : "replaced";',
     replace: 'return "valid";',
     tests: ["test/accounts/accounts.test.ts"],

@@ -1,6 +1,6 @@
 /** Counts messages by hour, and errors by day. */
-import { type Channel, hourMs, iso } from "../kernel/index.ts";
-import type { Tx } from "../store/index.ts";
+import { type Channel, hourMs, iso } from "../../kernel/index.ts";
+import type { Tx } from "../../store/index.ts";
 import { deliveryTimes, errorCounts, hourlyUsage } from "./rows.ts";
 
 /** The bounds of delivery times, in seconds. Slower deliveries are counted after the last bound. */

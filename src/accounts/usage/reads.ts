@@ -1,5 +1,5 @@
-import { channels, dayMs, hourMs, invalid, iso, millis } from "../kernel/index.ts";
-import type { Query } from "../operations/index.ts";
+import { channels, dayMs, hourMs, invalid, iso, millis } from "../../kernel/index.ts";
+import type { Query } from "../../operations/index.ts";
 import { deliveryBounds } from "./count-usage.ts";
 import {
   type ErrorCount,

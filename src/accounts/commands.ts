@@ -9,7 +9,7 @@ import {
   updateAccountSchema,
 } from "./types.ts";
 import { type Command, keyScopes, type Services } from "../operations/index.ts";
-import { mintKey } from "./key-commands.ts";
+import { mintKey } from "./keys/key-commands.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
 import { type GenerateId, notFound } from "../kernel/index.ts";
 import { accountById, type AccountRow, accounts } from "./rows.ts";

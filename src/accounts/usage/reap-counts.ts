@@ -1,7 +1,7 @@
-import { dayMs, iso, type Scope } from "../kernel/index.ts";
-import type { Runtime } from "../operations/index.ts";
-import type { Index, KeyValue } from "../ports/index.ts";
-import { background, reread, type Store } from "../store/index.ts";
+import { dayMs, iso, type Scope } from "../../kernel/index.ts";
+import type { Runtime } from "../../operations/index.ts";
+import type { Index, KeyValue } from "../../ports/index.ts";
+import { background, reread, type Store } from "../../store/index.ts";
 import { deliveryTimesByHour, errorsByDay, usageByHour } from "./rows.ts";
 
 /** How long the counts of an hour and of errors are kept, in milliseconds. */

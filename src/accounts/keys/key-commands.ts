@@ -6,7 +6,14 @@ import {
   type RotateKey,
   rotateKeySchema,
 } from "./key-types.ts";
-import { type ById, byIdSchema, invalid, millis, notFound, TidingsError } from "../kernel/index.ts";
+import {
+  type ById,
+  byIdSchema,
+  invalid,
+  millis,
+  notFound,
+  TidingsError,
+} from "../../kernel/index.ts";
 import {
   type Caller,
   type Command,
@@ -15,12 +22,12 @@ import {
   missingScopes,
   scopesOf,
   type Services,
-} from "../operations/index.ts";
+} from "../../operations/index.ts";
 import { drawKey } from "./key-format.ts";
 import { checkKey, hasExpired, keyExpired, secretExpiry } from "./check-key.ts";
 import { keyResource } from "./reads.ts";
 import { keyById, type KeyRow, keys } from "./rows.ts";
-import type { Tx } from "../store/index.ts";
+import type { Tx } from "../../store/index.ts";
 
 /** Creates a key in the caller's mode. The key never grants more than the caller has. */
 export const createKey: Command<CreateKey, CreatedKey> = {

@@ -10,8 +10,8 @@ import {
   name,
   reference,
   timestamp,
-} from "../kernel/index.ts";
-import { type KeyScope, keyScopes } from "../operations/index.ts";
+} from "../../kernel/index.ts";
+import { type KeyScope, keyScopes } from "../../operations/index.ts";
 
 export const keyScopeSchema = z.enum(keyScopes).meta({
   id: "KeyScope",

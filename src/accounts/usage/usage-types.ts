@@ -7,7 +7,7 @@ import {
   dayToCount,
   instant,
   timestamp,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 
 /** How many messages of a channel entered a status on one day. */
 export interface UsageCount {

@@ -1,16 +1,10 @@
-import {
-  accountById,
-  keyById,
-  keyByPreviousHash,
-  keyBySecretHash,
-  type KeyRow,
-  keys,
-} from "./rows.ts";
+import { accountById } from "../rows.ts";
+import { keyById, keyByPreviousHash, keyBySecretHash, type KeyRow, keys } from "./rows.ts";
 import { hashKey, parseKey } from "./key-format.ts";
-import { boundedCache, type KeyId, type Scope, TidingsError } from "../kernel/index.ts";
-import type { KeyCaller } from "../operations/index.ts";
-import type { Clock, Logger, Write } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import { boundedCache, type KeyId, type Scope, TidingsError } from "../../kernel/index.ts";
+import type { KeyCaller } from "../../operations/index.ts";
+import type { Clock, Logger, Write } from "../../ports/index.ts";
+import type { Store } from "../../store/index.ts";
 import { checkKey, keyExpired } from "./check-key.ts";
 
 /** The scope of a valid key, and what the key may do. */
