@@ -1,4 +1,4 @@
-import { idempotency } from "./idempotency.ts";
+import { idempotency } from "./execution/rows.ts";
 import type { Module } from "./module.ts";
 
 export const operationsModule: Module = {

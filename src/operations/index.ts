@@ -13,8 +13,8 @@ export {
   type QuietHours,
   standardConsent,
 } from "./consent-options.ts";
-export { HostPolicies, noVerdicts } from "./host-policies.ts";
-export { Executor } from "./executor.ts";
+export { HostPolicies, noVerdicts } from "./execution/host-policies.ts";
+export { Executor } from "./execution/executor.ts";
 export type {
   EventStream,
   LiveItem,
@@ -75,20 +75,21 @@ export {
 export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export type { Module, Tag } from "./module.ts";
 export {
-  canonicalJson,
   checkedKey,
-  eraseStoredResponses,
+  type IdempotencyKey,
+  idempotencyKeyOf,
+  isIdempotencyKey,
+  storedKey,
+} from "./execution/idempotency-key.ts";
+export { eraseStoredResponses, isRemembered } from "./execution/stored-responses.ts";
+export { canonicalJson } from "./execution/fingerprint.ts";
+export {
   idempotency,
   type IdempotencyRow,
   idempotencyAlsoShowing,
   idempotencyByExpiry,
   idempotencyByKey,
-  type IdempotencyKey,
-  idempotencyKeyOf,
-  isIdempotencyKey,
-  isRemembered,
-  storedKey,
-} from "./idempotency.ts";
+} from "./execution/rows.ts";
 export { findByWords } from "./lists/find-by-words.ts";
 export { queryWords, storedWords, wordsOf } from "./lists/indexed-words.ts";
 export { createdBetween } from "./lists/created-between.ts";

@@ -14,7 +14,7 @@ import type {
 import type { Reads, Store, Tx } from "../store/index.ts";
 import type { Signals } from "./signals.ts";
 import type { ConsentSettings, QuietHours } from "./consent-options.ts";
-import type { HostPolicies } from "./host-policies.ts";
+import type { HostPolicies } from "./execution/host-policies.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 
 /**

@@ -10,7 +10,7 @@ import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { KeyScope } from "../../src/operations/caller.ts";
-import { idempotency } from "../../src/operations/idempotency.ts";
+import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/logger.ts";

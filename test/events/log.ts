@@ -12,7 +12,7 @@ import { defaultLimits } from "../../src/kernel/limits.ts";
 import { schema } from "../../src/modules.ts";
 import type { StreamEvent, StreamSources } from "../../src/operations/event-stream.ts";
 import { standardConsent } from "../../src/operations/consent-options.ts";
-import { noVerdicts } from "../../src/operations/host-policies.ts";
+import { noVerdicts } from "../../src/operations/execution/host-policies.ts";
 import type { Call } from "../../src/operations/operation.ts";
 import { standardHistoryChunks } from "../../src/operations/runtime.ts";
 import { silent } from "../../src/ports/logger.ts";

@@ -4,7 +4,7 @@ import type { AccountHandle } from "../../src/host/handles.ts";
 import type { KeyOptions } from "../../src/operations/handle-methods.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { idempotency } from "../../src/operations/idempotency.ts";
+import { idempotency } from "../../src/operations/execution/rows.ts";
 import { carrier, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";

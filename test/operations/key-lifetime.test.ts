@@ -3,7 +3,7 @@ import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
 import { simulated } from "tidings/testing";
-import { idempotency, idempotencyByExpiry } from "../../src/operations/idempotency.ts";
+import { idempotency, idempotencyByExpiry } from "../../src/operations/execution/rows.ts";
 import { carrier, lost, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { fastForward } from "../support/fast-forward.ts";

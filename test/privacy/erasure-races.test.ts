@@ -5,7 +5,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { identities } from "../../src/contacts/rows.ts";
 import { conversations } from "../../src/conversations/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
-import { idempotency } from "../../src/operations/idempotency.ts";
+import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Write } from "../../src/ports/storage.ts";

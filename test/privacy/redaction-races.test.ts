@@ -7,7 +7,7 @@ import type { Message } from "../../src/messages/types.ts";
 import { messages } from "../../src/messages/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { idempotency } from "../../src/operations/idempotency.ts";
+import { idempotency } from "../../src/operations/execution/rows.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { beforeCommits } from "../support/before-commits.ts";

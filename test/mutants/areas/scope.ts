@@ -30,10 +30,10 @@ export const scope = inArea("scope", [
     name: "visitors-share-keys",
     sentence:
       "Two visitors whose browsers chose the same idempotency key get each other's messages back.",
-    file: "src/operations/idempotency.ts",
+    file: "src/operations/execution/idempotency-key.ts",
     find: "return `visitor ${key.session_id} ${key.key}`;",
     replace: "return `visitor ${key.key}`;",
-    tests: ["test/operations/key.test.ts"],
+    tests: ["test/operations/idempotency-key.test.ts"],
   },
   {
     name: "webhook-gets-other-scopes-events",

@@ -1,8 +1,17 @@
-/** The responses that are stored under idempotency keys: how they are made, and replayed. */
-import { idempotencyByKey, type IdempotencyRow } from "./idempotency.ts";
-import { problem, type Problem, ReplayedError, TidingsError } from "../kernel/index.ts";
-import type { Call, Command, Outcome } from "./operation.ts";
-import type { Tx } from "../store/index.ts";
+/**
+ * The responses that are stored under idempotency keys: how they are made, replayed and erased, and
+ * how long they are remembered.
+ */
+import { problem, type Problem, ReplayedError, TidingsError } from "../../kernel/index.ts";
+import type { Tx } from "../../store/index.ts";
+import type { Call, Command, Outcome } from "../operation.ts";
+import { type Services, standardHistoryChunks } from "../runtime.ts";
+import {
+  idempotency,
+  idempotencyAlsoShowing,
+  idempotencyByKey,
+  type IdempotencyRow,
+} from "./rows.ts";
 
 /** The result of a command under an idempotency key. */
 export type CommandResult<Output> =
@@ -92,4 +101,28 @@ export function keyReused(): TidingsError {
     "idempotency_key_reused",
     "This idempotency key was already used with a different request. Use a new key.",
   );
+}
+
+/**
+ * Whether a key still replays its response. It does during its lifetime, and afterwards while the
+ * resource that the request created is in progress, since a retry must find that resource.
+ */
+export async function isRemembered(
+  tx: Tx,
+  { subject_id, expires_at }: IdempotencyRow,
+  { isInProgress }: Pick<Services, "isInProgress">,
+): Promise<boolean> {
+  if (expires_at > tx.now) return true;
+  return subject_id !== null && isInProgress(tx, subject_id);
+}
+
+/** Erases up to `max` stored responses that show a resource. Returns whether none are left. */
+export async function eraseStoredResponses(
+  tx: Tx,
+  id: string,
+  max: number = standardHistoryChunks.responses,
+): Promise<boolean> {
+  const stored = await tx.list(idempotencyAlsoShowing, [id], max);
+  for (const row of stored) tx.update(idempotency, row, { response: null, also_shows: null });
+  return stored.length < max;
 }

@@ -13,7 +13,7 @@ import {
   type Scope,
   TidingsError,
   withDeadline,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import {
   type Clock,
   type HostVerdicts,
@@ -23,9 +23,9 @@ import {
   type PolicyFacts,
   type Verdict,
   withoutMessage,
-} from "../ports/index.ts";
-import { Semaphore } from "../queue/index.ts";
-import type { Origin, Store, Tx } from "../store/index.ts";
+} from "../../ports/index.ts";
+import { Semaphore } from "../../queue/index.ts";
+import type { Origin, Store, Tx } from "../../store/index.ts";
 
 interface HostPoliciesOptions {
   readonly policies: readonly Policy[];

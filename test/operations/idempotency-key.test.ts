@@ -5,7 +5,7 @@ import {
   idempotencyKeyOf,
   isIdempotencyKey,
   storedKey,
-} from "../../src/operations/idempotency.ts";
+} from "../../src/operations/execution/idempotency-key.ts";
 
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code)),

@@ -5,13 +5,7 @@
  */
 import { noVerdicts } from "./host-policies.ts";
 import {
-  fingerprintOf,
-  idempotency,
-  idempotencyByKey,
-  type IdempotencyRow,
   isRemembered,
-} from "./idempotency.ts";
-import {
   AnsweredMeanwhile,
   keyReused,
   refuseIfAnswered,
@@ -20,7 +14,9 @@ import {
   storedProblem,
   storedResponse,
 } from "./stored-responses.ts";
-import { maxScheduleAhead, TidingsError, hourMs } from "../kernel/index.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { idempotency, idempotencyByKey, type IdempotencyRow } from "./rows.ts";
+import { maxScheduleAhead, TidingsError, hourMs } from "../../kernel/index.ts";
 import type {
   Call,
   Command,
@@ -31,13 +27,13 @@ import type {
   Query,
   RowProcedure,
   SignalOperation,
-} from "./operation.ts";
+} from "../operation.ts";
 import { ProcedureSteps } from "./procedure-steps.ts";
-import { RecentSignals, type Signals } from "./signals.ts";
-import type { EventStream, OpenSources, StreamEvent } from "./event-stream.ts";
-import { authorOf } from "./caller.ts";
-import type { Runtime } from "./runtime.ts";
-import type { Tx } from "../store/index.ts";
+import { RecentSignals, type Signals } from "../signals.ts";
+import type { EventStream, OpenSources, StreamEvent } from "../event-stream.ts";
+import { authorOf } from "../caller.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Tx } from "../../store/index.ts";
 
 interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
   /** How long an idempotency key is remembered, in hours. */

@@ -1,0 +1,63 @@
+/** Idempotency keys: which are valid, and how they are stored. */
+import { describe, invalid, type WebchatSessionId } from "../../kernel/index.ts";
+
+/** 1 to 255 visible ASCII characters (VCHAR of RFC 5234). */
+export function isIdempotencyKey(text: string): boolean {
+  return /^[\x21-\x7e]{1,255}$/.test(text);
+}
+
+/** An idempotency key with its origin. */
+export type IdempotencyKey =
+  /** A key that an API caller chose. */
+  | { readonly by: "caller"; readonly key: string }
+  /** A key that an operator's browser chose. It is separate from the keys of other operators. */
+  | { readonly by: "operator"; readonly operator_id: string; readonly key: string }
+  /** A key that a visitor's browser chose. It is separate from the keys of the account. */
+  | { readonly by: "visitor"; readonly session_id: WebchatSessionId; readonly key: string }
+  /** A step of a procedure. `of` is the stored key of the whole request. */
+  | { readonly by: "step"; readonly of: string; readonly step: number };
+
+/**
+ * Returns the text under which a key is stored and shown. Keys that callers choose have no spaces
+ * and are stored unchanged. An operator's or visitor's key has two spaces, and a step adds one, so
+ * keys of different origins are never equal.
+ */
+export function storedKey(key: IdempotencyKey): string {
+  switch (key.by) {
+    case "caller":
+      return key.key;
+    case "operator":
+      return `operator ${encodeURIComponent(key.operator_id)} ${key.key}`;
+    case "visitor":
+      return `visitor ${key.session_id} ${key.key}`;
+    case "step":
+      return `${key.of} ${key.step}`;
+  }
+}
+
+/**
+ * Checks the key of an in-process call. Returns null if the call has none.
+ * @throws TidingsError `validation_failed`
+ */
+export function checkedKey(key: unknown): string | null {
+  if (key === undefined) return null;
+  if (typeof key === "string" && isIdempotencyKey(key)) return key;
+  const code = typeof key === "string" ? "format" : "invalid_type";
+  const got = typeof key === "string" ? "" : `, got ${describe(key)}`;
+  const message = `must be a string of 1 to 255 visible ASCII characters${got}`;
+  throw invalid([{ parameter: "idempotencyKey", code, message }]);
+}
+
+/**
+ * Returns the key in an `Idempotency-Key` header: bare, or a quoted string (RFC 9651, 3.3.3) as in
+ * draft-ietf-httpapi-idempotency-key-header. Returns null if the header is not valid.
+ */
+export function idempotencyKeyOf(header: string): string | null {
+  const key = header.startsWith('"') ? unquoted(header) : header;
+  return key !== null && isIdempotencyKey(key) ? key : null;
+}
+
+function unquoted(header: string): string | null {
+  const [, inner] = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header) ?? [];
+  return inner?.replaceAll(/\\(.)/g, "$1") ?? null;
+}
