@@ -104,12 +104,12 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
       columns={[
         {
           id: "address",
-          label: t("columnUrl"),
+          label: t("address"),
           cell: ({ address }) => <bdi class="strong nowrap">{shownAddress(address)}</bdi>,
         },
         {
           id: "channels",
-          label: t("senderChannels"),
+          label: t("channels"),
           cell: ({ channels: own, default_channels }) => (
             <span class="chips nowrap">
               {own.map((channel) => (
@@ -220,7 +220,7 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
           {sender === undefined && (
             <>
               <TextField
-                label={t("columnUrl")}
+                label={t("address")}
                 placeholder="+15005559998"
                 hint={t("senderAddressHint")}
                 problem={problemOf("/address")}
@@ -238,7 +238,7 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
             </>
           )}
           <fieldset class="choice-grid">
-            <legend class="field-label">{t("senderChannels")}</legend>
+            <legend class="field-label">{t("channels")}</legend>
             {channels.map((channel) => (
               <Checkbox
                 key={channel}

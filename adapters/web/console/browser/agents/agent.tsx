@@ -140,7 +140,7 @@ function Settings({ agent, playbooks }: SettingsProps): JSX.Element {
       <Facts
         of={[
           [t("agentRole"), persona.role],
-          [t("senderChannels"), channels.map(channelName).join(", ")],
+          [t("channels"), channels.map(channelName).join(", ")],
           [t("agentInstructions"), instructions && <bdi class="pre-line">{instructions}</bdi>],
           [t("agentFallback"), <bdi key="fallback">{fallback_text}</bdi>],
           [t("agentActions"), actions.join(", ")],

@@ -169,7 +169,7 @@ function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element 
         },
         {
           id: "channels",
-          label: t("senderChannels"),
+          label: t("channels"),
           cell: ({ channels }) => (
             <span class="nowrap">{channels.map(channelName).join(", ")}</span>
           ),

@@ -66,7 +66,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
           <PlayedGraph run={run} played={played} linksTo="run" />
         )}
         <div class="message-side">
-          <Card title={t("messageFields")}>
+          <Card title={t("fields")}>
             <PlaybookFacts playbook={data} />
           </Card>
           <Slots playbook={data} />

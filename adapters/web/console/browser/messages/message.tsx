@@ -97,7 +97,7 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
           <Card title={t("messageContent")}>
             <Content message={message} />
           </Card>
-          <Card title={t("messageFields")}>
+          <Card title={t("fields")}>
             <Fields message={message} />
           </Card>
         </div>

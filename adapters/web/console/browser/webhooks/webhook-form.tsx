@@ -34,7 +34,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps): JSX
       {(problemOf) => (
         <>
           <TextField
-            label={t("columnUrl")}
+            label={t("address")}
             type="url"
             placeholder="https://example.com/webhooks/tidings"
             hint={t("webhookUrlHint")}

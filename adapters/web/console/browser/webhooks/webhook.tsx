@@ -148,7 +148,7 @@ function Settings({ webhook }: { readonly webhook: Webhook }): JSX.Element {
   return (
     <Facts
       of={[
-        [t("columnUrl"), <bdi key="url">{url}</bdi>],
+        [t("address"), <bdi key="url">{url}</bdi>],
         [
           t("columnEvents"),
           <span key="events" class="chips">

@@ -110,7 +110,7 @@ function WebhookTable({ rows, lags }: WebhookTableProps): JSX.Element {
       columns={[
         {
           id: "url",
-          label: t("columnUrl"),
+          label: t("address"),
           cell: (row) => <WebhookName of={row} />,
         },
         { id: "status", label: t("columnStatus"), cell: (row) => <WebhookStatus of={row} /> },

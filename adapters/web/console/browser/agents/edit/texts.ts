@@ -3,7 +3,7 @@ import { defineTexts } from "../../../../shared/browser/index.ts";
 /** The texts of the forms for agents and playbooks. They are loaded with the forms. */
 export const e = defineTexts({
   agentNew: "New agent",
-  agentEdit: "Edit {name}",
+  editNamed: "Edit {name}",
   agentCreate: "Create agent",
   agentCreated: "The agent is created",
   agentSaved: "The agent is saved as version {version}",

@@ -42,7 +42,7 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
   }
   const played = playedIn(run.steps);
   const facts = (
-    <Card title={t("messageFields")}>
+    <Card title={t("fields")}>
       <RunFacts run={run} />
     </Card>
   );

@@ -52,7 +52,7 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
   const sections = { form };
   return (
     <EditorForm
-      title={agent === undefined ? e("agentNew") : e("agentEdit", { name: agent.name })}
+      title={agent === undefined ? e("agentNew") : e("editNamed", { name: agent.name })}
       back={
         agent === undefined
           ? { href: linkTo(["agents"]), label: t("agents") }

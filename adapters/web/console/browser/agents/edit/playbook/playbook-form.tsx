@@ -50,7 +50,7 @@ export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps
   });
   return (
     <EditorForm
-      title={playbook === undefined ? e("playbookNew") : e("agentEdit", { name: playbook.name })}
+      title={playbook === undefined ? e("playbookNew") : e("editNamed", { name: playbook.name })}
       back={
         playbook === undefined
           ? { href: linkTo(["agents"]), label: t("agents") }
