@@ -7,7 +7,14 @@ export {
   conversationHandoff,
   type ConversationHandoffData,
 } from "./events.ts";
-export { awaitingRuns, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
+export {
+  awaitingRuns,
+  openRuns,
+  runById,
+  type RunRow,
+  runs,
+  runsOfConversation,
+} from "./runs/rows.ts";
 export { runResource } from "./runs/show.ts";
 export type { AgentAction, AgentActions } from "./actions/list-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./agent-options.ts";

@@ -1,2 +1,7 @@
-export { observations, observationsByExpiry } from "./rows.ts";
+export {
+  observationById,
+  type ObservationRow,
+  observations,
+  observationsByExpiry,
+} from "./rows.ts";
 export type { AddObservation, Observation } from "./types.ts";

@@ -88,6 +88,8 @@ export const jobKinds = {
   erase: { of: "account", key: ["contact_id"], lane: [] },
   /** Removes the stored responses about an erased contact's address, which its hash names. */
   "erase-address": { of: "account", key: ["hash"], lane: [] },
+  /** Removes what may quote a redacted message. */
+  redact: { of: "account", key: ["message_id"], lane: [] },
   /** Removes expired rows. */
   reap: { of: "engine", key: ["what"], lane: [] },
 } as const satisfies Readonly<Record<string, KindFacts>>;

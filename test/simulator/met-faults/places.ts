@@ -170,6 +170,7 @@ const jobKinds: Readonly<Record<JobKind, true>> = {
   merge: true,
   erase: true,
   "erase-address": true,
+  redact: true,
   reap: true,
 };
 

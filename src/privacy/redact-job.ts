@@ -1,0 +1,137 @@
+import { runById, runsOfConversation } from "../agents/index.ts";
+import { type ContactRow, contactsMergedInto, findSurvivor } from "../contacts/index.ts";
+import { eraseConsumerErrorsOfKeys } from "../events/index.ts";
+import type { Scope } from "../kernel/index.ts";
+import { messageById, type MessageRow } from "../messages/index.ts";
+import { observationById, observations } from "../observations/index.ts";
+import type { Runtime } from "../operations/index.ts";
+import type { ScopedIndex } from "../ports/index.ts";
+import {
+  type Claim,
+  finish,
+  type JobHandler,
+  type JobOrder,
+  type JobRun,
+  renew,
+} from "../queue/index.ts";
+import { background, type Tx } from "../store/index.ts";
+import { maxMerged } from "./merge-rules.ts";
+import { redactRuns, removeObservations } from "./redact-quotes.ts";
+
+/** The job that removes what may quote a redacted message, if that is too much for the command. */
+export function redactJob(
+  { account_id, mode, id: message_id }: MessageRow,
+  due_at: number,
+): JobOrder<"redact"> {
+  const lane = { kind: "redact", slow: false } as const;
+  return { kind: "redact", key: { message_id }, account_id, mode, lane, due_at };
+}
+
+/**
+ * Removes what may quote a redacted message, one page of rows per transaction. If it is
+ * interrupted, it starts again, and what is removed stays removed. A run that begins after the
+ * redaction and ends before the job has read it loses its text, too: the clocks of engines differ,
+ * so the time does not tell which runs began before.
+ */
+export function redactQuotes(runtime: Runtime): JobHandler<"redact"> {
+  const { store } = runtime;
+  return async (claim, run) => {
+    const reads = store.reads(claim);
+    const message = await reads.get(messageById, [claim.key.message_id]);
+    const survivor = message && (await findSurvivor(reads, message.contact_id));
+    const pages = new Pages(runtime, claim, run);
+    if (message === undefined || survivor === undefined) {
+      // The erasure of the contact removes its history.
+      await pages.commit((tx) => finish(tx, claim));
+      return;
+    }
+    const [merged = []] = await reads.lists(contactsMergedInto, [[survivor.id]], maxMerged);
+    const isDone =
+      (await removeFromRuns(pages, message)) &&
+      // The survivor is last: an observation that a merge moves meanwhile is then found there.
+      (await removeFromContacts(pages, message, [...merged, survivor]));
+    await pages.commit(async (tx) => {
+      // Held: a merge that changes which contact is the survivor writes these rows.
+      const latest = await findSurvivor(tx, message.contact_id, { hold: true });
+      const isComplete = isDone && (latest === undefined || latest.id === survivor.id);
+      // The handler of a consumer may have read a run before it was redacted.
+      const keys = [message.conversation_id, message.contact_id];
+      if (isComplete) await eraseConsumerErrorsOfKeys(tx, keys);
+      await finish(tx, claim, isComplete ? {} : { againAt: tx.now });
+    });
+  };
+}
+
+function removeFromRuns(pages: Pages, message: MessageRow): Promise<boolean> {
+  return pages.take(runsOfConversation, message.conversation_id, async (tx, page) => {
+    const found = await Promise.all(page.map(({ id }) => tx.get(runById, [id])));
+    const ran = found.filter((run) => run !== undefined);
+    await redactRuns(tx, ran, message);
+  });
+}
+
+async function removeFromContacts(
+  pages: Pages,
+  message: MessageRow,
+  contacts: readonly ContactRow[],
+): Promise<boolean> {
+  for (const { id } of contacts) {
+    const isTaken = await pages.take(observations.primary, id, async (tx, page) => {
+      const found = await Promise.all(page.map((each) => tx.get(observationById, [id, each.id])));
+      const noticed = found.filter((each) => each !== undefined);
+      removeObservations(tx, noticed, message);
+    });
+    if (!isTaken) return false;
+  }
+  return true;
+}
+
+/** Takes rows page by page, while the job has its lease and the engine does not stop. */
+class Pages {
+  readonly #runtime: Runtime;
+  readonly #claim: Claim<"redact">;
+  readonly #stopping: AbortSignal;
+
+  constructor(runtime: Runtime, claim: Claim<"redact">, { stopping }: Pick<JobRun, "stopping">) {
+    this.#runtime = runtime;
+    this.#claim = claim;
+    this.#stopping = stopping;
+  }
+
+  /** Runs a transaction. Returns false if the lease was lost. */
+  commit(work: (tx: Tx) => Promise<void>): Promise<boolean> {
+    const scope: Scope = this.#claim;
+    return this.#runtime.store.commit(
+      scope,
+      async (tx) => {
+        if ((await renew(tx, this.#claim)) === undefined) return false;
+        await work(tx);
+        return true;
+      },
+      background,
+    );
+  }
+
+  /**
+   * Calls `work` for all rows under a key of an index that is ordered by their ids then. Returns
+   * false if the job must end before that.
+   */
+  async take<R extends Scope & { readonly id: string }>(
+    index: ScopedIndex<R>,
+    key: string,
+    work: (tx: Tx, page: readonly R[]) => Promise<void>,
+  ): Promise<boolean> {
+    const { store, services } = this.#runtime;
+    const { rows: limit } = services.historyChunks;
+    const range = { index, prefix: [key], order: "ascending", limit } as const;
+    let after: { readonly after?: readonly string[] } = {};
+    while (!this.#stopping.aborted) {
+      const page = await store.reads(this.#claim).range({ ...range, ...after });
+      if (!(await this.commit((tx) => work(tx, page)))) return false;
+      const last = page.at(-1);
+      if (last === undefined || page.length < limit) return true;
+      after = { after: [last.id] };
+    }
+    return false;
+  }
+}

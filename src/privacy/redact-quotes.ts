@@ -1,0 +1,141 @@
+import {
+  completedEventId,
+  eventById,
+  type EventRow,
+  handoffEventId,
+  rewriteEvent,
+} from "../events/index.ts";
+import {
+  mayQuote,
+  redactedRun,
+  runResource,
+  type RunRow,
+  runs,
+  runsOfConversation,
+} from "../agents/index.ts";
+import { type ContactRow, contactsMergedInto, findSurvivor } from "../contacts/index.ts";
+import type { MessageRow } from "../messages/index.ts";
+import { type ObservationRow, observations } from "../observations/index.ts";
+import { eraseStoredResponses, type HistoryChunks } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { rewriteDeliveries } from "../webhooks/index.ts";
+import { maxMerged } from "./merge-rules.ts";
+
+/** A transaction reads this many rows of a kind for each one that it may write. */
+const readPerWritten = 10;
+
+/**
+ * Removes all text from the agent runs that may quote a redacted message, and removes the
+ * observations that models made from it, if that is not too much for one transaction. Returns
+ * whether it did. If not, the job must do it.
+ */
+export async function removeQuotes(
+  tx: Tx,
+  message: MessageRow,
+  { rows }: HistoryChunks,
+): Promise<boolean> {
+  const max = rows * readPerWritten;
+  const [ran, noticed] = await Promise.all([
+    tx.list(runsOfConversation, [message.conversation_id], max),
+    observationsOf(tx, message, max),
+  ]);
+  const quoting = ran.filter((run) => isQuoting(run, message));
+  if ([ran, ...noticed].some(({ length }) => length === max) || quoting.length > rows) return false;
+  await redactRuns(tx, quoting, message);
+  removeObservations(tx, noticed.flat(), message);
+  return true;
+}
+
+/**
+ * Whether an ended run may quote a redacted message. A run in progress does not: it began after the
+ * redaction.
+ */
+function isQuoting(run: RunRow, message: MessageRow): boolean {
+  return run.finished_at !== null && mayQuote(run, message);
+}
+
+/**
+ * Returns up to `max` observations of each contact that may have those from a message. While a
+ * merge moves a history, the message and its observations can belong to different contacts: the
+ * survivor and the contacts that were merged into it.
+ */
+async function observationsOf(
+  tx: Tx,
+  { contact_id }: MessageRow,
+  max: number,
+): Promise<readonly (readonly Seen<ObservationRow>[])[]> {
+  // Held: a merge that changes which contact is the survivor writes these rows.
+  const survivor = await findSurvivor(tx, contact_id, { hold: true });
+  // An erasure removes the history of a contact that is gone.
+  if (survivor === undefined) return [];
+  const ofContact = ({ id }: ContactRow) => tx.list(observations.primary, [id], max);
+  const merged = await tx.list(contactsMergedInto, [survivor.id], maxMerged);
+  const left = await Promise.all(merged.map(ofContact));
+  // Read last: an observation that moves meanwhile is then found here.
+  return [...left, await ofContact(survivor)];
+}
+
+/** Removes those of some observations that models and rules made from a message. */
+export function removeObservations(
+  tx: Tx,
+  noticed: readonly Seen<ObservationRow>[],
+  { id }: MessageRow,
+): void {
+  for (const observation of noticed) {
+    const { source, evidence_message_ids } = observation;
+    const isFromText = source === "model" || source === "rule";
+    if (isFromText && evidence_message_ids.includes(id)) tx.remove(observations, observation);
+  }
+}
+
+/**
+ * Removes all text from those of some runs that may quote a redacted message, from their events and
+ * from the stored responses that show them.
+ */
+export async function redactRuns(
+  tx: Tx,
+  ran: readonly Seen<RunRow>[],
+  message: MessageRow,
+): Promise<void> {
+  const quoting = ran.filter((run) => isQuoting(run, message));
+  const rewrites = await Promise.all(quoting.map((run) => redactRun(tx, run)));
+  await rewriteEvents(tx, rewrites.flat());
+}
+
+/** An event, if it is still there, and the data that is left of it. */
+interface Rewrite {
+  readonly event: Seen<EventRow> | undefined;
+  readonly data: object;
+}
+
+/** Redacts a run. Returns what is left of its events. */
+async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<readonly Rewrite[]> {
+  const redacted = tx.update(runs, run, redactedRun(run));
+  const [completed, handedOff] = await Promise.all([
+    tx.get(eventById, [completedEventId(run.id)]),
+    tx.get(eventById, [handoffEventId(run.id)]),
+    eraseAllResponses(tx, run.id),
+  ]);
+  return [
+    { event: completed, data: { run: runResource(redacted) } },
+    { event: handedOff, data: { ...handedOff?.data, reason: "", summary: "" } },
+  ];
+}
+
+/** Replaces the data of events, wherever it or a quote of it is stored. */
+export async function rewriteEvents(tx: Tx, all: readonly Rewrite[]): Promise<void> {
+  const rewritten = all.flatMap(({ event, data }) =>
+    // An erasure has already rewritten the event.
+    event === undefined || event.contact_id === null ? [] : [rewriteEvent(tx, event, { data })],
+  );
+  await rewriteDeliveries(tx, rewritten);
+}
+
+/**
+ * Erases all stored responses that show a resource, in one transaction: a later one shows no
+ * redacted text, and must stay. They are those of a day, because idempotency keys expire.
+ */
+export async function eraseAllResponses(tx: Tx, id: string): Promise<void> {
+  while (!(await eraseStoredResponses(tx, id))) continue;
+}
