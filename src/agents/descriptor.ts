@@ -160,7 +160,8 @@ const agentRoutes: readonly ApiRoute[] = [
     description:
       "Assigns the conversation to a person or an agent, who then handles it, or to nobody. " +
       "When it is assigned to nobody, a conversation of a person is handed off and goes to the " +
-      "queue, and a conversation of an agent has no handler.",
+      "queue, and a conversation of an agent has no handler. A snoozed conversation opens when " +
+      "it is assigned to an agent.",
   },
   {
     ...conversationRoute,
@@ -178,7 +179,9 @@ const agentRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations/:id/handback",
     operation: handBackConversation,
     summary: "Hand a conversation back to its agent",
-    description: "A conversation without an agent then has no handler.",
+    description:
+      "The conversation opens if it is snoozed. A conversation without an agent has no handler " +
+      "then, and stays snoozed.",
   },
 ];
 

@@ -164,10 +164,8 @@ export async function timeOutQueue(
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai";
   const { drawId } = context.services;
-  // A snooze tells people when to look at the conversation again. It ends, since the agent takes
-  // the conversation back.
   const conversation = isBack
-    ? await makeHandler(tx, drawId, waiting.conversation, agent, statusPatch({ status: "open" }))
+    ? await makeHandler(tx, drawId, waiting.conversation, agent)
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.

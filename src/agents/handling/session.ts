@@ -5,7 +5,11 @@ import {
   agentSessions,
   frameColumns,
 } from "../rows.ts";
-import { changeConversation, type ConversationRow } from "../../conversations/index.ts";
+import {
+  changeConversation,
+  type ConversationRow,
+  statusPatch,
+} from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
@@ -89,16 +93,19 @@ export async function openSession(
   });
 }
 
-/** Makes an agent the handler of a conversation, and sets its status if `status` is given. */
+/**
+ * Makes an agent the handler of an active conversation. A snooze tells people when to look at the
+ * conversation again. It ends, since the agent takes the conversation now.
+ */
 export function makeHandler(
   tx: Tx,
   drawId: GenerateId,
   conversation: Seen<ConversationRow>,
   { id: assignee_id }: Pick<AgentRow, "id">,
-  status: Partial<ConversationRow> = {},
 ): Promise<Seen<ConversationRow>> {
-  const patch = { handler: "ai", assignee_type: "agent", assignee_id, ...status } as const;
-  return changeConversation(tx, drawId, conversation, patch);
+  const assigned = { handler: "ai", assignee_type: "agent", assignee_id } as const;
+  const open = statusPatch({ status: "open" });
+  return changeConversation(tx, drawId, conversation, { ...assigned, ...open });
 }
 
 /**

@@ -5,7 +5,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import { action } from "../../../src/ports/action.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { agency, type Agency, echo, visitor } from "../world.ts";
+import { agency, type Agency, echo, survey, visitor } from "../world.ts";
 
 const eve = { type: "human", id: "eve" } as const;
 
@@ -230,12 +230,52 @@ describe("a snoozed conversation", () => {
     });
   });
 
-  test("stays so when the person who has it gives it up", async () => {
+  test.each<[string, (agency: Agency, id: string) => Promise<unknown>]>([
+    ["hand it back to", ({ engine }, id) => engine.conversations.handBack(id)],
+    [
+      "assign it to",
+      ({ engine, agent }, id) => engine.conversations.assign(id, { type: "agent", id: agent.id }),
+    ],
+  ])("opens when people %s its agent, which answers now", async (_, give) => {
+    const made = await agency(memory());
+    const { engine, ask, say, conversation, pass, replies } = made;
+    await ask("Hello");
+    const { id } = await conversation();
+    await engine.conversations.handOff(id, { reason: "Help" });
+    await say("Is anybody there?");
+    await engine.conversations.update(id, snoozed);
+    await give(made, id);
+    await pass();
+    expect((await replies()).at(-1)).toBe("You said: Is anybody there?");
+    expect(await conversation()).toMatchObject({
+      status: "open",
+      handler: "ai",
+      snoozed_until: null,
+    });
+  });
+
+  test("opens when a trigger gives it to an agent", async () => {
+    const { engine, agent, ask, conversation, pass } = await agency(memory(), {
+      playbooks: [survey],
+    });
+    const [playbook_id = ""] = agent.playbook_ids;
+    await ask("Hello");
+    const { id } = await conversation();
+    await engine.conversations.assign(id, null);
+    await engine.conversations.update(id, snoozed);
+    await engine.agents.trigger(agent.id, { conversation_id: id, playbook_id });
+    await pass();
+    expect(await conversation()).toMatchObject({ status: "open", handler: "ai" });
+  });
+
+  test("stays so when people get it", async () => {
     const { engine, ask, conversation } = await agency(memory());
     await ask("Hello");
     const { id } = await conversation();
     await engine.conversations.reply(id, { body: "This is Eve.", author_id: "eve" });
     await engine.conversations.update(id, snoozed);
+    const taken = await engine.conversations.assign(id, { type: "human", id: "kim" });
+    expect(taken).toMatchObject({ ...snoozed, handler: "human" });
     const given = await engine.conversations.assign(id, null);
     expect(given).toMatchObject({ ...snoozed, handler: "queue" });
   });
