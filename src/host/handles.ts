@@ -40,7 +40,9 @@ import type {
 import type { Page, PageQuery, Scope } from "../kernel/index.ts";
 import type { CommandOptions, KeyOptions, StreamOptions, WithoutId } from "../operations/index.ts";
 import type { Agents, Playbooks } from "./agent-handles.ts";
-import type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
+import type { Contacts } from "./contact-handles.ts";
+import type { Conversations, Webchat } from "./conversation-handles.ts";
+import type { Messages, Senders } from "./message-handles.ts";
 
 /** The API keys of the account in this mode, for requests over HTTP. */
 export interface ApiKeys {

@@ -11,12 +11,9 @@ export type {
   Webhooks,
 } from "./handles.ts";
 export type { Agents, Playbooks } from "./agent-handles.ts";
-export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
+export type { Contacts } from "./contact-handles.ts";
+export type { Conversations, Webchat } from "./conversation-handles.ts";
+export type { Messages, Senders } from "./message-handles.ts";
 export type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
-export {
-  accountMode,
-  checkAccountId,
-  checkTransaction,
-  settingsOf,
-  stopDeadline,
-} from "./settings.ts";
+export { settingsOf } from "./settings.ts";
+export { accountMode, checkAccountId, checkTransaction, stopDeadline } from "./method-arguments.ts";

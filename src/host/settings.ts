@@ -1,9 +1,7 @@
 import * as z from "zod";
 import {
   type Clock,
-  destinations,
   errorLogger,
-  type HttpClient,
   actionOption,
   type Language,
   languageMethods,
@@ -23,7 +21,6 @@ import {
   isTimeZone,
   type Limits,
   listOption,
-  type Mode,
   option,
   optionsObject,
   originOption,
@@ -39,10 +36,11 @@ import {
   standardHistoryChunks,
 } from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
-import type { HttpSettings } from "../webhooks/index.ts";
+import { http } from "./http-option.ts";
+import { modeOption } from "./method-arguments.ts";
 import { route } from "./route-option.ts";
 import { transport, transportNames } from "./transport-option.ts";
-import type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
+import type { Defaults, EngineOptions, Settings } from "./options.ts";
 
 /**
  * Checks the options and fills in defaults.
@@ -62,48 +60,6 @@ export function settingsOf<Tx extends object | undefined>(
   return { ...given, ...ports, sentiment, http, agents, historyChunks };
 }
 
-/**
- * Checks the options of `engine.account` and returns the mode, or `standard` when they have none.
- * @throws TidingsError `invalid_option`
- */
-export function accountMode(options: AccountOptions, standard: Mode): Mode {
-  return parseOptions("engine.account: ", accountOptions, options).mode ?? standard;
-}
-
-/**
- * Checks the id that `engine.account` gets.
- * @throws TidingsError `invalid_option`
- */
-export function checkAccountId(id: unknown): void {
-  parseOptions("engine.account: ", accountArgument, { id });
-}
-
-const accountArgument = optionsObject({
-  id: option<string>(
-    "the id of an account, or undefined for the default account",
-    (id) => typeof id === "string",
-    { advice: (id) => (typeof id === "object" ? ". Options such as { mode } come second." : "") },
-  ),
-});
-
-/**
- * Checks the options of `engine.stop` and returns the deadline in milliseconds.
- * @throws TidingsError `invalid_option`
- */
-export function stopDeadline(options: StopOptions): number {
-  return parseOptions("engine.stop: ", stopOptions, options).deadlineMs;
-}
-
-/**
- * Checks the argument of `engine.transaction`.
- * @throws TidingsError `invalid_option`
- */
-export function checkTransaction(work: unknown): void {
-  parseOptions("engine.transaction: ", transactionArgument, { work });
-}
-
-const transactionArgument = optionsObject({ work: functionOption() });
-
 /** An object that may be left out. Then all its fields have their defaults. */
 const group = <S extends z.ZodRawShape>(shape: S) =>
   optionsObject(shape).prefault({} as z.input<z.ZodObject<S, z.core.$strict>>);
@@ -112,20 +68,6 @@ const timeOfDay = option<string>(
   'a time of day as "HH:MM"',
   (value) => typeof value === "string" && /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
   { isQuoted: true },
-);
-
-const mode = choiceOption<Mode>("sandbox", "live");
-
-const accountOptions = optionsObject({ mode: mode.optional() });
-
-const stopOptions = optionsObject({ deadlineMs: wholeOption(0, 3_600_000).default(10_000) });
-
-const destination = option<string>(
-  "a host name, an address or a network, without scheme and port",
-  isDestination,
-  {
-    isQuoted: true,
-  },
 );
 
 const policy = option<Policy>(
@@ -211,21 +153,6 @@ function sharedIfDefault(given: Limits): Limits {
   return names.every((name) => given[name] === defaultLimits[name]) ? defaultLimits : given;
 }
 
-const http = optionsObject(
-  {
-    client: portOption<HttpClient>(
-      'a client, such as httpClient() of "tidings/http-client"',
-      "send",
-      "close",
-    ),
-    allow: listOption("host names, addresses and networks", destination, 1_000).default(() => []),
-  },
-  '{ client }, such as httpClient() of "tidings/http-client"',
-).transform(({ client, allow }): HttpSettings => ({
-  client,
-  destinations: { live: destinations({ allow }), sandbox: destinations({ allow, http: true }) },
-}));
-
 const agents = optionsObject(
   {
     model: option<AgentOptions["model"]>(
@@ -274,16 +201,6 @@ const policies = listOption("policies", policy, 20)
   )
   .default(() => []);
 
-function isDestination(value: unknown): boolean {
-  if (typeof value !== "string") return false;
-  try {
-    destinations({ allow: [value] });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Few engines have routes, and their schema takes long to build. */
 const routesOver = (transports: readonly string[]) => {
   const item = z.lazy(() => route(transports));
@@ -323,7 +240,7 @@ const shape = {
     'a language, such as english() of "tidings/language"',
     ...languageMethods,
   ).optional(),
-  mode: mode.default("sandbox"),
+  mode: modeOption.default("sandbox"),
   limits,
   sentiment: portOption<SentimentAnalyzer>("an analyzer with a method score", "score").optional(),
   concurrency: wholeOption(1, 1_000).default(256),

@@ -1,0 +1,173 @@
+import type { ConversationMatch, Message, Reply, SearchConversations } from "../messages/index.ts";
+import type {
+  AddNote,
+  AssignConversation,
+  Conversation,
+  HandOffConversation,
+  ListConversations,
+  Note,
+  OpenConversation,
+  UpdateConversation,
+} from "../conversations/index.ts";
+import type {
+  OpenWebchatSession,
+  ShowTyping,
+  StreamedWebchatMessage,
+  Typing,
+  VisitorMark,
+  VisitorMessage,
+  VisitorStream,
+  WatchTyping,
+  WebchatMessage,
+  WebchatMessagePage,
+  WebchatSession,
+  WebchatSignal,
+} from "../webchat/index.ts";
+import type { Page, PageQuery } from "../kernel/index.ts";
+import type { CommandOptions, StreamOptions, WithoutId } from "../operations/index.ts";
+
+/** Conversations: the inbox, replies, notes, and who is responsible. */
+export interface Conversations {
+  /** Returns the contact's active conversation on the medium, or creates one. */
+  open(input: OpenConversation, options?: CommandOptions): Promise<Conversation>;
+  /**
+   * Returns a conversation.
+   * @throws TidingsError `not_found`
+   */
+  get(id: string): Promise<Conversation>;
+  /**
+   * Lists the inbox, latest activity first. With a contact filter, newest first. A filtered page
+   * can be empty although `has_more` is true: continue until it is false.
+   */
+  list(filters?: ListConversations): Promise<Page<Conversation>>;
+  /**
+   * Searches by words or prefixes of words in contacts, labels and messages, or by the start of a
+   * phone number. A contact that matches stands for its latest conversation on each medium. Returns
+   * one page: `next_cursor` is null.
+   */
+  search(query: SearchConversations): Promise<Page<ConversationMatch>>;
+  /**
+   * Opens, snoozes or closes a conversation, or changes its priority, metadata or suspected
+   * opt-out. Absent fields keep their value.
+   * @throws TidingsError `conflict` when it would reopen a conversation that a newer one has
+   *   replaced
+   */
+  update(
+    id: string,
+    changes: WithoutId<UpdateConversation>,
+    options?: CommandOptions,
+  ): Promise<Conversation>;
+  /** Lists the messages of the conversation, newest first. */
+  messages(id: string, page?: PageQuery): Promise<Page<Message>>;
+  /**
+   * Sends a message from a person, to the address of the conversation's last message. That person
+   * takes over the conversation. A closed conversation is reopened.
+   * @throws TidingsError as `messages.send` does; `conflict` when the contact has no address on the
+   *   medium any more, or when a newer conversation has replaced this one
+   */
+  reply(id: string, input: WithoutId<Reply>, options?: CommandOptions): Promise<Message>;
+  /** Lists the notes of the conversation, newest first. */
+  notes(id: string, page?: PageQuery): Promise<Page<Note>>;
+  /** Adds an internal note. The contact never sees it. */
+  addNote(id: string, input: WithoutId<AddNote>, options?: CommandOptions): Promise<Note>;
+  /**
+   * Assigns the conversation to a person or an agent. Null removes the assignment: a person's
+   * conversation then waits in the queue, an agent's has no handler.
+   * @throws TidingsError `conflict` when the conversation is closed
+   */
+  assign(
+    id: string,
+    assignee: AssignConversation["assignee"],
+    options?: CommandOptions,
+  ): Promise<Conversation>;
+  /** Replaces the labels of the conversation. */
+  setLabels(id: string, labels: readonly string[], options?: CommandOptions): Promise<Conversation>;
+  /** Marks all messages up to the last one as read. `unread_count` becomes 0. */
+  markRead(id: string, options?: CommandOptions): Promise<Conversation>;
+  /** Marks the conversation as unread. `unread_count` becomes at least 1. */
+  markUnread(id: string, options?: CommandOptions): Promise<Conversation>;
+  /**
+   * Puts the conversation in the queue for people, opens it if it is snoozed, and publishes
+   * `conversation.handoff`. A conversation that already waits in the queue stays unchanged.
+   * @throws TidingsError `conflict` when the conversation is closed
+   */
+  handOff(
+    id: string,
+    input: WithoutId<HandOffConversation>,
+    options?: CommandOptions,
+  ): Promise<Conversation>;
+  /**
+   * Returns the conversation from people to its agent. If it has no agent, it then has no handler.
+   * @throws TidingsError `conflict` when the conversation is closed
+   */
+  handBack(id: string, options?: CommandOptions): Promise<Conversation>;
+  /**
+   * Tells the visitor of a webchat conversation, and colleagues, that a person is typing. It holds
+   * for 6 seconds, or until the person's message: repeat it every 3 seconds meanwhile. Nothing is
+   * stored. Agents do it by themselves.
+   * @throws TidingsError `not_found`; `validation_failed` when the conversation is not on webchat
+   */
+  typing(id: string, input?: WithoutId<ShowTyping>): Promise<void>;
+  /**
+   * Opens a stream of who is typing on webchat: visitors, people and agents. The stream ends when
+   * the loop is left, when `options.signal` aborts, or when the engine stops.
+   */
+  watchTyping(input?: WatchTyping, options?: StreamOptions): Promise<AsyncIterable<Typing>>;
+}
+
+/** Chats with visitors of a website. */
+export interface Webchat {
+  /**
+   * Opens a session for a visitor's browser. Only this call returns the token: a replay returns
+   * null.
+   */
+  open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
+  /**
+   * Lists the webchat messages of the visitor's contact, in both directions and from all sessions,
+   * newest first.
+   * @throws TidingsError `not_found` when the session does not exist or has expired
+   */
+  messages(id: string, page?: PageQuery): Promise<WebchatMessagePage>;
+  /**
+   * Sends a message as the visitor of a session, as the visitor's browser does. At most 20 messages
+   * in 10 seconds.
+   * @throws TidingsError `not_found` when the session does not exist or has expired; `rate_limited`
+   */
+  sendAsVisitor(
+    id: string,
+    input: WithoutId<VisitorMessage>,
+    options?: CommandOptions,
+  ): Promise<WebchatMessage>;
+  /**
+   * Reports that a message was delivered or read in the visitor's browser.
+   * @throws TidingsError `not_found` when the session has expired, or when the message is not in
+   *   the visitor's mailbox
+   */
+  mark(id: string, input: WithoutId<VisitorMark>, options?: CommandOptions): Promise<void>;
+  /**
+   * Opens a stream of the messages to the visitor, each once and in order: those after
+   * `last_event_id`, or those since the session was opened. When a message to or from the visitor
+   * is redacted, the stream contains it with `body: null`. With `last_event_id`, all messages up to
+   * it count as delivered. An address can have five streams in one process. One more ends the
+   * oldest. The stream ends when the loop is left, when `options.signal` aborts, when the session
+   * expires, or when the engine stops.
+   * @throws TidingsError `not_found` when the session does not exist or has expired; `overloaded`
+   */
+  stream(
+    id: string,
+    input?: WithoutId<VisitorStream>,
+    options?: StreamOptions,
+  ): Promise<AsyncIterable<StreamedWebchatMessage>>;
+  /**
+   * Opens a stream of what the visitor sees besides messages: the state of the conversation, at
+   * once and after each change, and who is typing. It counts and ends as `stream` does.
+   * @throws TidingsError `not_found` when the session does not exist or has expired; `overloaded`
+   */
+  signals(id: string, options?: StreamOptions): Promise<AsyncIterable<WebchatSignal>>;
+  /**
+   * Tells people that the visitor is typing, as the visitor's browser does. It has no effect before
+   * the visitor's first message. Nothing is stored.
+   * @throws TidingsError `not_found` when the session does not exist or has expired
+   */
+  typeAsVisitor(id: string): Promise<void>;
+}
