@@ -87,7 +87,7 @@ async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): 
 /** Takes a turn that has begun, and ends it with its outcome. */
 async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<void> {
   const { runtime, claim, begun } = options;
-  const { store, clock, services, hostPolicies } = runtime;
+  const { store, clock, logger, services, hostPolicies } = runtime;
   const facts = await readFacts(store.reads(claim), begun, services, clock.now());
   const maker = new MoveMaker({ ...options, facts });
   const outcome = await maker.run();
@@ -101,7 +101,11 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
       );
     } catch (error) {
       // For example, a policy failed. The turn is taken again, but it has used tokens already.
-      await store.commit(claim, save, background);
+      try {
+        await store.commit(claim, save, background);
+      } catch (err) {
+        logger.warn({ err, run_id: begun.run.id }, "the tokens of a failed turn were not saved");
+      }
       throw error;
     }
   } else if (!maker.isCalling) {

@@ -4,6 +4,8 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
+import type { Policy } from "../../../src/ports/policy.ts";
+import { mortal } from "../../contacts/helpers.ts";
 import { tablesWith } from "../../contacts/rows.ts";
 import { held } from "../../support/carrier.ts";
 import { agency, type Agency } from "../world.ts";
@@ -140,4 +142,30 @@ describe("a run that is canceled during a call", () => {
       output: null,
     });
   });
+});
+
+test("a turn that fails is reported with its own error if its tokens cannot be saved", async () => {
+  const { storage, dieAfter } = mortal(memory());
+  const broken: Policy = {
+    name: "broken",
+    evaluate() {
+      dieAfter(0);
+      throw new Error("the rule is broken");
+    },
+  };
+  const { say, pass, world } = await agency(storage, {
+    model: () => ({ text: "Hello", usage }),
+    options: { policies: [broken] },
+  });
+  await say("Hello");
+  await pass(3_000);
+  const told = world.log.map(({ facts, message }) => [
+    message,
+    "err" in facts && String(facts.err),
+  ]);
+  expect(told).toEqual([
+    ["a policy failed", expect.anything()],
+    ["the tokens of a failed turn were not saved", expect.stringContaining("process is dead")],
+    ["a job failed; retrying", expect.stringContaining("policy broken failed")],
+  ]);
 });
