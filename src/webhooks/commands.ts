@@ -12,16 +12,15 @@ import {
 } from "./rows.ts";
 import { deliverJob, discardJob } from "./job-orders.ts";
 import { secretText } from "./sending/signature.ts";
+import type { CreatedWebhook, Webhook } from "./types.ts";
 import {
-  type CreatedWebhook,
   type CreateWebhook,
   createWebhookSchema,
   type RotateWebhookSecret,
   rotateWebhookSecretSchema,
   type UpdateWebhook,
   updateWebhookSchema,
-  type Webhook,
-} from "./types.ts";
+} from "./input-types.ts";
 import { type Call, type Command, freeOrdinal } from "../operations/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";

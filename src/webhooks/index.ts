@@ -31,15 +31,17 @@ export { deliverJob } from "./job-orders.ts";
 export { secretText, signatureHeaders, signingKey } from "./sending/signature.ts";
 export {
   type CreatedWebhook,
-  type CreateWebhook,
-  type TestWebhook,
-  testWebhookSchema,
-  type UpdateWebhook,
   type Webhook,
   type WebhookOrdering,
   type WebhookStatus,
   webhookStatusSchema,
 } from "./types.ts";
+export {
+  type CreateWebhook,
+  type TestWebhook,
+  testWebhookSchema,
+  type UpdateWebhook,
+} from "./input-types.ts";
 export {
   type Delivery,
   type DeliveryAttempt,

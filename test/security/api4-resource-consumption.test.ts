@@ -9,7 +9,7 @@ import { createPlaybookSchema } from "../../src/agents/playbooks/input-types.ts"
 import { parse } from "../../src/kernel/validation.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { sendMessageSchema } from "../../src/messages/input-types.ts";
-import { createWebhookSchema } from "../../src/webhooks/types.ts";
+import { createWebhookSchema } from "../../src/webhooks/input-types.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 import { serve } from "../api/servers.ts";

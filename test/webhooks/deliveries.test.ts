@@ -1,4 +1,4 @@
-import type { CreateWebhook } from "../../src/webhooks/types.ts";
+import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { anyEventSchema, eventDefinitionOf } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/rows.ts";

@@ -1,6 +1,6 @@
 /** Deliveries after erasure, redaction, the retention time and a reset of the sandbox. */
 import { describe, expect, it } from "vitest";
-import type { CreateWebhook } from "../../src/webhooks/types.ts";
+import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { events } from "../../src/events/rows.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";

@@ -1,6 +1,6 @@
 /** A recovery schedules failed deliveries again, in several transactions. */
 import { describe, expect, it } from "vitest";
-import type { CreateWebhook } from "../../src/webhooks/types.ts";
+import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveries, deliveriesOfWebhook } from "../../src/webhooks/rows.ts";
 import { mortal } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { EventPattern } from "../../src/webhooks/event-patterns.ts";
-import type { CreateWebhook, UpdateWebhook } from "../../src/webhooks/types.ts";
+import type { CreateWebhook, UpdateWebhook } from "../../src/webhooks/input-types.ts";
 import { webhooks } from "../../src/webhooks/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";

@@ -14,7 +14,8 @@ import {
 import type { Collection, Index } from "../../src/ports/collection.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { CreatedWebhook, CreateWebhook } from "../../src/webhooks/types.ts";
+import type { CreatedWebhook } from "../../src/webhooks/types.ts";
+import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { type LogLine, world } from "../support/world.ts";
 import type { Ground } from "../support/storages.ts";

@@ -1,0 +1,192 @@
+/** Inputs of the operations on webhooks. */
+import * as z from "zod";
+import { type EventType, eventTypeSchema } from "../events/index.ts";
+import { instant, reference, text, wholeRecord } from "../kernel/index.ts";
+import { defaultGraceSeconds } from "../accounts/index.ts";
+import { type EventPattern, eventPatternSchema } from "./event-patterns.ts";
+import { headerLimits, headerProblems } from "./headers.ts";
+import {
+  about,
+  type WebhookOrdering,
+  webhookOrderingSchema,
+  webhookStatusSchema,
+} from "./types.ts";
+
+const url = z.string().meta({
+  format: "uri",
+  description:
+    "An https URL with a public host, at most 2,048 characters when it is percent-encoded. The " +
+    "sandbox also accepts http.",
+});
+
+const events = z.array(eventPatternSchema).min(1).max(50).describe(`${about.events} At most 50.`);
+
+const headers = wholeRecord(
+  z
+    .record(z.string(), z.string())
+    .superRefine((given, context) => {
+      for (const { name, code, message } of headerProblems(given)) {
+        context.addIssue({
+          code: "custom",
+          message,
+          path: name === undefined ? [] : [name],
+          params: { code },
+        });
+      }
+    })
+    .meta({
+      maxProperties: headerLimits.count,
+      description: "Headers of each delivery: at most 20, and at most 8,192 characters in total.",
+    }),
+  headerLimits.count,
+  "too_many",
+);
+
+/** A new webhook. */
+export interface CreateWebhook {
+  /**
+   * An https URL with a public host, at most 2,048 characters when it is percent-encoded. The
+   * sandbox also accepts http.
+   */
+  readonly url: string;
+  /** Event types, or patterns such as `*` and `message.*`. At most 50. */
+  readonly events: EventPattern[];
+  /** Headers of each delivery: at most 20, and at most 8,192 characters in total. */
+  readonly headers?: Record<string, string> | undefined;
+  /**
+   * `fifo` sends one delivery at a time, in the order in which the events were committed. `none`
+   * sends several at once.
+   * @default "none"
+   */
+  readonly ordering?: WebhookOrdering | undefined;
+  /** A description for people, up to 500 characters. */
+  readonly description?: string | undefined;
+}
+
+export const createWebhookSchema = z
+  .strictObject({
+    url,
+    events,
+    headers: headers.optional(),
+    ordering: webhookOrderingSchema
+      .optional()
+      .meta({ default: "none", description: about.ordering }),
+    description: text(500).optional().describe("A description for people, up to 500 characters."),
+  })
+  .meta({ id: "CreateWebhook", description: "A new webhook." });
+
+/** Changes to a webhook. An absent field keeps its value. */
+export interface UpdateWebhook {
+  /** The id of the webhook. */
+  readonly id: string;
+  /**
+   * An https URL with a public host, at most 2,048 characters when it is percent-encoded. The
+   * sandbox also accepts http.
+   */
+  readonly url?: string | undefined;
+  /**
+   * Event types, or patterns such as `*` and `message.*`. At most 50. Replaces the list, and
+   * applies to new events.
+   */
+  readonly events?: EventPattern[] | undefined;
+  /** Replaces all headers. */
+  readonly headers?: Record<string, string> | undefined;
+  /**
+   * `fifo` sends one delivery at a time, in the order in which the events were committed. `none`
+   * sends several at once.
+   */
+  readonly ordering?: WebhookOrdering | undefined;
+  /** A description for people, up to 500 characters. Null clears it. */
+  readonly description?: string | null | undefined;
+  /** Deliveries of a paused or disabled webhook are kept and sent when it is enabled. */
+  readonly status?: "enabled" | "paused" | undefined;
+}
+
+export const updateWebhookSchema = z
+  .strictObject({
+    id: reference.describe(about.webhook),
+    url: url.optional(),
+    events: events
+      .optional()
+      .describe(`${about.events} At most 50. Replaces the list, and applies to new events.`),
+    headers: headers.optional().describe("Replaces all headers."),
+    ordering: webhookOrderingSchema.optional().describe(about.ordering),
+    description: text(500)
+      .nullable()
+      .optional()
+      .describe("A description for people, up to 500 characters. Null clears it."),
+    status: webhookStatusSchema
+      .exclude(["disabled"])
+      .optional()
+      .describe("Deliveries of a paused or disabled webhook are kept and sent when it is enabled."),
+  })
+  .meta({
+    id: "UpdateWebhook",
+    description: "Changes to a webhook. An absent field keeps its value.",
+  });
+
+/** The rotation of a webhook's secret. */
+export interface RotateWebhookSecret {
+  /** The id of the webhook. */
+  readonly id: string;
+  /**
+   * For how many seconds the old secret still signs: at most 604,800, which is 7 days. 0 ends it at
+   * once.
+   * @default 86400
+   */
+  readonly grace_seconds?: number | undefined;
+}
+
+export const rotateWebhookSecretSchema = z
+  .strictObject({
+    id: reference.describe(about.webhook),
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .optional()
+      .meta({
+        default: defaultGraceSeconds,
+        description:
+          "For how many seconds the old secret still signs: at most 604,800, which is 7 days. 0 " +
+          "ends it at once.",
+      }),
+  })
+  .meta({ id: "RotateWebhookSecret", description: "The rotation of a webhook's secret." });
+
+/** A sample event for a webhook. */
+export interface TestWebhook {
+  /** The id of the webhook. */
+  readonly id: string;
+  /**
+   * The type of the sample event. By default the first type that matches the webhook's `events`.
+   */
+  readonly type?: EventType | undefined;
+}
+
+export const testWebhookSchema = z
+  .strictObject({
+    id: reference.describe(about.webhook),
+    type: eventTypeSchema
+      .optional()
+      .describe(
+        "The type of the sample event. By default the first type that matches the webhook's " +
+          "`events`.",
+      ),
+  })
+  .meta({ id: "TestWebhook", description: "A sample event for a webhook." });
+
+/** A recovery of a webhook's failed deliveries. */
+export interface RecoverWebhook {
+  /** The id of the webhook. */
+  readonly id: string;
+  /** Only deliveries created at or after this time are sent again. */
+  readonly since: string;
+}
+
+export const recoverWebhookSchema = z
+  .strictObject({
+    id: reference.describe(about.webhook),
+    since: instant.describe("Only deliveries created at or after this time are sent again."),
+  })
+  .meta({ id: "RecoverWebhook", description: "A recovery of a webhook's failed deliveries." });
