@@ -16,8 +16,8 @@ interface SenderRequest {
   readonly channel: Channel;
   /** The sender address that the message requests. */
   readonly from: string | undefined;
-  /** The sender that the contact saw last. */
-  readonly last: SenderId | null;
+  /** The senders that the contact knows, the one to try first at the beginning. */
+  readonly known: readonly (SenderId | null)[];
   /** The recipient's address. */
   readonly to: string;
 }
@@ -47,7 +47,7 @@ const channelSubject = ({ scope: { account_id, mode } }: Tx, channel: Channel): 
 
 /**
  * Chooses the sender of a message. The requested sender comes first. Without one, the engine tries
- * the sender that the contact saw last, then the channel's pool, then the channel's default sender.
+ * the senders that the contact knows, then the channel's pool, then the channel's default sender.
  * @throws TidingsError `no_sender` if none of them can send on the channel
  */
 export async function chooseSender(
@@ -63,7 +63,7 @@ export async function chooseSender(
 async function findSender(
   tx: Tx,
   services: Services,
-  { channel, from, last, to }: SenderRequest,
+  { channel, from, known, to }: SenderRequest,
 ): Promise<SenderRow> {
   const isUsable = usableOn(channel, tx.scope.mode, services);
   if (from !== undefined) {
@@ -76,8 +76,10 @@ async function findSender(
             "Create it as a sender, or leave out from.",
     );
   }
-  const known = last === null ? undefined : await tx.get(senderById, [last]);
-  if (isUsable(known)) return known;
+  for (const id of known) {
+    const sender = id === null ? undefined : await tx.get(senderById, [id]);
+    if (isUsable(sender)) return sender;
+  }
   const defaults = await tx.get(defaultSenderByChannel, [channel]);
   const candidates =
     defaults === undefined ? [] : [...rankSenders(to, defaults.pool), defaults.sender_id];

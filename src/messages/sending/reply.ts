@@ -90,7 +90,8 @@ export async function sendInConversation(
   const { last_sender_id, address: to } = identity;
   // Another sender may have written since, and the contact may have opted out of that one only.
   const asked = answers?.from === to ? await tx.get(senderByAddress, [answers.to]) : undefined;
-  const request = { channel, from: draft.from, last: asked?.id ?? last_sender_id, to };
+  const known = [asked?.id ?? null, last_sender_id];
+  const request = { channel, from: draft.from, known, to };
   const sender = await chooseSender(tx, call.services, request);
   const correspondence = {
     channel,

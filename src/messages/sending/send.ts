@@ -66,7 +66,7 @@ export async function send(
   const request = {
     channel,
     from: input.from,
-    last: known?.last_sender_id ?? null,
+    known: [known?.last_sender_id ?? null],
     to: known?.address ?? input.to,
   };
   // A new contact has no conversation yet.

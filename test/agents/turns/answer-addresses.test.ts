@@ -190,6 +190,19 @@ describe("with consent by sender, an agent", () => {
     },
   );
 
+  test("answers from the number that the contact saw last if the one that was asked cannot send any more", async () => {
+    const last = "+15005550010";
+    const { engine, pass, thread } = await asked(own, second);
+    await engine.senders.create({ address: last, channels: ["sms"], transport: "sandbox" });
+    await engine.messages.send({ to: visitor, from: last, body: "We have moved again." });
+    const { data } = await engine.senders.list();
+    const { id = "" } = data.find(({ address }) => address === second) ?? {};
+    await engine.senders.update(id, { channels: ["mms"] });
+    await pass();
+    const answers = (await thread()).filter(({ author }) => author.type === "agent");
+    expect(answers).toMatchObject([{ from: last, body: "From noon to ten." }]);
+  });
+
   test("does not answer from another number after an opt-out from the one that was asked", async () => {
     const { say, pass, thread, runs } = await asked(second, own);
     await say(own, "STOP");
