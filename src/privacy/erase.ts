@@ -50,7 +50,8 @@ export const eraseContact: Procedure<ById, void> = {
 
 interface Erased {
   /**
-   * The erased contact and the contacts that were merged into it. Their history is removed next.
+   * The contacts that were merged into the erased one, and that one. Their history is removed next,
+   * in this order.
    */
   readonly contacts: ContactId[];
   /** Keyed hashes of their addresses. Stored responses under them are removed last. */
@@ -88,8 +89,9 @@ const startErasure: Command<ById, Erased> = {
       });
     }
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
-    // Read again: closing a conversation writes its contact.
-    const gone = [await contactToChange(tx, id), ...merged];
+    // Read again: closing a conversation writes its contact. The survivor is last, so that its event
+    // usually says that nothing of the others is left either.
+    const gone = [...merged, await contactToChange(tx, id)];
     await Promise.all([
       ...gone.map((each) => arm(tx, eraseJob(each, tx.now))),
       ...gone.map((each) => removeContact(tx, each)),
