@@ -158,7 +158,10 @@ export const mergeKeepsActive: Invariant = {
 export const snoozeEndsOnTime: Invariant = {
   name: "A snoozed conversation opens when its time has come, and not before, unless something opens it.",
   check({ database, operators, clock, clocksDiffer, history }) {
-    const snoozed = new Map<string, number>();
+    const snoozed = new Map<
+      string,
+      Pick<ConversationRow, "handler"> & { readonly until: number }
+    >();
     const toleranceMs = clocksDiffer ? 15_000 : 0;
     return {
       *commit(engine, writes) {
@@ -172,18 +175,20 @@ export const snoozeEndsOnTime: Invariant = {
         const survivors = new Set(
           writtenRows(writes, contacts).map(({ merged_into }) => merged_into),
         );
-        for (const { id, status, snoozed_until, contact_id } of writtenRows(
-          writes,
-          conversations,
-        )) {
-          const until = snoozed.get(id);
+        for (const row of writtenRows(writes, conversations)) {
+          const { id, status, snoozed_until, contact_id, handler } = row;
+          const before = snoozed.get(id);
           snoozed.delete(id);
           if (status === "snoozed" && snoozed_until !== null) {
-            snoozed.set(id, snoozed_until);
+            snoozed.set(id, { handler, until: snoozed_until });
             if (readRows(database, jobByName, ["wake", id]).length > 0) continue;
             yield { about: [id], description: `${engine} snoozed ${id} without a job to wake it` };
-          } else if (status === "open" && until !== undefined) {
+          } else if (status === "open" && before !== undefined) {
+            const { until } = before;
+            const isGivenToAgent =
+              handler === "ai" && (before.handler !== "ai" || operators.assigning.has(id));
             const isExplained =
+              isGivenToAgent ||
               operators.opening.has(id) ||
               inserted.has(id) ||
               handedOff.has(id) ||
