@@ -1,6 +1,6 @@
 import { markWebchatMessage, receiveWebchatMessage } from "./visitor-messages.ts";
-import { webchatStream } from "./visitor-stream.ts";
-import { showTyping, showVisitorTyping, typingStream } from "./typing.ts";
+import { webchatStream } from "./streams/visitor-stream.ts";
+import { showTyping, showVisitorTyping, typingStream } from "./streams/typing.ts";
 import type {
   ShowTyping,
   Typing,
@@ -8,18 +8,17 @@ import type {
   WebchatSignal,
   WebchatState,
   WebchatTyping,
-} from "./signal-types.ts";
-import { openWebchatSession } from "./open-session.ts";
+} from "./streams/signal-types.ts";
+import { openWebchatSession } from "./sessions/open-session.ts";
 import { listVisitorMessages } from "./visitor-history.ts";
 import {
-  type OpenWebchatSession,
   type StreamedWebchatMessage,
   type VisitorStream,
   type WebchatMessage,
   webchatMessagePageSchema,
   webchatMessageSchema,
-  webchatSessionSchema,
 } from "./types.ts";
+import { type OpenWebchatSession, webchatSessionSchema } from "./sessions/session-types.ts";
 import {
   type ApiRoute,
   type WithoutId,

@@ -1,6 +1,6 @@
-export { forgetVisitor, removeMail } from "./sessions.ts";
-export { mailRedaction } from "./mailboxes.ts";
-export { authenticateVisitor, type Visitor } from "./authenticate-visitor.ts";
+export { forgetVisitor } from "./sessions/sessions.ts";
+export { removeMail, mailRedaction } from "./mailboxes.ts";
+export { authenticateVisitor, type Visitor } from "./sessions/authenticate-visitor.ts";
 export type {
   ShowTyping,
   Typing,
@@ -9,10 +9,8 @@ export type {
   WebchatSignal,
   WebchatState,
   WebchatTyping,
-} from "./signal-types.ts";
+} from "./streams/signal-types.ts";
 export type {
-  WebchatOptions,
-  OpenWebchatSession,
   StreamedWebchatMessage,
   VisitorHistory,
   VisitorMark,
@@ -20,8 +18,12 @@ export type {
   VisitorStream,
   WebchatMessage,
   WebchatMessagePage,
-  WebchatSession,
 } from "./types.ts";
+export type {
+  WebchatOptions,
+  OpenWebchatSession,
+  WebchatSession,
+} from "./sessions/session-types.ts";
 export {
   mail,
   mailboxes,

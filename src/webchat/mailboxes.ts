@@ -48,6 +48,12 @@ export async function mailRedaction(
   for (const identity of await identitiesOfOwner(tx, address)) await append(tx, id, identity);
 }
 
+/** Removes a message from the mailboxes of its contact. */
+export async function removeMail(tx: Tx, message_id: MessageId): Promise<void> {
+  const entries = await tx.list(mailOfMessage, [message_id], maxIdentities);
+  for (const entry of entries) tx.remove(mail, entry);
+}
+
 /**
  * Returns all webchat identities of the contact that has an address. Returns none if the contact
  * was erased meanwhile. An erasure removes the address first, so an entry that came later would

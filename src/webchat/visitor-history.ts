@@ -5,8 +5,8 @@ import {
   type WebchatMessagePage,
 } from "./types.ts";
 import { mailboxByAddress, mailOfMessage } from "./rows.ts";
-import { readSession } from "./sessions.ts";
-import { readNames, readState } from "./conversation-state.ts";
+import { readSession } from "./sessions/sessions.ts";
+import { readNames, readState } from "./streams/conversation-state.ts";
 import { identityByAddress } from "../contacts/index.ts";
 import { type MessageStatus, notFound } from "../kernel/index.ts";
 import { messageResource, type MessageRow, messagesOfContact } from "../messages/index.ts";

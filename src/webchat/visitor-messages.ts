@@ -26,7 +26,7 @@ import { admitOneMore, notFound, TidingsError, ulidOf } from "../kernel/index.ts
 import { type Command, type Services, showsOutput } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { senderById } from "../senders/index.ts";
-import { findSession } from "./sessions.ts";
+import { findSession } from "./sessions/sessions.ts";
 
 /** Receives a visitor's message like an inbound message of any carrier. */
 export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
  */
 const allowed: Readonly<Record<string, string>> = {
   "src/accounts/keys/key-ring.ts": "a key tells whose it is",
-  "src/webchat/authenticate-visitor.ts": "a visitor's token tells whose session it is",
+  "src/webchat/sessions/authenticate-visitor.ts": "a visitor's token tells whose session it is",
   "src/messages/transports/record-reports.ts": "a carrier knows no account",
   "src/messages/inbound/receive.ts": "the address that a message came to tells whose it is",
   "src/messages/receipts/record-receipt.ts":

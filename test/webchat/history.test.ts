@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { WebchatMessagePage, WebchatSession } from "../../src/webchat/types.ts";
+import type { WebchatMessagePage } from "../../src/webchat/types.ts";
+import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

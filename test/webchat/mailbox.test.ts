@@ -5,7 +5,7 @@ import { messages } from "../../src/messages/rows.ts";
 import { mail, mailboxes } from "../../src/webchat/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { silent } from "../../src/ports/logger.ts";
-import type { WebchatSession } from "../../src/webchat/types.ts";
+import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import type { OutboundMessage } from "../../src/ports/transport.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";

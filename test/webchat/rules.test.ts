@@ -1,7 +1,11 @@
 import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type ProvenToken, signToken, verifyToken } from "../../src/webchat/visitor-tokens.ts";
+import {
+  type ProvenToken,
+  signToken,
+  verifyToken,
+} from "../../src/webchat/sessions/visitor-tokens.ts";
 
 const secret = createSecretKey(Buffer.alloc(32, 7));
 const ulid = fc.stringMatching(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);

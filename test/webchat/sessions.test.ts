@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
-import type { WebchatSession } from "../../src/webchat/types.ts";
+import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { WebchatState } from "../../src/webchat/signal-types.ts";
+import type { WebchatState } from "../../src/webchat/streams/signal-types.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

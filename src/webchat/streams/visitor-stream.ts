@@ -1,7 +1,7 @@
-import { identityByAddress } from "../contacts/index.ts";
-import { follow, type StreamBatch } from "../events/index.ts";
-import type { ContactId } from "../kernel/index.ts";
-import { messageById, messageResource } from "../messages/index.ts";
+import { identityByAddress } from "../../contacts/index.ts";
+import { follow, type StreamBatch } from "../../events/index.ts";
+import type { ContactId } from "../../kernel/index.ts";
+import { messageById, messageResource } from "../../messages/index.ts";
 import type {
   EventStream,
   SignalSubscription,
@@ -10,8 +10,8 @@ import type {
   StreamSources,
   TransientItem,
   TypingSignal,
-} from "../operations/index.ts";
-import type { Reads } from "../store/index.ts";
+} from "../../operations/index.ts";
+import type { Reads } from "../../store/index.ts";
 import {
   mailboxByAddress,
   mailboxName,
@@ -19,16 +19,16 @@ import {
   type MailRow,
   webchatSessionById,
   type WebchatSessionRow,
-} from "./rows.ts";
-import { readSession } from "./sessions.ts";
+} from "../rows.ts";
+import { readSession } from "../sessions/sessions.ts";
 import { readNames, readState } from "./conversation-state.ts";
 import {
   type VisitorStream,
   visitorStreamSchema,
   webchatMessage,
   type WebchatMessage,
-} from "./types.ts";
-import { markWebchatMail } from "./visitor-messages.ts";
+} from "../types.ts";
+import { markWebchatMail } from "../visitor-messages.ts";
 
 /** Entries per read. */
 const pageSize = 100;

@@ -10,21 +10,25 @@ import {
   refuseTooManyAddresses,
   showContact,
   writeContact,
-} from "../contacts/index.ts";
+} from "../../contacts/index.ts";
 import {
   defaultSenderByChannel,
   senderByAddress,
   senderById,
   type SenderRow,
-} from "../senders/index.ts";
-import { invalid, iso, type Scope, TidingsError, ulidOf } from "../kernel/index.ts";
-import { mailboxByAddress, webchatSessions } from "./rows.ts";
+} from "../../senders/index.ts";
+import { invalid, iso, type Scope, TidingsError, ulidOf } from "../../kernel/index.ts";
+import { mailboxByAddress, webchatSessions } from "../rows.ts";
 import { signReturnKey, signToken, verifyReturnKey } from "./visitor-tokens.ts";
-import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
-import type { Command, Services } from "../operations/index.ts";
-import { webchatTransportName } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
-import { appendEvent } from "../events/index.ts";
+import {
+  type OpenWebchatSession,
+  openWebchatSessionSchema,
+  type WebchatSession,
+} from "./session-types.ts";
+import type { Command, Services } from "../../operations/index.ts";
+import { webchatTransportName } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+import { appendEvent } from "../../events/index.ts";
 
 /** Opens a session for the given contact, or for a new contact. */
 export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {

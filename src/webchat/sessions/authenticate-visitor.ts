@@ -1,8 +1,8 @@
 import type { KeyObject } from "node:crypto";
-import { notFound, type Scope, TidingsError } from "../kernel/index.ts";
-import type { VisitorCaller } from "../operations/index.ts";
-import type { UnscopedReads } from "../store/index.ts";
-import { webchatSessionById } from "./rows.ts";
+import { notFound, type Scope, TidingsError } from "../../kernel/index.ts";
+import type { VisitorCaller } from "../../operations/index.ts";
+import type { UnscopedReads } from "../../store/index.ts";
+import { webchatSessionById } from "../rows.ts";
 import { verifyToken } from "./visitor-tokens.ts";
 
 /** An authenticated visitor and its session. */

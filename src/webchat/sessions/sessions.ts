@@ -1,17 +1,14 @@
-import { maxIdentities } from "../contacts/index.ts";
-import { type MessageId, notFound } from "../kernel/index.ts";
+import { notFound } from "../../kernel/index.ts";
 import {
-  mail,
   mailboxByAddress,
   mailboxes,
-  mailOfMessage,
   webchatSessionById,
   type WebchatSessionRow,
   webchatSessions,
   webchatSessionsOfAddress,
-} from "./rows.ts";
-import type { Seen } from "../ports/index.ts";
-import type { Reads, Tx } from "../store/index.ts";
+} from "../rows.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Reads, Tx } from "../../store/index.ts";
 
 /**
  * Finds a visitor's session that has not expired.
@@ -51,10 +48,4 @@ export async function forgetVisitor(tx: Tx, address: string): Promise<void> {
   }
   const mailbox = await tx.get(mailboxByAddress, [address]);
   if (mailbox !== undefined) tx.remove(mailboxes, mailbox);
-}
-
-/** Removes a message from the mailboxes of its contact. */
-export async function removeMail(tx: Tx, message_id: MessageId): Promise<void> {
-  const entries = await tx.list(mailOfMessage, [message_id], maxIdentities);
-  for (const entry of entries) tx.remove(mail, entry);
 }

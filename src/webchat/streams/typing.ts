@@ -5,12 +5,12 @@ import {
   type WatchTyping,
   watchTypingSchema,
 } from "./signal-types.ts";
-import { readSession } from "./sessions.ts";
-import { identityByAddress } from "../contacts/index.ts";
-import { conversationById, currentConversation } from "../conversations/index.ts";
-import { follow, typingItem } from "../events/index.ts";
-import { type ById, byIdSchema, invalid, notFound } from "../kernel/index.ts";
-import { type EventStream, personOf, type SignalOperation } from "../operations/index.ts";
+import { readSession } from "../sessions/sessions.ts";
+import { identityByAddress } from "../../contacts/index.ts";
+import { conversationById, currentConversation } from "../../conversations/index.ts";
+import { follow, typingItem } from "../../events/index.ts";
+import { type ById, byIdSchema, invalid, notFound } from "../../kernel/index.ts";
+import { type EventStream, personOf, type SignalOperation } from "../../operations/index.ts";
 
 /** Shows the visitor, and colleagues, that a person is typing. */
 export const showTyping: SignalOperation<ShowTyping> = {

@@ -1,0 +1,127 @@
+/** Sessions of visitors: how they are opened, and the options. */
+import * as z from "zod";
+import {
+  type ContactId,
+  ids,
+  name,
+  reference,
+  senderAddress,
+  timestamp,
+  type WebchatSessionId,
+} from "../../kernel/index.ts";
+
+/** A new session for a visitor. */
+export interface OpenWebchatSession {
+  /** The visitor's contact, if you know it. By default a new contact is created. */
+  readonly contact_id?: string | undefined;
+  /** The name of a new contact, up to 200 characters. It cannot be combined with `contact_id`. */
+  readonly name?: string | undefined;
+  /**
+   * The `return_key` of an earlier session. The visitor's conversation continues, unless its
+   * contact was erased meanwhile. It cannot be combined with `contact_id` or `name`.
+   */
+  readonly return_key?: string | undefined;
+  /**
+   * The address of the sender that the visitor writes to. The default is the account's default
+   * webchat sender.
+   */
+  readonly inbox?: string | undefined;
+}
+
+export const openWebchatSessionSchema = z
+  .strictObject({
+    contact_id: reference
+      .optional()
+      .describe("The visitor's contact, if you know it. By default a new contact is created."),
+    name: name(200)
+      .optional()
+      .describe(
+        "The name of a new contact, up to 200 characters. It cannot be combined with `contact_id`.",
+      ),
+    return_key: reference
+      .optional()
+      .describe(
+        "The `return_key` of an earlier session. The visitor's conversation continues, unless " +
+          "its contact was erased meanwhile. It cannot be combined with `contact_id` or `name`.",
+      ),
+    inbox: senderAddress
+      .optional()
+      .describe(
+        "The address of the sender that the visitor writes to. The default is the account's " +
+          "default webchat sender.",
+      ),
+  })
+  .refine(({ contact_id, name }) => contact_id === undefined || name === undefined, {
+    path: ["name"],
+    error: "names a new contact, so it cannot be combined with contact_id",
+    when: ({ value }) => typeof value === "object" && value !== null,
+  })
+  .refine(
+    ({ return_key, contact_id, name }) =>
+      return_key === undefined || (contact_id === undefined && name === undefined),
+    {
+      path: ["return_key"],
+      error: "names the visitor, so it cannot be combined with contact_id or name",
+      when: ({ value }) => typeof value === "object" && value !== null,
+    },
+  )
+  .meta({ id: "OpenWebchatSession", description: "A new session for a visitor." });
+
+/** A visitor's permission to chat, with an expiry. */
+export interface WebchatSession {
+  /** The id of the session. The visitor's endpoints have it in their path. */
+  readonly id: WebchatSessionId;
+  /**
+   * Gives the visitor's browser access to this session until it expires. Returned only once: a
+   * replay returns null.
+   */
+  readonly token: string | null;
+  /** The visitor's contact. */
+  readonly contact_id: ContactId;
+  /** The address of the sender that the visitor writes to. */
+  readonly inbox: string;
+  /** When the session ends. */
+  readonly expires_at: string;
+  /**
+   * Opens later sessions for the same visitor. It does not expire. Keep it where only your server
+   * can read it, such as in an `HttpOnly` cookie. Returned only once: a replay returns null.
+   */
+  readonly return_key: string | null;
+}
+
+export const webchatSessionSchema = z
+  .strictObject({
+    id: ids.webchatSession.describe(
+      "The id of the session. The visitor's endpoints have it in their path.",
+    ),
+    token: z
+      .string()
+      .nullable()
+      .describe(
+        "Gives the visitor's browser access to this session until it expires. Returned only " +
+          "once: a replay returns null.",
+      ),
+    contact_id: ids.contact.describe("The visitor's contact."),
+    inbox: z.string().describe("The address of the sender that the visitor writes to."),
+    expires_at: timestamp.describe("When the session ends."),
+    return_key: z
+      .string()
+      .nullable()
+      .describe(
+        "Opens later sessions for the same visitor. It does not expire. Keep it where only your " +
+          "server can read it, such as in an `HttpOnly` cookie. Returned only once: a replay " +
+          "returns null.",
+      ),
+  })
+  .meta({ id: "WebchatSession", description: "A visitor's permission to chat, with an expiry." });
+
+/** Options of webchat. */
+export interface WebchatOptions {
+  /**
+   * Origins of the pages that may use visitor sessions, such as `https://shop.example`. At most
+   * 100. By default there are none.
+   */
+  readonly origins?: readonly string[] | undefined;
+  /** How long a visitor's session lasts, 1 to 720 hours. The default is 24. */
+  readonly sessionHours?: number | undefined;
+}
