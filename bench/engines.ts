@@ -6,7 +6,7 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { system } from "../adapters/system/index.ts";
 import { stderrLogger } from "../adapters/system/stderr-logger.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
-import type { EngineOptions } from "../src/host/options.ts";
+import type { EngineOptions } from "../src/host/options/options.ts";
 import type { Logger } from "../src/ports/logger.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { Transport } from "../src/ports/transport.ts";

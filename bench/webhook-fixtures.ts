@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { httpClient } from "../adapters/http-client/index.ts";
-import type { AccountHandle } from "../src/host/handles.ts";
+import type { AccountHandle } from "../src/host/handles/handles.ts";
 import type { CreateWebhook } from "../src/webhooks/input-types.ts";
 import type { ExtraOptions } from "./engines.ts";
 import { concurrently } from "./measure.ts";

@@ -16,7 +16,7 @@ import type { Action } from "../ports/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";
 import type { WebhookRuntime } from "../webhooks/index.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./options/options.ts";
 
 /** The dependencies of all the engine's jobs. */
 export type EngineRuntime = Settings & AgentRuntime & Runtime & ConsumerRuntime & WebhookRuntime;

@@ -12,7 +12,7 @@ import { AwaitedWork } from "./awaited-work.ts";
 import { startWork, type Work } from "./background-work.ts";
 import { type EngineRuntime, engineRuntime } from "./engine-runtime.ts";
 import type { Prepared } from "./operation-runner.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./options/options.ts";
 import { StartReminder } from "./start-reminder.ts";
 
 interface LifecycleOptions {

@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { KeyScope } from "../../src/operations/caller.ts";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";

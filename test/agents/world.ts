@@ -4,7 +4,7 @@ import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/agent-m
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { Agent, CreateAgent } from "../../src/agents/types.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";

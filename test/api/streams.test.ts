@@ -2,7 +2,7 @@ import { createConnection } from "node:net";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { commit, event } from "../events/log.ts";
 import { call, jsonOf } from "./call.ts";
 import { carrier } from "../support/carrier.ts";

@@ -16,7 +16,7 @@ import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Mode, Scope } from "../../src/kernel/ids.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import { over } from "../support/over.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { migrated, serverUrl } from "../support/postgres.ts";

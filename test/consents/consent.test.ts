@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import { type Carrier, carrier, held } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

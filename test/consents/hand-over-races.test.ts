@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { messages } from "../../src/messages/rows.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Group, Write } from "../../src/ports/storage.ts";
 import { carrier } from "../support/carrier.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
 import { carrier } from "../support/carrier.ts";
 import { held } from "../support/real-time-storage.ts";

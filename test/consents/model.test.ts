@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { type Carrier, carrier } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import { busy, type Carrier, carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

@@ -1,7 +1,7 @@
 /** Commands on contacts. Each runs on a small model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ImportReport } from "../../src/contacts/import/import-types.ts";
 import { addressesOf, all, imported, outcome } from "./helpers.ts";
 

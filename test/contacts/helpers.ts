@@ -1,5 +1,5 @@
 /** Helpers for tests of contacts, and a storage that can fail. */
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { Contact } from "../../src/contacts/types.ts";
 import type { ImportContact, ImportReport } from "../../src/contacts/import/import-types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";

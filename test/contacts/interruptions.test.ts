@@ -1,7 +1,7 @@
 /** Pairs of concurrent operations: one runs completely between the other's reads and commit. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { type StorageCase, storages } from "../support/storages.ts";

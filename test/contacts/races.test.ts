@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { identities } from "../../src/contacts/rows.ts";
 import { events } from "../../src/events/rows.ts";
 import { messages } from "../../src/messages/rows.ts";

@@ -1,7 +1,7 @@
 /** Single and concurrent changes of conversations, on the model and on two engines. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
 import {
   conversationLabels,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import {
   addScore,

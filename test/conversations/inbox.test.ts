@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ListConversations } from "../../src/conversations/input-types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
 import { carrier } from "../support/carrier.ts";

@@ -4,7 +4,7 @@ import { english } from "../../adapters/language/index.ts";
 import { rules } from "../../adapters/models/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { AccountOptions, EngineOptions, StopOptions } from "../../src/host/options.ts";
+import type { AccountOptions, EngineOptions, StopOptions } from "../../src/host/options/options.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { thrownBy } from "../support/thrown-by.ts";

@@ -11,7 +11,7 @@ import { schema } from "../../src/modules.ts";
 import { columnsOf } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { deliveries } from "../../src/webhooks/rows.ts";
 import { echo } from "../agents/world.ts";

@@ -1,6 +1,6 @@
 /** Which messages of an account go first: by category, and single ones before batched ones. */
 import { describe, expect, it } from "vitest";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Category } from "../../src/messages/types.ts";
 import { accepted, type Carrier, carrier, type Script } from "../support/carrier.ts";

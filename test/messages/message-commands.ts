@@ -1,7 +1,7 @@
 /** Commands on messages. Each runs on the model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
 import { type Evidence, ModelMessage, type Plan } from "./message-model.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import type { Receipt } from "../../src/ports/transport.ts";

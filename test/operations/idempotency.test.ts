@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { KeyOptions } from "../../src/operations/handle-methods.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ListMessages } from "../../src/messages/input-types.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { accepted, carrier, refused } from "../support/carrier.ts";

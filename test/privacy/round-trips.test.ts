@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import { observations } from "../../src/observations/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";

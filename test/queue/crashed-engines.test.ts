@@ -6,7 +6,7 @@ import type { EngineLock } from "../../src/ports/engine-locks.ts";
 import type { HttpClient, HttpOutcome } from "../../src/ports/http-client.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { accepted, busy, carrier, held, providerId } from "../support/carrier.ts";

@@ -1,7 +1,7 @@
 /** An engine on virtual time, so that keys can expire and rate limits stay reached. */
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";

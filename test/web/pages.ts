@@ -25,7 +25,7 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { mountPage, type PageMount } from "../../adapters/web/shared/server/page.ts";
 import type { PageOptions } from "../../adapters/web/shared/server/options.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { overFetch } from "../api/servers.ts";
 

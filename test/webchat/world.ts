@@ -8,7 +8,7 @@ import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { WebchatMessage } from "../../src/webchat/types.ts";
 import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { type Mounting, serve } from "../api/servers.ts";
 import { over } from "../support/over.ts";

@@ -1,7 +1,7 @@
 /** Operations on webhooks and deliveries. Each runs on a small model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import type { DeliveryStatus } from "../../src/webhooks/deliveries/delivery-types.ts";
 import type { WebhookStatus } from "../../src/webhooks/types.ts";

@@ -1,5 +1,5 @@
 /** An account with receivers on a virtual clock, and engines on one storage that send to them. */
-import type { AccountHandle } from "../../src/host/handles.ts";
+import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import {
   deliveries,
@@ -12,7 +12,7 @@ import {
   webhooks,
 } from "../../src/webhooks/rows.ts";
 import type { Collection, Index } from "../../src/ports/collection.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { CreatedWebhook } from "../../src/webhooks/types.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";

@@ -1,4 +1,4 @@
-/** Sessions of visitors: how they are opened, and the options. */
+/** Sessions of visitors, and the options of webchat. */
 import * as z from "zod";
 import {
   type ContactId,

@@ -1,7 +1,7 @@
 /** What contacts write before a playbook's question is sent, or after it could not be sent. */
 import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import type { EngineOptions } from "../../../src/host/options.ts";
+import type { EngineOptions } from "../../../src/host/options/options.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { accepted, busy, carrier, refused } from "../../support/carrier.ts";
 import { type Agency, agency, survey } from "../world.ts";

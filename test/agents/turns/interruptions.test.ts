@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import type { AccountHandle } from "../../../src/host/handles.ts";
+import type { AccountHandle } from "../../../src/host/handles/handles.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { type Action, action } from "../../../src/ports/action.ts";

@@ -1,6 +1,6 @@
 /** Invariants of agents' conversations once all work is done. */
 import { expect } from "vitest";
-import type { AccountHandle } from "../../../src/host/handles.ts";
+import type { AccountHandle } from "../../../src/host/handles/handles.ts";
 import { agentSessions } from "../../../src/agents/rows.ts";
 import { conversations } from "../../../src/conversations/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";

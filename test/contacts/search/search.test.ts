@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Contact } from "../../../src/contacts/types.ts";
 import type { CreateContact } from "../../../src/contacts/input-types.ts";
-import type { Contacts } from "../../../src/host/contact-handles.ts";
+import type { Contacts } from "../../../src/host/handles/contact-handles.ts";
 import type { Search } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { runs } from "../../support/runs.ts";

@@ -11,13 +11,13 @@ import type {
   SearchContacts,
   SetConsent,
   UpdateContact,
-} from "../contacts/index.ts";
-import type { Message } from "../messages/index.ts";
-import type { Conversation } from "../conversations/index.ts";
-import type { AddObservation, Observation } from "../observations/index.ts";
-import type { MergePreview } from "../privacy/index.ts";
-import type { Page, PageQuery } from "../kernel/index.ts";
-import type { CommandOptions, KeyOptions, WithoutId } from "../operations/index.ts";
+} from "../../contacts/index.ts";
+import type { Message } from "../../messages/index.ts";
+import type { Conversation } from "../../conversations/index.ts";
+import type { AddObservation, Observation } from "../../observations/index.ts";
+import type { MergePreview } from "../../privacy/index.ts";
+import type { Page, PageQuery } from "../../kernel/index.ts";
+import type { CommandOptions, KeyOptions, WithoutId } from "../../operations/index.ts";
 
 /** Contacts, with their addresses, consents, observations and sentiment. */
 export interface Contacts {

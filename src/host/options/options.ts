@@ -1,13 +1,13 @@
-import type { Checked, Limits, Mode } from "../kernel/index.ts";
+import type { Checked, Limits, Mode } from "../../kernel/index.ts";
 import type {
   ConsentOptions,
   ConsentSettings,
   HistoryChunks,
   QuietHours,
-} from "../operations/index.ts";
-import type { WebchatOptions } from "../webchat/index.ts";
-import type { HttpOptions, HttpSettings, WebhookOptions } from "../webhooks/index.ts";
-import type { AgentOptions, AgentSettings } from "../agents/index.ts";
+} from "../../operations/index.ts";
+import type { WebchatOptions } from "../../webchat/index.ts";
+import type { HttpOptions, HttpSettings, WebhookOptions } from "../../webhooks/index.ts";
+import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
 import type {
   Clock,
   Language,
@@ -18,7 +18,7 @@ import type {
   SentimentAnalyzer,
   StoragePort,
   Transport,
-} from "../ports/index.ts";
+} from "../../ports/index.ts";
 
 /**
  * The options of an engine. `Tx` is the type of the storage's transaction handle. It is undefined

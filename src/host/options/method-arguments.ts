@@ -7,7 +7,7 @@ import {
   optionsObject,
   parseOptions,
   wholeOption,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import type { AccountOptions, StopOptions } from "./options.ts";
 
 export const modeOption = choiceOption<Mode>("sandbox", "live");

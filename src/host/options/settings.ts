@@ -11,7 +11,7 @@ import {
   type SentimentAnalyzer,
   type StoragePort,
   webchatTransportName,
-} from "../ports/index.ts";
+} from "../../ports/index.ts";
 import {
   booleanOption,
   choiceOption,
@@ -29,13 +29,13 @@ import {
   quoted,
   show,
   wholeOption,
-} from "../kernel/index.ts";
+} from "../../kernel/index.ts";
 import {
   type ConsentSettings,
   standardConsent,
   standardHistoryChunks,
-} from "../operations/index.ts";
-import type { AgentOptions, AgentSettings } from "../agents/index.ts";
+} from "../../operations/index.ts";
+import type { AgentOptions, AgentSettings } from "../../agents/index.ts";
 import { http } from "./http-option.ts";
 import { modeOption } from "./method-arguments.ts";
 import { route } from "./route-option.ts";

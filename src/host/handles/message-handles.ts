@@ -8,10 +8,10 @@ import type {
   PreviewMessage,
   SendMessage,
   Timeline,
-} from "../messages/index.ts";
-import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
-import type { Page, PageQuery } from "../kernel/index.ts";
-import type { CommandOptions, KeyOptions, WithoutId } from "../operations/index.ts";
+} from "../../messages/index.ts";
+import type { CreateSender, Sender, UpdateSender } from "../../senders/index.ts";
+import type { Page, PageQuery } from "../../kernel/index.ts";
+import type { CommandOptions, KeyOptions, WithoutId } from "../../operations/index.ts";
 
 /** Messages: send, schedule, change and read them. */
 export interface Messages {

@@ -10,8 +10,8 @@ import {
   option,
   quoted,
   show,
-} from "../kernel/index.ts";
-import type { Transport } from "../ports/index.ts";
+} from "../../kernel/index.ts";
+import type { Transport } from "../../ports/index.ts";
 
 export const transport = option<Transport>(
   "a transport with a name, capabilities and a method send",

@@ -11,9 +11,9 @@ import type {
   TriggerAgent,
   UpdateAgent,
   UpdatePlaybook,
-} from "../agents/index.ts";
-import type { Page, PageQuery } from "../kernel/index.ts";
-import type { CommandOptions, WithoutId } from "../operations/index.ts";
+} from "../../agents/index.ts";
+import type { Page, PageQuery } from "../../kernel/index.ts";
+import type { CommandOptions, WithoutId } from "../../operations/index.ts";
 
 /** AI agents, which reply to contacts, and their runs. */
 export interface Agents {

@@ -1,4 +1,9 @@
-import type { ConversationMatch, Message, Reply, SearchConversations } from "../messages/index.ts";
+import type {
+  ConversationMatch,
+  Message,
+  Reply,
+  SearchConversations,
+} from "../../messages/index.ts";
 import type {
   AddNote,
   AssignConversation,
@@ -8,7 +13,7 @@ import type {
   Note,
   OpenConversation,
   UpdateConversation,
-} from "../conversations/index.ts";
+} from "../../conversations/index.ts";
 import type {
   OpenWebchatSession,
   ShowTyping,
@@ -22,9 +27,9 @@ import type {
   WebchatMessagePage,
   WebchatSession,
   WebchatSignal,
-} from "../webchat/index.ts";
-import type { Page, PageQuery } from "../kernel/index.ts";
-import type { CommandOptions, StreamOptions, WithoutId } from "../operations/index.ts";
+} from "../../webchat/index.ts";
+import type { Page, PageQuery } from "../../kernel/index.ts";
+import type { CommandOptions, StreamOptions, WithoutId } from "../../operations/index.ts";
 
 /** Conversations: the inbox, replies, notes, and who is responsible. */
 export interface Conversations {

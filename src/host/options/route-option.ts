@@ -7,8 +7,8 @@ import {
   option,
   optionsObject,
   quoted,
-} from "../kernel/index.ts";
-import type { Route } from "../ports/index.ts";
+} from "../../kernel/index.ts";
+import type { Route } from "../../ports/index.ts";
 
 /**
  * A route whose transports are among `names`. Without names, because a transport is invalid, every

@@ -1,7 +1,7 @@
 /** The check of the option `http`. */
-import { destinations, type HttpClient } from "../ports/index.ts";
-import { listOption, option, optionsObject, portOption } from "../kernel/index.ts";
-import type { HttpSettings } from "../webhooks/index.ts";
+import { destinations, type HttpClient } from "../../ports/index.ts";
+import { listOption, option, optionsObject, portOption } from "../../kernel/index.ts";
+import type { HttpSettings } from "../../webhooks/index.ts";
 
 const destination = option<string>(
   "a host name, an address or a network, without scheme and port",
