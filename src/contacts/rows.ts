@@ -22,8 +22,8 @@ export const contacts = scoped("contacts", {
    */
   last_message_at: nullable(time()),
   /**
-   * The search words (`search/search-rules.ts`). Null for a contact with only a phone number, which then
-   * costs no index entry.
+   * The search words (`search/search-rules.ts`). Null for a contact with only a phone number, which
+   * then costs no index entry.
    */
   words: nullable(text()),
   created_at: time(),
@@ -59,8 +59,8 @@ export const identities = scoped("contact_identities", {
    */
   last_sender_id: nullable(text<SenderId>()),
   /**
-   * A copy of the address's consent, which outlives the contact (`consent/rows.ts`). A send reads the
-   * address and needs no second lookup. Both are written together.
+   * A copy of the address's consent, which outlives the contact (`consent/rows.ts`). A send reads
+   * the address and needs no second lookup. Both are written together.
    */
   consent: text<ConsentStatus>(),
   opted_out_of: json<readonly string[]>(),

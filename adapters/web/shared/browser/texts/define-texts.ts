@@ -1,6 +1,6 @@
 /**
- * The words of a page. A page declares its texts in files named `texts.ts`, and the host application
- * can override each of them by its key.
+ * The words of a page. A page declares its texts in files named `texts.ts`, and the host
+ * application can override each of them by its key.
  */
 
 /** One text, or one for each plural category of the number `count`. */
