@@ -1,5 +1,5 @@
 /** Redactions of messages in conversations with more agent runs than one transaction handles. */
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { english } from "../../adapters/language/index.ts";
 import { simulated } from "../../adapters/testing/index.ts";
@@ -11,6 +11,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { mortal, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { carrier } from "../support/carrier.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { stopped } from "../support/world.ts";
@@ -51,7 +52,7 @@ it("removes the text from the latest runs of a conversation, however many it has
 
   expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
   expect(await engine.messages.redact(id, { idempotencyKey: "k" })).toMatchObject({ body: null });
-  expect((await rowsOf(storage, jobs)).map(({ kind }) => kind)).not.toContain("redact");
+  expect(await isRedacting(storage)).toBe(false);
 });
 
 it("is refused while the latest of many runs is in progress", async () => {
@@ -77,56 +78,99 @@ it("is refused while the latest of many runs is in progress", async () => {
 /** Few rows, so that a short conversation takes several transactions. */
 const historyChunks = { moved: 2, rows: 2, parts: 3, deliveries: 2, responses: 2 };
 
+/** A contact that has written more than one transaction handles the runs of. */
+async function longConversation(ground: StoragePort, storage: StoragePort) {
+  const { clock, random } = simulated();
+  const connect = (port: StoragePort): MessagingEngine => {
+    const engine = new MessagingEngine(
+      {
+        storage: port,
+        transports: [carrier()],
+        http: { client: receivers(clock).client },
+        agents: { model: quoting },
+      },
+      { clock, random, logger: silent, language: english(), historyChunks },
+    );
+    onTestFinished(() => stopped(engine, clock));
+    return engine;
+  };
+  const one = connect(storage);
+  await one.start();
+  await one.webhooks.create({ url: "https://hooks.example.com/", events: ["*"] });
+  await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
+  const { id, contact_id } = await one.sandbox.inbound({ from: visitor, body: "swordfish" });
+  for (let n = 0; n < 5; n++) {
+    await clock.advance(10_000);
+    await one.sandbox.inbound({ from: visitor, body: `Text ${n}` });
+  }
+  await clock.advance(10_000);
+  expect(await rowsOf(ground, runs)).toHaveLength(6);
+  return { clock, connect, one, id, contact_id };
+}
+
 it("is completed by another engine wherever its engine crashes, and leaves later runs alone", async () => {
   let crashes = 0;
   for (let commits = 1, isCut = true; isCut; commits++) {
-    const { clock, random } = simulated();
     const ground = memory();
     const { storage, dieAfter } = mortal(ground);
-    const start = async (port: StoragePort): Promise<MessagingEngine> => {
-      const engine = new MessagingEngine(
-        {
-          storage: port,
-          transports: [carrier()],
-          http: { client: receivers(clock).client },
-          agents: { model: quoting },
-        },
-        { clock, random, logger: silent, language: english(), historyChunks },
-      );
-      onTestFinished(() => stopped(engine, clock));
-      await engine.start();
-      return engine;
-    };
-    const one = await start(storage);
-    await one.webhooks.create({ url: "https://hooks.example.com/", events: ["*"] });
-    await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
-    const { id, contact_id } = await one.sandbox.inbound({
-      from: visitor,
-      body: "swordfish",
-    });
-    for (let n = 0; n < 5; n++) {
-      await clock.advance(10_000);
-      await one.sandbox.inbound({ from: visitor, body: `Text ${n}` });
-    }
-    await clock.advance(10_000);
-    const all = await rowsOf(ground, runs);
-    expect(all).toHaveLength(6);
+    const { clock, connect, one, id, contact_id } = await longConversation(ground, storage);
 
     dieAfter(commits);
     expect(await outcome(one.messages.redact(id))).toBe("done");
     await clock.settle();
-    isCut = (await rowsOf(ground, jobs)).some(({ kind }) => kind === "redact");
+    isCut = await isRedacting(ground);
     crashes += Number(isCut);
-    const other = await start(ground);
+    const other = connect(ground);
+    await other.start();
     await clock.advance(120_000);
 
     const where = `after ${commits} commits`;
     expect(await tablesWith(ground, ["swordfish"]), where).toEqual([]);
-    expect((await rowsOf(ground, jobs)).map(({ kind }) => kind)).not.toContain("redact");
+    expect(await isRedacting(ground), where).toBe(false);
     expect((await other.contacts.observations(contact_id)).data, where).toHaveLength(5);
     await other.sandbox.inbound({ from: visitor, body: "catfish" });
     await clock.advance(120_000);
     expect(await tablesWith(ground, ["catfish"]), where).toContain("runs: catfish");
   }
   expect(crashes).toBeGreaterThan(4);
+});
+
+async function isRedacting(storage: StoragePort): Promise<boolean> {
+  return (await rowsOf(storage, jobs)).some(({ kind }) => kind === "redact");
+}
+
+describe.each<[string, (engine: MessagingEngine, contact_id: string) => Promise<unknown>]>([
+  ["is erased", ({ contacts }, id) => contacts.erase(id)],
+  [
+    "is merged into another one",
+    async ({ contacts }, id) => contacts.merge((await contacts.create({ name: "Ann" })).id, id),
+  ],
+  ["writes again", ({ sandbox }) => sandbox.inbound({ from: visitor, body: "Are you there?" })],
+])("while the contact %s", (_, act) => {
+  it("a redaction removes the text, before whichever commit that happens", async () => {
+    let overtaken = 0;
+    for (let before = 1, isOver = false; !isOver; before++) {
+      const ground = memory();
+      let commits = -1;
+      const slow = beforeCommits(ground, async () => {
+        if (commits < 0 || ++commits !== before) return;
+        overtaken++;
+        await act(other, contact_id);
+      });
+      const { clock, connect, one, id, contact_id } = await longConversation(ground, slow);
+      const other = connect(ground);
+
+      commits = 0;
+      const redacted = await outcome(one.messages.redact(id));
+      await clock.advance(120_000);
+      isOver = commits < before;
+
+      const where = `before commit ${before}`;
+      // A message that is gone, or that an agent answers now, cannot be redacted.
+      if (redacted !== "done") expect(["not_found", "conflict"], where).toContain(redacted);
+      else expect(await tablesWith(ground, ["swordfish"]), where).toEqual([]);
+      expect(await isRedacting(ground), where).toBe(false);
+    }
+    expect(overtaken).toBeGreaterThan(4);
+  });
 });
