@@ -68,6 +68,7 @@ it.each([
 
 it.each([
   ["https://a.example/{b}", "https://a.example/%7Bb%7D"],
+  ["https:///a.example/b", "https://a.example/b"],
   ["https://a.example/b c?d=|", "https://a.example/b%20c?d=%7C"],
   ["https://a.example/100%", "https://a.example/100%25"],
   ["https://a.example/#a#b", "https://a.example/#a%23b"],
