@@ -14,6 +14,7 @@ import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { carrier } from "../support/carrier.ts";
 import { silent } from "../../src/ports/logger.ts";
+import { storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
@@ -37,8 +38,8 @@ async function withEarlierRuns(storage: StoragePort, count: number): Promise<voi
   );
 }
 
-it("removes the text from the latest runs of a conversation, however many it has", async () => {
-  const storage = memory();
+it.each(storages)("removes the text from the latest of many runs, on $name", async ({ open }) => {
+  const storage = open().connect();
   const { engine, say, pass } = await agency(storage, { model: quoting });
   await say("Hello");
   await pass();
