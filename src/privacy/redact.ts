@@ -29,9 +29,9 @@ const maxInProgress = 1_000;
 
 /**
  * Removes the text and media of a message from the message, its events and its stored responses. It
- * also removes all text from the agent runs that may quote the message, and the observations that
- * models made from it. If a conversation has many of these, a job removes them right after the
- * commit. It ends the playbooks whose slots may quote it. The audit trail stays.
+ * ends the playbooks whose slots may quote the message. It also removes all text from the agent runs
+ * that may quote it, and the observations that models made from it. If there are many of these, a
+ * job removes them right after the commit. The audit trail stays.
  */
 export const redactMessage: Command<ById, Message> = {
   kind: "command",
