@@ -18,7 +18,7 @@ import { NewMessage } from "./list/new-message.tsx";
 import { useLoaded, useMoves } from "./moves.ts";
 import { ViewRail } from "./rail.tsx";
 import { leave } from "./state/actions.ts";
-import { conversation, list } from "./state/conversations.ts";
+import { conversation, conversations } from "./state/conversations.ts";
 import { loadUnfinished } from "./state/drafts.ts";
 import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
@@ -38,7 +38,7 @@ export function Inbox(): JSX.Element {
     [view, ...queryParameters.map((each) => query[each])],
   );
   // Before a frame is drawn, which would have the rows and the messages of the place before.
-  useLayoutEffect(() => void list.show(shown), [shown]);
+  useLayoutEffect(() => void conversations.show(shown), [shown]);
   useEffect(() => {
     loadUnfinished();
     loadPeople();
@@ -54,7 +54,7 @@ export function Inbox(): JSX.Element {
       if (loaded !== undefined) leave(loaded);
     };
   }, [loaded]);
-  useEffect(() => list.keep(open), [open]);
+  useEffect(() => conversations.keep(open), [open]);
   useLayoutEffect(() => {
     // The next conversation would be opened under its contact.
     if (open === undefined) uncoverThread();
@@ -91,7 +91,7 @@ export function Inbox(): JSX.Element {
               {loaded !== undefined ? (
                 <Conversation key={loaded} id={loaded} back={linkTo([view], query)} />
               ) : (
-                list.ids.value.length > 0 && <NoneSelected />
+                conversations.ids.value.length > 0 && <NoneSelected />
               )}
             </section>
           </>

@@ -2,7 +2,7 @@
 import { useRef } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { go, linkTo, may, useShortcuts } from "../../shared/browser/index.ts";
-import { list } from "./state/conversations.ts";
+import { conversations } from "./state/conversations.ts";
 import type { ListQuery } from "./state/views.ts";
 import { t } from "./texts.ts";
 import { isContactShown, showContact } from "./contact/contact-visibility.ts";
@@ -41,7 +41,7 @@ export function useMoves(
 ): void {
   const move = (step: 1 | -1, { repeat }: KeyboardEvent): void => {
     if (repeat) setPassing(true);
-    const ids = list.ids.peek();
+    const ids = conversations.ids.peek();
     const at = open === undefined ? -1 : ids.indexOf(open);
     const target = at === -1 && step === -1 ? ids.length - 1 : at + step;
     const next = target < 0 ? undefined : ids.at(target);

@@ -14,7 +14,7 @@ import {
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
-import { conversationNow, patch } from "../state/conversations.ts";
+import { conversationNow, conversations } from "../state/conversations.ts";
 import { type ContactEdit, contactEdits, contactFields } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
@@ -205,7 +205,9 @@ function rename({ id, name, phone }: Contact): void {
   const open = thread.peek()?.id;
   const row = open === undefined ? undefined : conversationNow(open);
   if (row === undefined || row.contact.id !== id) return;
-  patch(row.id, { contact: { ...row.contact, phone, name: name ?? phone ?? row.contact.name } });
+  conversations.patch(row.id, {
+    contact: { ...row.contact, phone, name: name ?? phone ?? row.contact.name },
+  });
 }
 
 interface AttributesProps {

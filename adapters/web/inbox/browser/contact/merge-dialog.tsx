@@ -10,7 +10,7 @@ import {
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
-import { fetchConversation } from "../state/conversations.ts";
+import { conversations } from "../state/conversations.ts";
 import { forgetContact } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
@@ -94,7 +94,7 @@ function Confirmation(props: ConfirmationProps): JSX.Element {
       onMerged(await api.post<Contact>(`v1/contacts/${contact.id}/merge`, body, { key }));
       forgetContact(other.id);
       const open = thread.peek()?.id;
-      if (open !== undefined) void fetchConversation(open).catch(() => {});
+      if (open !== undefined) void conversations.fetch(open).catch(() => {});
       toast({ message: t("merged") });
       onClose();
     } catch (error) {

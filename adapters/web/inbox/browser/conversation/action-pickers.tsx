@@ -11,7 +11,7 @@ import {
   timeNow,
 } from "../../../shared/browser/index.ts";
 import { assign, setLabels, snooze } from "../state/actions.ts";
-import { conversationNow, list } from "../state/conversations.ts";
+import { conversationNow, conversations } from "../state/conversations.ts";
 import { agents, operators } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { timeChoices } from "./time-choices.ts";
@@ -84,7 +84,7 @@ const maxSearched = 500;
 /** Adds and removes the labels of a conversation. */
 export function LabelPicker({ row, anchor, onClose }: PickerProps): JSX.Element {
   const known = new Set(row.labels);
-  const ids = list.ids.peek();
+  const ids = conversations.ids.peek();
   for (let i = 0; i < Math.min(ids.length, maxSearched); i++) {
     for (const label of conversationNow(ids.at(i) ?? "")?.labels ?? []) known.add(label);
   }

@@ -20,7 +20,7 @@ import {
   setPriority,
   snooze,
 } from "../state/actions.ts";
-import { list } from "../state/conversations.ts";
+import { conversations } from "../state/conversations.ts";
 import { viewOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
@@ -107,7 +107,7 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
 /** The place after a conversation leaves the view: the next one, or the list. */
 function nextAfter(id: string): string[] {
   const view = viewOf(placeNow().path);
-  const ids = list.ids.peek();
+  const ids = conversations.ids.peek();
   const at = ids.indexOf(id);
   const neighbour = at + 1 < ids.length ? at + 1 : at - 1;
   const next = at === -1 || neighbour < 0 ? undefined : ids.at(neighbour);

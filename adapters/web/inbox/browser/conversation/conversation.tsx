@@ -18,7 +18,7 @@ import {
   Skeleton,
 } from "../../../shared/browser/index.ts";
 import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
-import { conversation, fetchConversation } from "../state/conversations.ts";
+import { conversation, conversations } from "../state/conversations.ts";
 import { handoffs } from "../state/handoffs.ts";
 import { now } from "../state/now.ts";
 import { isMe, nameOfAssignee } from "../state/people.ts";
@@ -37,7 +37,7 @@ interface ConversationProps {
 
 /** The open conversation. */
 export function Conversation({ id, back }: ConversationProps): JSX.Element {
-  const loading = useMemo(() => new Resource((signal) => fetchConversation(id, signal)), [id]);
+  const loading = useMemo(() => new Resource((signal) => conversations.fetch(id, signal)), [id]);
   const row = conversation(id);
   useEffect(() => {
     void loading.reload();

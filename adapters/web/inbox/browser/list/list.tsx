@@ -10,7 +10,8 @@ import {
   VirtualList,
 } from "../../../shared/browser/index.ts";
 import { Row } from "./row.tsx";
-import { list, maxListed } from "../state/conversations.ts";
+import { conversations } from "../state/conversations.ts";
+import { maxListed } from "../state/live-list.ts";
 import { isEverywhere, type ListQuery } from "../state/views.ts";
 import { t, type TextKey } from "../texts.ts";
 
@@ -29,8 +30,8 @@ interface ListProps {
 export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => holdWhilePointing(box.current), []);
-  const ids = list.ids.value;
-  const error = list.error.value;
+  const ids = conversations.ids.value;
+  const error = conversations.error.value;
   const isTouch = matchMedia("(pointer: coarse)").matches;
   const isEmpty = ids.length === 0;
   const hadFocus = box.current?.contains(document.activeElement) === true;
@@ -45,14 +46,16 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
       // Takes the focus where no row is left that could.
       tabIndex={-1}
     >
-      {list.heldBack.value > 0 && (
-        <NewRows onShow={() => list.showHeld()}>
-          {t("showNew", { count: list.heldBack.value })}
+      {conversations.heldBack.value > 0 && (
+        <NewRows onShow={() => conversations.showHeld()}>
+          {t("showNew", { count: conversations.heldBack.value })}
         </NewRows>
       )}
-      {isEmpty && error !== undefined && <ErrorState error={error} onRetry={() => list.retry()} />}
-      {isEmpty && error === undefined && list.isLoading.value && <Skeleton rows={7} />}
-      {isEmpty && error === undefined && !list.isLoading.value && (
+      {isEmpty && error !== undefined && (
+        <ErrorState error={error} onRetry={() => conversations.retry()} />
+      )}
+      {isEmpty && error === undefined && conversations.isLoading.value && <Skeleton rows={7} />}
+      {isEmpty && error === undefined && !conversations.isLoading.value && (
         <NothingHere query={query} isFiltered={isFiltered} active={active} />
       )}
       {!isEmpty && (
@@ -61,7 +64,7 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
           items={ids}
           rowHeight={isTouch ? rowHeightTouch : rowHeight}
           active={active}
-          onEnd={() => void list.more()}
+          onEnd={() => void conversations.more()}
           renderRow={(id, tabIndex) => (
             <Row
               id={id}
@@ -87,14 +90,14 @@ function holdWhilePointing(box: HTMLElement | null): () => void {
   const stop = new AbortController();
   const { signal } = stop;
   const hold = ({ pointerType }: PointerEvent): void => {
-    if (pointerType === "mouse") list.hold(true);
+    if (pointerType === "mouse") conversations.hold(true);
   };
   const release = ({ pointerType }: PointerEvent): void => {
-    if (pointerType === "mouse") list.hold(false);
+    if (pointerType === "mouse") conversations.hold(false);
   };
   box.addEventListener("pointerenter", hold, { signal });
   box.addEventListener("pointerleave", release, { signal });
-  box.addEventListener("pointerdown", () => list.hold(true), { signal });
+  box.addEventListener("pointerdown", () => conversations.hold(true), { signal });
   for (const event of ["pointerup", "pointercancel"]) {
     window.addEventListener(
       event,
@@ -102,7 +105,7 @@ function holdWhilePointing(box: HTMLElement | null): () => void {
         // The click comes after the pointer is up.
         setTimeout(() => {
           const isOver = box.matches(":hover") && matchMedia("(hover: hover)").matches;
-          if (!isOver && target instanceof Node) list.hold(false);
+          if (!isOver && target instanceof Node) conversations.hold(false);
         }, 50);
       },
       { signal },
@@ -111,20 +114,24 @@ function holdWhilePointing(box: HTMLElement | null): () => void {
   return () => {
     stop.abort();
     // A list that is gone gets no event that the pointer has left it.
-    list.hold(false);
+    conversations.hold(false);
   };
 }
 
 function Footer(): JSX.Element | null {
-  const error = list.error.value;
-  if (error !== undefined) return <ErrorState error={error} onRetry={() => list.retry()} />;
-  if (list.ids.value.length >= maxListed) {
+  const error = conversations.error.value;
+  if (error !== undefined) {
+    return <ErrorState error={error} onRetry={() => conversations.retry()} />;
+  }
+  if (conversations.ids.value.length >= maxListed) {
     return <p class="list-footer muted">{t("listFull", { count: maxListed })}</p>;
   }
-  if (list.isCut.value) {
-    return <p class="list-footer muted">{t("searchCut", { count: list.ids.value.length })}</p>;
+  if (conversations.isCut.value) {
+    return (
+      <p class="list-footer muted">{t("searchCut", { count: conversations.ids.value.length })}</p>
+    );
   }
-  return list.isComplete.value ? null : (
+  return conversations.isComplete.value ? null : (
     <p class="list-footer muted" role="status">
       {t("loadingMore")}
     </p>

@@ -23,7 +23,7 @@ import {
   useContactSearch,
 } from "../contact/contact-search.tsx";
 import { writeReplySoon } from "../conversation/composer.tsx";
-import { putResponse } from "../state/conversations.ts";
+import { conversations } from "../state/conversations.ts";
 import { nextSequence } from "../state/order.ts";
 import { t } from "../texts.ts";
 
@@ -62,7 +62,7 @@ function RecipientDialog(): JSX.Element {
     try {
       const sequence = nextSequence();
       const row = await api.post<Conversation>("v1/conversations", { to });
-      putResponse(row, sequence);
+      conversations.putResponse(row, sequence);
       // The person has changed their mind.
       if (isClosed.current) return;
       close();

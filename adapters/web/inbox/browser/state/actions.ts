@@ -9,7 +9,7 @@ import {
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
-import { conversationNow, fetchConversation, patch, put, putResponse } from "./conversations.ts";
+import { conversationNow, conversations } from "./conversations.ts";
 import { inTurn } from "./in-turn.ts";
 import { nextSequence } from "./order.ts";
 import { isMe, nameOfAssignee } from "./people.ts";
@@ -24,20 +24,20 @@ async function change(
   undo?: () => void,
 ): Promise<boolean> {
   const before = conversationNow(id);
-  patch(id, fields);
+  conversations.patch(id, fields);
   try {
     await inTurn(id, async () => {
       const sequence = nextSequence();
-      putResponse(await write(newKey()), sequence);
+      conversations.putResponse(await write(newKey()), sequence);
     });
     if (done !== undefined) {
       toast({ message: done, ...(undo && { action: { label: t("undo"), run: undo } }) });
     }
     return true;
   } catch (error) {
-    if (before !== undefined) put(before);
+    if (before !== undefined) conversations.put(before);
     // Someone else may have changed it meanwhile.
-    void fetchConversation(id).catch(() => {});
+    void conversations.fetch(id).catch(() => {});
     toastError(error);
     return false;
   }
@@ -142,10 +142,13 @@ const keptUnread = new Set<string>();
 
 export async function markRead(id: string): Promise<void> {
   if (keptUnread.has(id) || (conversationNow(id)?.unread_count ?? 0) === 0) return;
-  patch(id, { unread_count: 0 });
+  conversations.patch(id, { unread_count: 0 });
   const sequence = nextSequence();
   try {
-    putResponse(await api.post<Conversation>(`v1/conversations/${id}/read`), sequence);
+    conversations.putResponse(
+      await api.post<Conversation>(`v1/conversations/${id}/read`),
+      sequence,
+    );
   } catch {
     // It stays unread for the others, and the next visit marks it.
   }

@@ -3,14 +3,16 @@ import { go, linkTo, placeNow, toast } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { dropErased } from "./conversations.ts";
 import { forgetContact, forgetConversation } from "./drafts.ts";
+import { noteErased } from "./erased.ts";
 import { forgetHandoff } from "./handoffs.ts";
 import { forgetMatchIn } from "./matches.ts";
 
 /** Removes what the page has of the contact. Leaves its conversation if that is open. */
 export function removeErased(contactId: string): void {
   forgetContact(contactId);
-  const conversations = dropErased(contactId);
-  for (const id of conversations) {
+  noteErased(contactId);
+  const dropped = dropErased(contactId);
+  for (const id of dropped) {
     forgetConversation(id);
     forgetHandoff(id);
     forgetMatchIn(id);
@@ -19,7 +21,7 @@ export function removeErased(contactId: string): void {
     path: [view = "all", open = ""],
     query,
   } = placeNow();
-  if (!conversations.includes(open)) return;
+  if (!dropped.includes(open)) return;
   go(linkTo([view], query), true);
   toast({ message: t("erased") });
 }

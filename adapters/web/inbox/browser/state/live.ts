@@ -10,14 +10,7 @@ import {
   shownAddress,
   toast,
 } from "../../../shared/browser/index.ts";
-import {
-  conversationNow,
-  fetchConversation,
-  fetchSoon,
-  list,
-  patch,
-  put,
-} from "./conversations.ts";
+import { conversationNow, conversations } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { removeErased } from "./erasure.ts";
 import { tellStatus } from "./failures.ts";
@@ -60,13 +53,13 @@ const countDelayMs = 4000;
 export function follow(): () => void {
   const { account_id, mode } = currentSession.peek() ?? {};
   const readAgain = (): void => {
-    void list.reload();
+    void conversations.reload();
     void loadHandoffs();
     countSoon(0);
     const open = thread.peek();
     if (open === undefined) return;
     // The list may not have it, for example if it shows the matches of a search.
-    void fetchConversation(open.id).catch(() => {});
+    void conversations.fetch(open.id).catch(() => {});
     void open.refresh();
     const contact = conversationNow(open.id)?.contact;
     if (contact !== undefined) touchContact(contact.id);
@@ -102,7 +95,7 @@ function onEvent(event: Event): void {
       const { conversation_id, message_id } = event.data;
       tellStatus(message_id, conversation_id, event.data);
       const last = conversationNow(conversation_id)?.last_message;
-      if (!last || last.id < message_id) fetchSoon(conversation_id);
+      if (!last || last.id < message_id) conversations.fetchSoon(conversation_id);
       else if (last.id === message_id) showStatus(conversation_id, last, event.data);
       endTyping(conversation_id, "us");
       const open = thread.peek();
@@ -145,9 +138,9 @@ function showStatus(
   { previous_status, status }: Event<"message.updated">["data"],
 ): void {
   if (last.status === previous_status) {
-    patch(conversationId, { last_message: { ...last, status } });
+    conversations.patch(conversationId, { last_message: { ...last, status } });
   } else {
-    fetchSoon(conversationId);
+    conversations.fetchSoon(conversationId);
   }
 }
 
@@ -158,10 +151,10 @@ function received(event: Event<"message.received">): void {
   const open = thread.peek();
   if (open?.id === conversation_id) open.refreshMessage(message_id);
   notify({ id: conversation_id, name: shownAddress(contact.name), body });
-  if (row === undefined || row.status !== "open") fetchSoon(conversation_id);
+  if (row === undefined || row.status !== "open") conversations.fetchSoon(conversation_id);
   // A page that was read after the message has it already.
   if (row === undefined || (row.last_message?.id ?? "") >= message_id) return;
-  patch(conversation_id, {
+  conversations.patch(conversation_id, {
     contact,
     last_message: {
       id: message_id,
@@ -181,7 +174,7 @@ function redacted({ data }: Event<"message.redacted">): void {
   forgetMatch(conversation_id, message_id);
   // The list shows the beginning of the last message.
   if (conversationNow(conversation_id)?.last_message?.id === message_id) {
-    fetchSoon(conversation_id);
+    conversations.fetchSoon(conversation_id);
   }
   const open = thread.peek();
   if (open?.id === conversation_id) void open.refreshRedacted(message_id);
@@ -205,16 +198,16 @@ function changed(next: Conversation): void {
   if (thread.peek()?.id === next.id) tellTaken(before, next);
   const last = next.last_message;
   if (last === null) {
-    put(next);
+    conversations.put(next);
   } else if (before?.last_message?.id === last.id) {
-    put({ ...next, last_message: before.last_message });
+    conversations.put({ ...next, last_message: before.last_message });
   } else if (before !== undefined && (before.last_message?.id ?? "") > last.id) {
     // The event is older than what the page shows of the messages.
     const { last_message, unread_count, message_count } = before;
-    put({ ...next, last_message, unread_count, message_count });
+    conversations.put({ ...next, last_message, unread_count, message_count });
   } else {
-    if (before !== undefined) put({ ...next, last_message: before.last_message });
-    fetchSoon(next.id);
+    if (before !== undefined) conversations.put({ ...next, last_message: before.last_message });
+    conversations.fetchSoon(next.id);
   }
   const open = thread.peek();
   if (open?.id === next.id) void open.loadNotes();

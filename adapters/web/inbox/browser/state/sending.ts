@@ -12,7 +12,7 @@ import {
   toastError,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { conversationNow, fetchConversation } from "./conversations.ts";
+import { conversationNow, conversations } from "./conversations.ts";
 import {
   channelOf,
   type Draft,
@@ -103,7 +103,7 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
       if (sent.status === "scheduled" && sent.send_at !== null) {
         toast({ message: t("scheduled", { time: dayAndTime(sent.send_at) }) });
       }
-      void fetchConversation(id).catch(() => {});
+      void conversations.fetch(id).catch(() => {});
     }
     removeOutgoing(id, message.key);
   } catch (error) {
@@ -118,7 +118,7 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
     setOutgoing(id, { ...message, key: currentKey(message.key), state: "failed", problem });
     tellUnsent(id);
     if (error instanceof ApiError && error.status === 409) {
-      void fetchConversation(id).catch(() => {});
+      void conversations.fetch(id).catch(() => {});
     }
   }
 }

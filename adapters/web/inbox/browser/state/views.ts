@@ -1,6 +1,7 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
 import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
 import { api, ApiError, currentSession, type Query } from "../../../shared/browser/index.ts";
+import type { PageRequest } from "./live-list.ts";
 import { matches } from "./matches.ts";
 import { isMe } from "./people.ts";
 
@@ -54,12 +55,6 @@ export function listQueryOf(
 /** Whether the query is a search that ignores the view. */
 export const isEverywhere = ({ words, isInView }: ListQuery): boolean =>
   words !== undefined && isInView !== true;
-
-interface PageRequest {
-  readonly cursor: string | null;
-  readonly limit: number;
-  readonly signal: AbortSignal;
-}
 
 /** When a conversation was last active, as an ISO time. */
 export const activityOf = ({ last_message, created_at }: Conversation): string =>

@@ -1,0 +1,14 @@
+/**
+ * The contacts that were erased while the page was open. A response that the server prepared before
+ * the erasure may still contain them and their conversations.
+ */
+const erased = new Set<string>();
+const maxErased = 1_000;
+
+export function noteErased(contactId: string): void {
+  erased.add(contactId);
+  const [first = ""] = erased;
+  if (erased.size > maxErased) erased.delete(first);
+}
+
+export const isErased = (contactId: string): boolean => erased.has(contactId);
