@@ -40,7 +40,7 @@ test("a conversation that is not there leaves no empty place for its contact, an
   const { page } = await newTab(await chromium(skip), { width: 1280, height: 800 });
   await page.goto(`${url}#/all/conv_01M8CWPYSCWG44ZDHZ39K7HKVZ`);
   await page.getByText("This conversation does not exist").waitFor();
-  const pane = await page.locator(".conversation-pane").boundingBox();
+  const pane = await page.locator(".open-pane").boundingBox();
   expect((pane?.x ?? 0) + (pane?.width ?? 0)).toBe(1280);
 
   const hint = page.getByText("Select a conversation");

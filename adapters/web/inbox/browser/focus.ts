@@ -6,35 +6,35 @@ import { coversThread } from "./contact/contact-visibility.ts";
 
 /** What the inbox shows. */
 interface Shown {
-  /** Whether it shows a list: the address names a view. */
-  readonly hasList: boolean;
-  /** The conversation that is loaded. */
+  /** The list. Undefined if the address names none. */
+  readonly list: "conversations" | "contacts" | undefined;
+  /** The conversation or contact that is loaded. */
   readonly loaded: string | undefined;
-  /** Whether it shows the contact of that conversation. */
+  /** Whether it shows the contact beside that conversation. */
   readonly hasContact: boolean;
 }
 
 /**
  * Takes the focus along when the inbox shows something else. Call it last: the list and what it
- * opens move the focus first, and this moves what they have left. Returns the conversation's pane,
+ * opens move the focus first, and this moves what they have left. Returns the pane of what is open,
  * which needs a `tabIndex`.
  */
 export function useFocus(shown: Shown): RefObject<HTMLElement | null> {
-  const { hasList, loaded, hasContact } = shown;
+  const { list, loaded, hasContact } = shown;
   const pane = useRef<HTMLElement>(null);
   const before = useRef<Shown>(undefined);
   useLayoutEffect(() => {
     const next = nextFocus(before.current, shown, pane.current);
     before.current = shown;
     next?.focus({ preventScroll: true });
-  }, [hasList, loaded, hasContact]);
+  }, [list, loaded, hasContact]);
   return pane;
 }
 
 /** Returns what gets the focus. Without a result, the focus stays where it is. */
 function nextFocus(
   before: Shown | undefined,
-  { hasList, loaded, hasContact }: Shown,
+  { list: name, loaded, hasContact }: Shown,
   pane: HTMLElement | null,
 ): HTMLElement | null | undefined {
   const { activeElement } = document;
@@ -46,11 +46,11 @@ function nextFocus(
   const list = document.querySelector<HTMLElement>(".list");
   const isListDisplayed = list?.checkVisibility() === true;
   if (before === undefined) {
-    // Whoever opens the page begins at its start, or in the conversation that covers the list.
+    // Whoever opens the page begins at its start, or in what covers the list.
     return isLost && loaded !== undefined && !isListDisplayed ? pane : undefined;
   }
-  if (loaded === before.loaded && hasList === before.hasList) return undefined;
-  // The row of the conversation before, or the list if no row could take the focus.
+  if (loaded === before.loaded && name === before.list) return undefined;
+  // The row of what was open before, or the list if no row could take the focus.
   const rowBefore = list?.querySelector(`[data-key="${CSS.escape(before.loaded ?? "")}"] > a`);
   const wasInList = [rowBefore, list].includes(activeElement);
   if (!isLost && !(wasInList && loaded !== undefined)) return undefined;

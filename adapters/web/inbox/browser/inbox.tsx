@@ -10,96 +10,103 @@ import {
   useShortcutHelp,
 } from "../../shared/browser/index.ts";
 import { Contact } from "./contact/contact.tsx";
+import { ContactPage } from "./contact/contact-page.tsx";
 import { isContactShown, uncoverThread } from "./contact/contact-visibility.ts";
 import { Conversation } from "./conversation/conversation.tsx";
 import { useFocus } from "./focus.ts";
 import { ListPane } from "./list/list-pane.tsx";
 import { NewMessage } from "./list/new-message.tsx";
 import { useLoaded, useMoves } from "./moves.ts";
-import { ViewRail } from "./rail.tsx";
+import { Rail } from "./rail.tsx";
 import { leave } from "./state/actions.ts";
+import { contacts } from "./state/contacts.ts";
 import { conversation, conversations } from "./state/conversations.ts";
 import { loadUnfinished } from "./state/drafts.ts";
 import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
 import { matches } from "./state/matches.ts";
 import { openThread, target } from "./state/thread.ts";
-import { isView, listQueryOf, queryParameters, viewOf } from "./state/views.ts";
+import { listNameOf, listQueryOf, queryParameters, viewOf } from "./state/views.ts";
 import { t } from "./texts.ts";
 
-/** The inbox: views, list, conversation and contact. Its place is `#/<view>/<conversation>`. */
+/**
+ * The inbox: a list, and what is open in it. Its place is `#/<view>/<conversation>` or
+ * `#/contacts/<contact>`.
+ */
 export function Inbox(): JSX.Element {
   const { path, query } = place.value;
-  const hasList = path[0] === undefined || isView(path[0]);
+  const name = listNameOf(path);
+  const isContacts = name === "contacts";
+  const open = name === undefined ? undefined : path[1];
   const view = viewOf(path);
-  const open = hasList ? path[1] : undefined;
   const shown = useMemo(
     () => listQueryOf(view, query),
     [view, ...queryParameters.map((each) => query[each])],
   );
-  // Before a frame is drawn, which would have the rows and the messages of the place before.
-  useLayoutEffect(() => void conversations.show(shown), [shown]);
   useEffect(() => {
     loadUnfinished();
     loadPeople();
     return follow();
   }, []);
-  const loaded = useLoaded(open);
+  const loaded = useLoaded(name, open);
+  const talk = isContacts ? undefined : loaded;
   useLayoutEffect(() => {
-    openThread(loaded);
-    const match = shown.words === undefined ? undefined : matches.peek().get(loaded ?? "");
+    openThread(talk);
+    const match = shown.words === undefined ? undefined : matches.peek().get(talk ?? "");
     // Whoever opens what a search has found wants to see the message.
     if (match !== undefined) target.value ??= match;
     return () => {
-      if (loaded !== undefined) leave(loaded);
+      if (talk !== undefined) leave(talk);
     };
-  }, [loaded]);
-  useEffect(() => conversations.keep(open), [open]);
+  }, [talk]);
   useLayoutEffect(() => {
     // The next conversation would be opened under its contact.
-    if (open === undefined) uncoverThread();
-  }, [open]);
+    if (open === undefined || isContacts) uncoverThread();
+  }, [open, isContacts]);
   useTitle();
   useShortcutHelp();
-  useMoves(view, open, query);
+  useMoves(name ?? view, open, query);
   const hasContact =
-    loaded !== undefined &&
-    conversation(loaded) !== undefined &&
+    talk !== undefined &&
+    conversation(talk) !== undefined &&
     isContactShown.value &&
     may("contacts:read");
-  const pane = useFocus({ hasList, loaded, hasContact });
+  const list = isContacts ? "contacts" : name === undefined ? undefined : "conversations";
+  const pane = useFocus({ list, loaded, hasContact });
   return (
     <div class={`inbox ${open === undefined ? "" : "has-open"} ${hasContact ? "has-contact" : ""}`}>
-      {hasList && (
-        <a class="skip-link" href="#conversations" onClick={skipToList}>
-          {t("skipToList")}
+      {name !== undefined && (
+        <a class="skip-link" href="#list" onClick={skipToList}>
+          {t(isContacts ? "skipToContacts" : "skipToList")}
         </a>
       )}
-      <ViewRail view={hasList ? view : undefined} />
+      <Rail shown={name} />
       <main class="panes">
         <h1 class="visually-hidden">{t("title")}</h1>
-        {hasList ? (
+        {name === undefined ? (
+          <NoSuchView />
+        ) : (
           <>
-            <ListPane query={shown} active={open} placeQuery={query} />
+            <ListPane name={name} query={shown} active={open} placeQuery={query} />
             <section
-              class="conversation-pane"
+              class="open-pane"
               ref={pane}
-              aria-label={t("conversation")}
+              aria-label={t(isContacts ? "contact" : "conversation")}
               // Whoever comes from the list takes the focus along.
               tabIndex={-1}
             >
-              {loaded !== undefined ? (
-                <Conversation key={loaded} id={loaded} back={linkTo([view], query)} />
+              {loaded === undefined ? (
+                <NoneSelected isContacts={isContacts} />
+              ) : isContacts ? (
+                <ContactPage key={loaded} id={loaded} back={linkTo([name], query)} />
               ) : (
-                conversations.ids.value.length > 0 && <NoneSelected />
+                <Conversation key={loaded} id={loaded} back={linkTo([name], query)} />
               )}
             </section>
           </>
-        ) : (
-          <NoSuchView />
         )}
       </main>
-      {hasContact && <Contact key={`contact-${loaded}`} id={loaded} />}
+      {hasContact && <Contact key={`contact-${talk}`} id={talk} />}
       <NewMessage />
     </div>
   );
@@ -121,13 +128,19 @@ function NoSuchView(): JSX.Element {
   );
 }
 
-function NoneSelected(): JSX.Element {
+/** Says that a row can be selected, if there is one. */
+function NoneSelected({ isContacts }: { readonly isContacts: boolean }): JSX.Element | null {
+  const { ids } = isContacts ? contacts : conversations;
+  if (ids.value.length === 0) return null;
   return (
-    <EmptyState icon="chat" title={t("noneSelected")}>
+    <EmptyState
+      icon={isContacts ? "contacts" : "chat"}
+      title={t(isContacts ? "noneSelectedContact" : "noneSelected")}
+    >
       {singleKeys.value && (
         <span class="key-hints hide-on-touch">
-          <Keys of="j" /> {t("keyNext")}
-          <Keys of="k" /> {t("keyPrevious")}
+          <Keys of="j" /> {t(isContacts ? "keyNextContact" : "keyNext")}
+          <Keys of="k" /> {t(isContacts ? "keyPreviousContact" : "keyPrevious")}
         </span>
       )}
     </EmptyState>

@@ -2,8 +2,9 @@
 import { useRef } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { go, linkTo, may, useShortcuts } from "../../shared/browser/index.ts";
+import { contacts } from "./state/contacts.ts";
 import { conversations } from "./state/conversations.ts";
-import type { ListQuery } from "./state/views.ts";
+import type { ListName } from "./state/views.ts";
 import { t } from "./texts.ts";
 import { isContactShown, showContact } from "./contact/contact-visibility.ts";
 
@@ -24,33 +25,47 @@ function setPassing(isHeld: boolean): void {
 window.addEventListener("keyup", () => setPassing(false));
 
 /**
- * The conversation to show. Each one takes several requests, of which a person may make 50 a
- * second. So those that a person only passes by are not loaded.
+ * The conversation or contact to show. Each one takes several requests, of which a person may make
+ * 50 a second. So those that a person only passes by are not loaded.
  */
-export function useLoaded(open: string | undefined): string | undefined {
-  const loaded = useRef(open);
-  if (!isPassing.value) loaded.current = open;
-  return loaded.current;
+export function useLoaded(
+  name: ListName | undefined,
+  open: string | undefined,
+): string | undefined {
+  const loaded = useRef({ name, open });
+  if (!isPassing.value || loaded.current.name !== name) loaded.current = { name, open };
+  return loaded.current.open;
 }
 
 /** The shortcuts that move through the list. */
 export function useMoves(
-  view: ListQuery["view"],
+  name: ListName,
   open: string | undefined,
   query: Readonly<Record<string, string>>,
 ): void {
+  const isContacts = name === "contacts";
   const move = (step: 1 | -1, { repeat }: KeyboardEvent): void => {
     if (repeat) setPassing(true);
-    const ids = conversations.ids.peek();
+    const ids = (isContacts ? contacts : conversations).ids.peek();
     const at = open === undefined ? -1 : ids.indexOf(open);
     const target = at === -1 && step === -1 ? ids.length - 1 : at + step;
     const next = target < 0 ? undefined : ids.at(target);
-    if (next !== undefined) go(linkTo([view, next], query), open !== undefined);
+    if (next !== undefined) go(linkTo([name, next], query), open !== undefined);
   };
   useShortcuts([
-    { key: "j", label: t("keyNext"), run: (event) => move(1, event), repeats: true },
-    { key: "k", label: t("keyPrevious"), run: (event) => move(-1, event), repeats: true },
-    ...(may("contacts:read")
+    {
+      key: "j",
+      label: t(isContacts ? "keyNextContact" : "keyNext"),
+      run: (event) => move(1, event),
+      repeats: true,
+    },
+    {
+      key: "k",
+      label: t(isContacts ? "keyPreviousContact" : "keyPrevious"),
+      run: (event) => move(-1, event),
+      repeats: true,
+    },
+    ...(may("contacts:read") && !isContacts
       ? [{ key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) }]
       : []),
     {
@@ -62,7 +77,7 @@ export function useMoves(
       key: "Escape",
       label: t("keyBack"),
       run: () => {
-        if (open !== undefined) go(linkTo([view], query));
+        if (open !== undefined) go(linkTo([name], query));
       },
     },
   ]);

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import {
   Avatar,
   Badge,
@@ -7,6 +7,7 @@ import {
   Icon,
   type IconName,
   linkTo,
+  may,
   Menu,
   openShortcutHelp,
   ThemeMenu,
@@ -14,19 +15,20 @@ import {
 } from "../../shared/browser/index.ts";
 import { counts } from "./state/live.ts";
 import { notifications, setNotifications } from "./state/notifications.ts";
-import { type View, views } from "./state/views.ts";
+import { type ListName, views } from "./state/views.ts";
 import { t } from "./texts.ts";
 
-const icons: { readonly [view in View]: IconName } = {
+const icons: { readonly [name in ListName]: IconName } = {
   all: "inbox",
   mine: "person",
   unassigned: "users",
   waiting: "clock",
   snoozed: "snooze",
   closed: "archive",
+  contacts: "contacts",
 };
 
-export const viewName = (view: View): string =>
+export const listTitle = (name: ListName): string =>
   ({
     all: t("viewAll"),
     mine: t("viewMine"),
@@ -34,7 +36,8 @@ export const viewName = (view: View): string =>
     waiting: t("viewWaiting"),
     snoozed: t("viewSnoozed"),
     closed: t("viewClosed"),
-  })[view];
+    contacts: t("contacts"),
+  })[name];
 
 const maxShown = 99;
 
@@ -43,12 +46,12 @@ export const countText = (count: number): string =>
   count > maxShown ? t("many", { count: maxShown }) : String(count);
 
 interface RailProps {
-  /** The view that is shown. Undefined if there is none. */
-  readonly view: View | undefined;
+  /** The list that is shown. Undefined if there is none. */
+  readonly shown: ListName | undefined;
 }
 
-/** The views, and the settings of the page. */
-export function ViewRail({ view }: RailProps): JSX.Element {
+/** The views, the contacts, and the settings of the page. */
+export function Rail({ shown }: RailProps): JSX.Element {
   return (
     <header class="rail">
       <div class="rail-brand">
@@ -59,22 +62,21 @@ export function ViewRail({ view }: RailProps): JSX.Element {
         {views.map((each) => {
           const count = counts.value[each] ?? 0;
           return (
-            <a
-              key={each}
-              class="rail-place"
-              href={linkTo([each])}
-              aria-current={each === view ? "page" : undefined}
-            >
-              <Icon name={icons[each]} />
-              <span class="grow">{viewName(each)}</span>
+            <RailPlace key={each} name={each} shown={shown}>
               {count > 0 && (
                 <span class={each === "waiting" ? "count is-warn" : "count"}>
                   {countText(count)}
                 </span>
               )}
-            </a>
+            </RailPlace>
           );
         })}
+        {may("contacts:read") && (
+          <>
+            <hr class="rail-rule" />
+            <RailPlace name="contacts" shown={shown} />
+          </>
+        )}
       </nav>
       <div class="rail-end">
         <Operator />
@@ -82,6 +84,21 @@ export function ViewRail({ view }: RailProps): JSX.Element {
         <Settings />
       </div>
     </header>
+  );
+}
+
+interface RailPlaceProps extends RailProps {
+  readonly name: ListName;
+  readonly children?: ComponentChildren;
+}
+
+function RailPlace({ name, shown, children }: RailPlaceProps): JSX.Element {
+  return (
+    <a class="rail-place" href={linkTo([name])} aria-current={name === shown ? "page" : undefined}>
+      <Icon name={icons[name]} />
+      <span class="grow">{listTitle(name)}</span>
+      {children}
+    </a>
   );
 }
 

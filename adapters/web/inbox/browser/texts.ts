@@ -8,6 +8,7 @@ export const t = defineTexts({
   titleUnread: "({count}) Inbox",
   sandbox: "Sandbox",
   skipToList: "Skip to the conversations",
+  skipToContacts: "Skip to the contacts",
   views: "Views",
 
   viewAll: "Open",
@@ -23,6 +24,7 @@ export const t = defineTexts({
   noSuchViewLeave: "Show the open conversations",
 
   search: "Search people and messages",
+  searchContacts: "Search contacts",
   searchClear: "Clear the search",
   searchResults: "Search",
   searchScope: "Where to search",
@@ -48,9 +50,10 @@ export const t = defineTexts({
 
   conversation: "Conversation",
   conversations: "Conversations",
+  contacts: "Contacts",
   showNew: { one: "{count} change. Show it", other: "{count} changes. Show them" },
   loadingMore: "Loading more",
-  listFull: "The list shows the first {count} conversations. Search or filter to find others.",
+  listFull: "The list shows the first {count}. Search to find others.",
   emptyAll: "No open conversations",
   emptyAllHint: "When someone writes to you, the conversation appears here.",
   emptyMine: "Nothing is assigned to you",
@@ -65,6 +68,9 @@ export const t = defineTexts({
   emptyClosedHint: "Closed conversations stay here.",
   emptySearch: "Nothing found",
   emptySearchHint: "Try a name, a phone number, a label or a word of a message.",
+  emptyContacts: "No contacts yet",
+  emptyContactsHint: "Whoever writes to you becomes a contact, and so does whoever you write to.",
+  emptyContactSearchHint: "Try a name, a phone number or an email address.",
   emptyFiltered: "No conversation matches the filters",
 
   rowUnread: { one: "{count} unread message", other: "{count} unread messages" },
@@ -78,6 +84,7 @@ export const t = defineTexts({
   rowWaiting: "Waits {time}",
   rowWaitingBriefly: "Waits under a minute",
   rowSnoozed: "Until {time}",
+  rowNoAddress: "No address",
   optOutSuspected: "Opt-out?",
 
   channelText: "Text",
@@ -87,6 +94,7 @@ export const t = defineTexts({
   priorityUrgent: "Urgent",
 
   noneSelected: "Select a conversation",
+  noneSelectedContact: "Select a contact",
   notFound: "This conversation does not exist",
   notFoundHint: "It was erased, or belongs to another account.",
   back: "Back to the list",
@@ -270,6 +278,8 @@ export const t = defineTexts({
   contactTimeZone: "Time zone",
   contactUnknown: "Unknown",
   contactSince: "Contact since {time}",
+  contactNotFound: "This contact does not exist",
+  contactSilent: "No conversations yet",
   edit: "Edit",
   save: "Save",
   cancelEdit: "Cancel",
@@ -347,6 +357,8 @@ export const t = defineTexts({
 
   keyNext: "Next conversation",
   keyPrevious: "Previous conversation",
+  keyNextContact: "Next contact",
+  keyPreviousContact: "Previous contact",
   keySearch: "Search",
   keyNote: "Write a note",
   keyReply: "Write a reply",

@@ -45,6 +45,7 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
     [t("contactEmail"), contact.email],
     [t("contactLanguage"), contact.language],
     [t("contactTimeZone"), contact.time_zone],
+    [t("labels"), contact.labels.join(", ")],
     ...Object.entries(contact.attributes),
   ] as const;
   const known = facts.filter(([, value]) => value !== null && value !== "");

@@ -28,8 +28,8 @@ const sources = {
 interface ObservationsProps {
   /** The id of the contact. */
   readonly id: string;
-  /** The conversation in which a new one is noted. */
-  readonly conversationId: string;
+  /** The conversation in which a new one is noted. Undefined outside of any. */
+  readonly conversationId?: string;
 }
 
 /** What is noted about the person, to read and to add to. */

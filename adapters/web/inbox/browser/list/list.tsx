@@ -1,37 +1,43 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import {
-  EmptyState,
   ErrorState,
   isFocusLost,
-  linkTo,
   NewRows,
   Skeleton,
   VirtualList,
 } from "../../../shared/browser/index.ts";
-import { Row } from "./row.tsx";
-import { conversations } from "../state/conversations.ts";
-import { maxListed } from "../state/live-list.ts";
-import { isEverywhere, type ListQuery } from "../state/views.ts";
-import { t, type TextKey } from "../texts.ts";
+import { type LiveList, maxListed } from "../state/live-list.ts";
+import { t } from "../texts.ts";
 
-const rowHeight = 4.75;
-const rowHeightTouch = 5.25;
-
-interface ListProps {
-  readonly query: ListQuery;
-  readonly isFiltered: boolean;
-  /** The open conversation. */
+interface ListProps<Row extends { readonly id: string }, Query> {
+  readonly list: LiveList<Row, Query>;
+  readonly query: Query;
+  readonly label: string;
+  /** In rem. Fingers need more room than a mouse. */
+  readonly rowHeights: { readonly mouse: number; readonly touch: number };
+  /** The id of the open row. */
   readonly active: string | undefined;
-  readonly placeQuery: Readonly<Record<string, string | undefined>>;
+  /** What stands where there is no row. */
+  readonly nothing: ComponentChildren;
+  readonly renderRow: (id: string, tabIndex: 0 | -1) => ComponentChildren;
 }
 
-/** The list of conversations. While someone points at it, no row moves. */
-export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.Element {
+/** A list that stays up to date. While someone points at it, no row moves. */
+export function List<Row extends { readonly id: string }, Query>(
+  props: ListProps<Row, Query>,
+): JSX.Element {
+  const { list, query, label, rowHeights, active, nothing, renderRow } = props;
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => holdWhilePointing(box.current), []);
-  const ids = conversations.ids.value;
-  const error = conversations.error.value;
+  // Before a frame is drawn, which would have the rows of the place before.
+  useLayoutEffect(() => void list.show(query), [query]);
+  useEffect(() => {
+    list.keep(active);
+    return () => list.keep(undefined);
+  }, [active]);
+  useEffect(() => holdWhilePointing(box.current, (isHeld) => list.hold(isHeld)), []);
+  const ids = list.ids.value;
+  const error = list.error.value;
   const isTouch = matchMedia("(pointer: coarse)").matches;
   const isEmpty = ids.length === 0;
   const hadFocus = box.current?.contains(document.activeElement) === true;
@@ -46,35 +52,23 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
       // Takes the focus where no row is left that could.
       tabIndex={-1}
     >
-      {conversations.heldBack.value > 0 && (
-        <NewRows onShow={() => conversations.showHeld()}>
-          {t("showNew", { count: conversations.heldBack.value })}
+      {list.heldBack.value > 0 && (
+        <NewRows onShow={() => list.showHeld()}>
+          {t("showNew", { count: list.heldBack.value })}
         </NewRows>
       )}
-      {isEmpty && error !== undefined && (
-        <ErrorState error={error} onRetry={() => conversations.retry()} />
-      )}
-      {isEmpty && error === undefined && conversations.isLoading.value && <Skeleton rows={7} />}
-      {isEmpty && error === undefined && !conversations.isLoading.value && (
-        <NothingHere query={query} isFiltered={isFiltered} active={active} />
-      )}
+      {isEmpty && error !== undefined && <ErrorState error={error} onRetry={() => list.retry()} />}
+      {isEmpty && error === undefined && list.isLoading.value && <Skeleton rows={7} />}
+      {isEmpty && error === undefined && !list.isLoading.value && nothing}
       {!isEmpty && (
         <VirtualList
-          label={t("conversations")}
+          label={label}
           items={ids}
-          rowHeight={isTouch ? rowHeightTouch : rowHeight}
+          rowHeight={isTouch ? rowHeights.touch : rowHeights.mouse}
           active={active}
-          onEnd={() => void conversations.more()}
-          renderRow={(id, tabIndex) => (
-            <Row
-              id={id}
-              tabIndex={tabIndex}
-              isActive={id === active}
-              query={query}
-              placeQuery={placeQuery}
-            />
-          )}
-          footer={<Footer />}
+          onEnd={() => void list.more()}
+          renderRow={renderRow}
+          footer={<Footer list={list} />}
         />
       )}
     </div>
@@ -82,22 +76,21 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
 }
 
 /**
- * Holds the order of the rows while the mouse is over the list, or while a finger touches it.
- * Returns a function that ends this.
+ * Calls `hold` with true while the mouse is over the list, or while a finger touches it, and with
+ * false afterwards. Returns a function that ends this.
  */
-function holdWhilePointing(box: HTMLElement | null): () => void {
+function holdWhilePointing(box: HTMLElement | null, hold: (isHeld: boolean) => void): () => void {
   if (box === null) return () => {};
   const stop = new AbortController();
   const { signal } = stop;
-  const hold = ({ pointerType }: PointerEvent): void => {
-    if (pointerType === "mouse") conversations.hold(true);
-  };
-  const release = ({ pointerType }: PointerEvent): void => {
-    if (pointerType === "mouse") conversations.hold(false);
-  };
-  box.addEventListener("pointerenter", hold, { signal });
-  box.addEventListener("pointerleave", release, { signal });
-  box.addEventListener("pointerdown", () => conversations.hold(true), { signal });
+  const set =
+    (isHeld: boolean) =>
+    ({ pointerType }: PointerEvent): void => {
+      if (pointerType === "mouse") hold(isHeld);
+    };
+  box.addEventListener("pointerenter", set(true), { signal });
+  box.addEventListener("pointerleave", set(false), { signal });
+  box.addEventListener("pointerdown", () => hold(true), { signal });
   for (const event of ["pointerup", "pointercancel"]) {
     window.addEventListener(
       event,
@@ -105,7 +98,7 @@ function holdWhilePointing(box: HTMLElement | null): () => void {
         // The click comes after the pointer is up.
         setTimeout(() => {
           const isOver = box.matches(":hover") && matchMedia("(hover: hover)").matches;
-          if (!isOver && target instanceof Node) conversations.hold(false);
+          if (!isOver && target instanceof Node) hold(false);
         }, 50);
       },
       { signal },
@@ -114,57 +107,28 @@ function holdWhilePointing(box: HTMLElement | null): () => void {
   return () => {
     stop.abort();
     // A list that is gone gets no event that the pointer has left it.
-    conversations.hold(false);
+    hold(false);
   };
 }
 
-function Footer(): JSX.Element | null {
-  const error = conversations.error.value;
-  if (error !== undefined) {
-    return <ErrorState error={error} onRetry={() => conversations.retry()} />;
-  }
-  if (conversations.ids.value.length >= maxListed) {
+interface FooterProps<Row extends { readonly id: string }, Query> {
+  readonly list: LiveList<Row, Query>;
+}
+
+function Footer<Row extends { readonly id: string }, Query>({
+  list,
+}: FooterProps<Row, Query>): JSX.Element | null {
+  const error = list.error.value;
+  if (error !== undefined) return <ErrorState error={error} onRetry={() => list.retry()} />;
+  if (list.ids.value.length >= maxListed) {
     return <p class="list-footer muted">{t("listFull", { count: maxListed })}</p>;
   }
-  if (conversations.isCut.value) {
-    return (
-      <p class="list-footer muted">{t("searchCut", { count: conversations.ids.value.length })}</p>
-    );
+  if (list.isCut.value) {
+    return <p class="list-footer muted">{t("searchCut", { count: list.ids.value.length })}</p>;
   }
-  return conversations.isComplete.value ? null : (
+  return list.isComplete.value ? null : (
     <p class="list-footer muted" role="status">
       {t("loadingMore")}
     </p>
-  );
-}
-
-interface NothingProps {
-  readonly query: ListQuery;
-  readonly isFiltered: boolean;
-  readonly active: string | undefined;
-}
-
-function NothingHere({ query, isFiltered, active }: NothingProps): JSX.Element {
-  const { view, words } = query;
-  if (words !== undefined) {
-    const isNarrow = isFiltered || !isEverywhere(query);
-    const path = active === undefined ? [view] : [view, active];
-    const widen = (
-      <a class="button button-secondary" href={linkTo(path, { q: words })}>
-        {t("searchWiden")}
-      </a>
-    );
-    return (
-      <EmptyState icon="search" title={t("emptySearch")} actions={isNarrow && widen}>
-        {t("emptySearchHint")}
-      </EmptyState>
-    );
-  }
-  if (isFiltered) return <EmptyState icon="filter" title={t("emptyFiltered")} />;
-  const name = query.view[0]?.toUpperCase() + query.view.slice(1);
-  return (
-    <EmptyState icon="inbox" title={t(`empty${name}` as TextKey)}>
-      {t(`empty${name}Hint` as TextKey)}
-    </EmptyState>
   );
 }

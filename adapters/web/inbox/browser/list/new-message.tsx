@@ -1,15 +1,11 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Contact, Conversation } from "../../../../../src/index.ts";
 import {
-  api,
   Dialog,
   explain,
-  go,
   Icon,
   IconButton,
-  linkTo,
   may,
   numberTyped,
   shownAddress,
@@ -22,27 +18,24 @@ import {
   NothingFound,
   useContactSearch,
 } from "../contact/contact-search.tsx";
-import { writeReplySoon } from "../conversation/composer.tsx";
-import { conversations } from "../state/conversations.ts";
-import { nextSequence } from "../state/order.ts";
+import { beginConversation, isReachable, mayBegin, showReply } from "../conversation/begin.ts";
 import { t } from "../texts.ts";
 
 const isOpen = signal(false);
 const open = (): void => void (isOpen.value = true);
 const close = (): void => void (isOpen.value = false);
-const isAllowed = (): boolean => may("conversations:write") && may("messages:write");
 
 /** Opens the dialog of `NewMessage`. */
 export const NewMessageButton = (): JSX.Element | null =>
-  isAllowed() ? <IconButton icon="compose" label={t("newMessage")} onClick={open} /> : null;
+  mayBegin() ? <IconButton icon="compose" label={t("newMessage")} onClick={open} /> : null;
 
 /**
  * Begins a conversation with a contact or a number, or opens the one that exists. Its key and its
  * dialog also work where a narrow window hides the list, so it must not be inside the list.
  */
 export function NewMessage(): JSX.Element | null {
-  useShortcuts(isAllowed() ? [{ key: "m", label: t("newMessage"), run: open }] : []);
-  return isOpen.value && isAllowed() ? <RecipientDialog /> : null;
+  useShortcuts(mayBegin() ? [{ key: "m", label: t("newMessage"), run: open }] : []);
+  return isOpen.value && mayBegin() ? <RecipientDialog /> : null;
 }
 
 function RecipientDialog(): JSX.Element {
@@ -60,14 +53,11 @@ function RecipientDialog(): JSX.Element {
     if (isBusy.current) return;
     isBusy.current = true;
     try {
-      const sequence = nextSequence();
-      const row = await api.post<Conversation>("v1/conversations", { to });
-      conversations.putResponse(row, sequence);
+      const row = await beginConversation(to);
       // The person has changed their mind.
       if (isClosed.current) return;
       close();
-      writeReplySoon(row.id);
-      go(linkTo([row.status === "open" ? "all" : row.status, row.id]));
+      showReply(row);
     } catch (error) {
       setProblem(explain(error));
       isBusy.current = false;
@@ -118,7 +108,3 @@ function RecipientDialog(): JSX.Element {
     </Dialog>
   );
 }
-
-/** Whether the contact has a number. Only a visitor can begin a webchat conversation. */
-const isReachable = ({ identities }: Contact): boolean =>
-  identities.some(({ medium }) => medium === "text");

@@ -11,7 +11,7 @@ export const conversations = new LiveList<Conversation, ListQuery>({
   order: ({ view }) => byView(view),
   isRanked: ({ words }) => words !== undefined,
   isShown,
-  isErased: ({ contact }) => isErased(contact.id),
+  isGone: ({ contact }) => isErased(contact.id),
   readPage: requestOf,
   readRow: (id, signal) => api.get<Conversation>(`v1/conversations/${id}`, {}, { signal }),
 });

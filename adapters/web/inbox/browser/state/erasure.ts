@@ -1,16 +1,18 @@
 /** Removes what the page has of a contact that was erased, here or by somebody else. */
 import { go, linkTo, placeNow, toast } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
+import { contacts } from "./contacts.ts";
 import { dropErased } from "./conversations.ts";
 import { forgetContact, forgetConversation } from "./drafts.ts";
 import { noteErased } from "./erased.ts";
 import { forgetHandoff } from "./handoffs.ts";
 import { forgetMatchIn } from "./matches.ts";
 
-/** Removes what the page has of the contact. Leaves its conversation if that is open. */
+/** Removes what the page has of the contact. Leaves it and its conversation if that is open. */
 export function removeErased(contactId: string): void {
   forgetContact(contactId);
   noteErased(contactId);
+  contacts.drop(contactId);
   const dropped = dropErased(contactId);
   for (const id of dropped) {
     forgetConversation(id);
@@ -21,7 +23,7 @@ export function removeErased(contactId: string): void {
     path: [view = "all", open = ""],
     query,
   } = placeNow();
-  if (!dropped.includes(open)) return;
+  if (open !== contactId && !dropped.includes(open)) return;
   go(linkTo([view], query), true);
   toast({ message: t("erased") });
 }

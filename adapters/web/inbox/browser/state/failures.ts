@@ -5,7 +5,7 @@ import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
 import { conversationNow } from "./conversations.ts";
 import { thread } from "./thread.ts";
-import { viewOf } from "./views.ts";
+import { listNameOf, viewOf } from "./views.ts";
 
 const maxKept = 500;
 
@@ -56,7 +56,9 @@ function tell(what: "failedToSend" | "failedToDeliver", conversationId: string):
       label: t("failedShow"),
       run: () => {
         const { path, query } = placeNow();
-        go(linkTo([viewOf(path), conversationId], query));
+        // A search of contacts would find other conversations.
+        const kept = listNameOf(path) === "contacts" ? {} : query;
+        go(linkTo([viewOf(path), conversationId], kept));
       },
     },
   });

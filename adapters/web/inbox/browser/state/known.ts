@@ -2,7 +2,7 @@
 import { type Signal, signal } from "@preact/signals";
 
 export class Known<Row extends { readonly id: string }> {
-  private readonly rows = new Map<string, Signal<Row>>();
+  private readonly rows = new Map<string, Signal<Row | undefined>>();
   private readonly sequences = new Map<string, number>();
 
   /** Increases when the page learns of another row. */
@@ -49,7 +49,10 @@ export class Known<Row extends { readonly id: string }> {
   }
 
   forget(id: string): void {
+    const held = this.rows.get(id);
     this.rows.delete(id);
+    // Whoever shows it no longer does.
+    if (held !== undefined) held.value = undefined;
     this.sequences.delete(id);
   }
 }

@@ -22,8 +22,8 @@ export interface ListSource<Row, Query> {
   readonly isRanked: (query: Query) => boolean;
   /** Whether a row belongs into the list. */
   readonly isShown: (query: Query, row: Row) => boolean;
-  /** Whether nothing of a row may be kept, since its contact was erased. */
-  readonly isErased: (row: Row) => boolean;
+  /** Whether nothing of a row may be kept: its contact was erased, or merged into another one. */
+  readonly isGone: (row: Row) => boolean;
   readonly readPage: (query: Query, page: PageRequest) => Promise<Page<Row>>;
   readonly readRow: (id: string, signal?: AbortSignal) => Promise<Row>;
 }
@@ -88,7 +88,10 @@ export class LiveList<Row extends { readonly id: string }, Query> {
 
   /** Adds or replaces a row. The list places it again when it may. */
   put(next: Row, sequence = nextSequence()): void {
-    if (this.source.isErased(next)) return;
+    if (this.source.isGone(next)) {
+      this.drop(next.id);
+      return;
+    }
     this.known.put(next, sequence);
     this.changed.add(next.id);
     this.forgetUnlisted();

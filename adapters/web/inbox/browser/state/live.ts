@@ -7,9 +7,11 @@ import {
   listen,
   may,
   onReconnect,
+  placeNow,
   shownAddress,
   toast,
 } from "../../../shared/browser/index.ts";
+import { noteChange, noteContact, readContactsAgain } from "./contacts.ts";
 import { conversationNow, conversations } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { removeErased } from "./erasure.ts";
@@ -20,7 +22,7 @@ import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
 import { endTyping, showTyping } from "./typing.ts";
-import { countOf, type View } from "./views.ts";
+import { countOf, listNameOf, type View } from "./views.ts";
 
 const types: readonly EventType[] = [
   "message.received",
@@ -30,6 +32,7 @@ const types: readonly EventType[] = [
   "conversation.updated",
   "conversation.closed",
   "conversation.handoff",
+  "contact.created",
   "contact.updated",
   "contact.erased",
   "contact.opted_out",
@@ -54,8 +57,11 @@ export function follow(): () => void {
   const { account_id, mode } = currentSession.peek() ?? {};
   const readAgain = (): void => {
     void conversations.reload();
+    readContactsAgain();
     void loadHandoffs();
     countSoon(0);
+    const { path } = placeNow();
+    if (listNameOf(path) === "contacts" && path[1] !== undefined) touchContact(path[1]);
     const open = thread.peek();
     if (open === undefined) return;
     // The list may not have it, for example if it shows the matches of a search.
@@ -86,7 +92,8 @@ export function follow(): () => void {
 }
 
 function onEvent(event: Event): void {
-  countSoon(countDelayMs);
+  // An import creates many contacts, and none of them changes a count.
+  if (event.type !== "contact.created") countSoon(countDelayMs);
   switch (event.type) {
     case "message.received":
       received(event);
@@ -113,7 +120,11 @@ function onEvent(event: Event): void {
     case "conversation.handoff":
       noteHandoff(event);
       break;
+    case "contact.created":
+      noteContact(event.data.contact);
+      break;
     case "contact.updated":
+      noteContact(event.data.contact);
       touchContact(event.data.contact.id);
       break;
     case "contact.erased":
@@ -121,6 +132,9 @@ function onEvent(event: Event): void {
       break;
     case "contact.opted_out":
     case "contact.opted_in":
+      noteChange(event.data.contact.id);
+      touchContact(event.data.contact.id);
+      break;
     case "sentiment.changed":
       touchContact(event.data.contact.id);
       break;

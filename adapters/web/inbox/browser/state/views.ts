@@ -1,6 +1,6 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
 import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
-import { api, ApiError, currentSession, type Query } from "../../../shared/browser/index.ts";
+import { api, ApiError, currentSession, may, type Query } from "../../../shared/browser/index.ts";
 import type { PageRequest } from "./live-list.ts";
 import { matches } from "./matches.ts";
 import { isMe } from "./people.ts";
@@ -10,8 +10,16 @@ export const views = ["all", "mine", "unassigned", "waiting", "snoozed", "closed
 /** A view of the inbox. */
 export type View = (typeof views)[number];
 
-export const isView = (given: string | undefined): given is View =>
-  views.some((view) => view === given);
+const isView = (given: string | undefined): given is View => views.some((view) => view === given);
+
+/** What the address can name first: a view of the conversations, or the contacts. */
+export type ListName = View | "contacts";
+
+/** The list that the path of a place names. Undefined if the page has no such list. */
+export function listNameOf([name = "all"]: readonly string[]): ListName | undefined {
+  if (name === "contacts") return may("contacts:read") ? name : undefined;
+  return isView(name) ? name : undefined;
+}
 
 /** The view that the path of a place names. Without one, it is that of the open conversations. */
 export const viewOf = ([view]: readonly string[]): View => (isView(view) ? view : "all");

@@ -27,7 +27,8 @@ interface RowProps {
 }
 
 /** A conversation in the list: a link to it. */
-export function Row({ id, tabIndex, isActive, query, placeQuery }: RowProps): JSX.Element | null {
+export function ConversationRow(props: RowProps): JSX.Element | null {
+  const { id, tabIndex, isActive, query, placeQuery } = props;
   const row = conversation(id);
   if (row === undefined) return null;
   const { contact, unread_count: unread, last_message: last } = row;

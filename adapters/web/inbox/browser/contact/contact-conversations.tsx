@@ -1,0 +1,45 @@
+import type { JSX } from "preact";
+import type { Conversation, Page } from "../../../../../src/index.ts";
+import { api, Badge, Icon, linkTo, shortTime } from "../../../shared/browser/index.ts";
+import { now } from "../state/now.ts";
+import { activityOf } from "../state/views.ts";
+import { t } from "../texts.ts";
+import { mediumName } from "../words.ts";
+import { Loaded, Section, useResource } from "./section.tsx";
+
+interface ContactConversationsProps {
+  /** The id of the contact. */
+  readonly id: string;
+  /** The conversation beside which they are shown. It is left out. */
+  readonly beside?: string | undefined;
+}
+
+/** The latest conversations with the contact. Each is a link. */
+export function ContactConversations({ id, beside }: ContactConversationsProps): JSX.Element {
+  const found = useResource(
+    (signal) =>
+      api.get<Page<Conversation>>(`v1/contacts/${id}/conversations`, { limit: 20 }, { signal }),
+    id,
+  );
+  const rows = found.data?.data.filter((row) => row.id !== beside) ?? [];
+  const none = t(beside === undefined ? "contactSilent" : "otherNone");
+  return (
+    <Section title={t(beside === undefined ? "conversations" : "otherConversations")}>
+      <Loaded of={found}>{() => rows.length === 0 && <p class="muted">{none}</p>}</Loaded>
+      <ul class="others">
+        {rows.map((row) => (
+          <li key={row.id}>
+            <a class="other" href={linkTo([row.status === "open" ? "all" : row.status, row.id])}>
+              <Icon name={row.medium === "webchat" ? "chat" : "phone"} />
+              <bdi class="grow truncate">{row.last_message?.preview || mediumName(row.medium)}</bdi>
+              {row.status === "closed" && <Badge>{t("rowClosed")}</Badge>}
+              <time class="muted" dateTime={activityOf(row)}>
+                {shortTime(activityOf(row), now.value)}
+              </time>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,139 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Contact } from "../../../../../src/index.ts";
+import {
+  ApiError,
+  Avatar,
+  Badge,
+  Button,
+  date,
+  EmptyState,
+  ErrorState,
+  go,
+  Icon,
+  linkTo,
+  placeNow,
+  Skeleton,
+  toast,
+  toastError,
+} from "../../../shared/browser/index.ts";
+import { beginConversation, isReachable, mayBegin, showReply } from "../conversation/begin.ts";
+import { contacts, noteContact } from "../state/contacts.ts";
+import { t } from "../texts.ts";
+import { contactName } from "../words.ts";
+import { ConsentSection } from "./consent.tsx";
+import { ContactConversations } from "./contact-conversations.tsx";
+import { ContactData } from "./contact-data.tsx";
+import { ContactDetails } from "./contact-details.tsx";
+import { Observations } from "./observations.tsx";
+import { useResource } from "./section.tsx";
+import { Sentiment } from "./sentiment.tsx";
+
+interface ContactPageProps {
+  readonly id: string;
+  /** The address of the list. */
+  readonly back: string;
+}
+
+/** The contact that is open in the list of contacts. */
+export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
+  const loading = useResource((signal) => contacts.fetch(id, signal), id);
+  const { data, error } = loading.state.value;
+  const row = contacts.row(id);
+  const survivor = data?.merged_into ?? undefined;
+  useEffect(() => {
+    // It was merged or erased meanwhile. The answer tells.
+    if (row === undefined && data !== undefined && survivor === undefined) void loading.reload();
+  }, [row === undefined]);
+  useEffect(() => {
+    if (survivor === undefined) return;
+    go(linkTo(["contacts", survivor], placeNow().query), true);
+    toast({ message: t("merged") });
+  }, [survivor]);
+  if (error instanceof ApiError && error.status === 404) {
+    const leave = (
+      <a class="button button-secondary" href={back}>
+        {t("back")}
+      </a>
+    );
+    return (
+      <EmptyState icon="alert" title={t("contactNotFound")} actions={leave}>
+        {t("notFoundHint")}
+      </EmptyState>
+    );
+  }
+  if (row === undefined) {
+    return error === undefined ? (
+      <Skeleton rows={5} />
+    ) : (
+      <ErrorState error={error} onRetry={() => void loading.reload()} />
+    );
+  }
+  return (
+    <article class="contact-page">
+      <Header contact={row} back={back} />
+      <div class="contact-page-scroll">
+        <div class="contact-page-columns">
+          <div>
+            <ContactConversations id={id} />
+            <Observations id={id} />
+          </div>
+          <div>
+            <ContactDetails contact={row} onChange={noteContact} />
+            <ConsentSection contact={row} />
+            <Sentiment contact={row} />
+            <ContactData contact={row} onChange={noteContact} />
+          </div>
+        </div>
+      </div>
+    </article>
+  );
+}
+
+interface HeaderProps {
+  readonly contact: Contact;
+  readonly back: string;
+}
+
+function Header({ contact, back }: HeaderProps): JSX.Element {
+  const name = contactName(contact);
+  return (
+    <header class="conversation-header">
+      <a class="button button-quiet button-icon back" href={back} aria-label={t("back")}>
+        <Icon name="back" />
+      </a>
+      <Avatar name={name} seed={contact.id} />
+      <div class="grow">
+        <h2 class="truncate" dir="auto">
+          {name}
+        </h2>
+        <p class="conversation-sub muted truncate">
+          {t("contactSince", { time: date(contact.created_at) })}
+        </p>
+      </div>
+      {contact.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
+      {mayBegin() && isReachable(contact) && <WriteButton id={contact.id} />}
+    </header>
+  );
+}
+
+/** Opens the text conversation with the contact, and begins it if there is none. */
+function WriteButton({ id }: { readonly id: string }): JSX.Element {
+  const [isBusy, setBusy] = useState(false);
+  const write = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const row = await beginConversation(id);
+      // The person may have gone elsewhere meanwhile.
+      if (placeNow().path[1] === id) showReply(row);
+    } catch (error) {
+      toastError(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <Button isSmall kind="primary" icon="compose" isBusy={isBusy} onClick={() => void write()}>
+      {t("newMessage")}
+    </Button>
+  );
+}

@@ -1,0 +1,58 @@
+import type { JSX } from "preact";
+import type { Contact, ContactSentiment } from "../../../../../src/index.ts";
+import { api, Badge, type Tone } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { Loaded, Section, useResource } from "./section.tsx";
+import { SentimentChart } from "./sentiment-chart.tsx";
+
+const tones: { readonly [label: string]: Tone } = {
+  positive: "good",
+  neutral: "neutral",
+  negative: "bad",
+};
+
+const sentimentName = (label: string): string =>
+  label === "positive"
+    ? t("sentimentPositive")
+    : label === "negative"
+      ? t("sentimentNegative")
+      : t("sentimentNeutral");
+
+const trendName = (trend: ContactSentiment["trend"]): string =>
+  ({
+    rising: t("sentimentRising"),
+    steady: t("sentimentSteady"),
+    falling: t("sentimentFalling"),
+  })[trend];
+
+/** How the contact felt in the last messages. */
+export function Sentiment({ contact }: { readonly contact: Contact }): JSX.Element {
+  const { id } = contact;
+  const sentiment = useResource(
+    (signal) => api.get<ContactSentiment>(`v1/contacts/${id}/sentiment`, {}, { signal }),
+    id,
+  );
+  const label = sentiment.data?.current?.label;
+  return (
+    <Section
+      title={t("sentiment")}
+      action={label && <Badge tone={tones[label] ?? "neutral"}>{sentimentName(label)}</Badge>}
+    >
+      <Loaded of={sentiment}>
+        {({ messages, trend }) =>
+          messages.length === 0 ? (
+            <p class="muted">{t("sentimentNone")}</p>
+          ) : (
+            <>
+              <SentimentChart messages={messages} />
+              <p class="muted">
+                {t("sentimentChart", { count: messages.length })}
+                {messages.length > 1 && `, ${trendName(trend)}`}
+              </p>
+            </>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,99 @@
+import type { JSX } from "preact";
+import {
+  Avatar,
+  Badge,
+  date,
+  Icon,
+  linkTo,
+  shortTime,
+  shownAddress,
+} from "../../../shared/browser/index.ts";
+import type { Contact } from "../../../../../src/index.ts";
+import { contacts } from "../state/contacts.ts";
+import { now } from "../state/now.ts";
+import { t } from "../texts.ts";
+import { contactName, mediumName } from "../words.ts";
+
+interface ContactRowProps {
+  readonly id: string;
+  readonly tabIndex: 0 | -1;
+  readonly isActive: boolean;
+  readonly placeQuery: Readonly<Record<string, string | undefined>>;
+}
+
+/** A contact in the list: a link to it. */
+export function ContactRow(props: ContactRowProps): JSX.Element | null {
+  const { id, tabIndex, isActive, placeQuery } = props;
+  const row = contacts.row(id);
+  if (row === undefined) return null;
+  const name = contactName(row);
+  const { created_at: since } = row;
+  return (
+    <a
+      class={`row is-contact ${isActive ? "is-active" : ""}`}
+      href={linkTo(["contacts", id], placeQuery)}
+      aria-current={isActive ? "true" : undefined}
+      draggable={false}
+      tabIndex={tabIndex}
+    >
+      <Avatar name={name} seed={id} />
+      <span class="row-main">
+        <span class="row-line">
+          <span class="row-name truncate grow" dir="auto">
+            {name}
+          </span>
+          <time
+            class="row-time"
+            dateTime={since}
+            data-tooltip={t("contactSince", { time: date(since) })}
+          >
+            {shortTime(since, now.value)}
+          </time>
+        </span>
+        <span class="row-line">
+          <Addresses of={row} />
+          <Facts of={row} />
+        </span>
+      </span>
+    </a>
+  );
+}
+
+interface OfContact {
+  readonly of: Contact;
+}
+
+/** How the contact can be reached: its media, and the addresses that are not its name already. */
+function Addresses({ of: contact }: OfContact): JSX.Element {
+  const { phone, email, identities } = contact;
+  const media = [...new Set(identities.map(({ medium }) => medium))];
+  const numbers = identities.flatMap(({ medium, address }) => (medium === "text" ? [address] : []));
+  const name = contactName(contact);
+  const addresses = [...new Set([phone, email, ...numbers])].flatMap((each) => {
+    const shown = shownAddress(each ?? "");
+    return shown === "" || shown === name ? [] : [shown];
+  });
+  const instead = media.length === 0 ? t("rowNoAddress") : media.map(mediumName).join(", ");
+  return (
+    <span class="row-preview grow">
+      {media.map((medium) => (
+        <span key={medium} class="row-channel" data-tooltip={mediumName(medium)}>
+          <Icon name={medium === "webchat" ? "chat" : "phone"} />
+        </span>
+      ))}
+      <bdi class="truncate grow">{addresses.join(" · ") || instead}</bdi>
+    </span>
+  );
+}
+
+/** What a person must know before opening the contact: at most a few badges. */
+function Facts({ of: { opted_out, labels } }: OfContact): JSX.Element {
+  const [first, ...others] = labels;
+  return (
+    <span class="row-badges">
+      {opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
+      {first !== undefined && <Badge>{first}</Badge>}
+      {others.length > 0 && <Badge tip={labels.join(", ")}>+{others.length}</Badge>}
+    </span>
+  );
+}

@@ -1,0 +1,80 @@
+/** The contacts that the page knows, and the list that shows them. */
+import type { Contact, Page } from "../../../../../src/index.ts";
+import { api } from "../../../shared/browser/index.ts";
+import { isErased } from "./erased.ts";
+import { LiveList, type PageRequest } from "./live-list.ts";
+
+/** Which contacts the list shows. */
+export interface ContactQuery {
+  /** The words of a search. */
+  readonly words?: string | undefined;
+}
+
+/** All contacts, or those that a search finds. */
+export const contacts = new LiveList<Contact, ContactQuery>({
+  first: {},
+  // Ids have the order of time.
+  order: () => (a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0),
+  isRanked: ({ words }) => words !== undefined,
+  isShown: () => true,
+  // A merged contact has no data but a pointer to its survivor.
+  isGone: ({ id, merged_into }) => merged_into !== null || isErased(id),
+  readPage,
+  readRow: (id, signal) => api.get<Contact>(`v1/contacts/${id}`, {}, { signal }),
+});
+
+/** Whether the list is open. While it is not, it need not follow any change. */
+let isFollowed = false;
+
+/** Keeps the list up to date. Returns a function that ends this. */
+export function followContacts(): () => void {
+  isFollowed = true;
+  return () => void (isFollowed = false);
+}
+
+/** Reads the list again after changes may have been missed. */
+export function readContactsAgain(): void {
+  if (isFollowed) void contacts.reload();
+}
+
+/** Takes a contact from an event or an answer. */
+export function noteContact(contact: Contact): void {
+  if (!isFollowed) return;
+  for (const id of losersTo(contact)) contacts.fetchSoon(id);
+  contacts.put(contact);
+}
+
+/** Reads a contact again of which an event tells only that it changed. */
+export function noteChange(id: string): void {
+  if (isFollowed && contacts.rowNow(id) !== undefined) contacts.fetchSoon(id);
+}
+
+/**
+ * The contacts whose addresses another one has got. They may be merged into it: the event of a
+ * merge names the survivor alone.
+ */
+function losersTo(contact: Contact): readonly string[] {
+  const gained = new Set(addressesOf(contact));
+  const before = contacts.rowNow(contact.id);
+  for (const each of before === undefined ? [] : addressesOf(before)) gained.delete(each);
+  if (gained.size === 0) return [];
+  return contacts
+    .rowsNow()
+    .filter((row) => row.id !== contact.id && addressesOf(row).some((each) => gained.has(each)))
+    .map(({ id }) => id);
+}
+
+const addressesOf = ({ identities, email }: Contact): readonly string[] => [
+  ...identities.map(({ address }) => address),
+  ...(email === null ? [] : [email]),
+];
+
+/** Reads one page, the newest contact first. The result of a search is one page. */
+function readPage(
+  { words }: ContactQuery,
+  { cursor, limit, signal }: PageRequest,
+): Promise<Page<Contact>> {
+  return words === undefined
+    ? api.get("v1/contacts", { limit, cursor: cursor ?? undefined }, { signal })
+    : api.get("v1/contacts/search", { q: words, limit }, { signal });
+}

@@ -1,0 +1,200 @@
+/** The contacts in the inbox: their list, the page of one, and what changes while both are open. */
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { faultsOf } from "./faults.ts";
+import { openInbox } from "./inbox-shop.ts";
+import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+const row = (page: Page, hasText: string) => page.locator(".row", { hasText });
+const title = (page: Page, name: string) => page.getByRole("heading", { level: 2, name });
+const textOf = (page: Page): Promise<string> => page.evaluate("document.body.innerText");
+const focused = `(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)`;
+
+/** The queries of all lists of contacts that the page has read. */
+function readLists(page: Page): readonly string[] {
+  const queries: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname.endsWith("/v1/contacts")) queries.push(search);
+  });
+  return queries;
+}
+
+test("a person goes through all contacts, opens one, and writes to them", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  for (let i = 0; i < 180; i++) {
+    const phone = `+1415555${String(i).padStart(4, "0")}`;
+    await shop.contacts.create({ phone, name: `Person ${i}`, labels: i === 179 ? ["vip"] : [] });
+  }
+  const [newest] = (await shop.contacts.list({ limit: 1 })).data;
+  await shop.contacts.setConsent(newest?.id ?? "", "text", { status: "opted_out" });
+  const { contact_id } = await shop.sandbox.inbound({ from: "+14155550178", body: "Any ferns?" });
+  const read = readLists(page);
+  await page.goto(url);
+  await page.getByRole("link", { name: "Contacts" }).click();
+  const first = page.locator(".row").first();
+  await expect
+    .poll(() => first.textContent())
+    .toMatch(/Person 179.*\+1 415 555 0179.*Opted out.*vip/);
+  await first.focus();
+  // Each End goes to the last row that is loaded, and loads more.
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("End");
+      return page.evaluate(focused);
+    })
+    .toContain("+1 415 555 0000");
+  expect(read.length).toBe(3);
+  await page.keyboard.press("Home");
+  await row(page, "Person 178").click();
+  await title(page, "Person 178").waitFor();
+  expect(page.url()).toBe(`${url}#/contacts/${contact_id}`);
+  await page.getByRole("link", { name: "Any ferns?" }).waitFor();
+  faults.push(...((await faultsOf(page)) as string[]));
+
+  await page.locator(".contact-page").getByRole("button", { name: "New message" }).click();
+  await page.locator(".message", { hasText: "Any ferns?" }).waitFor();
+  await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("composer-area");
+  await page.goBack();
+  await title(page, "Person 178").waitFor();
+  await page.getByRole("link", { name: "Any ferns?" }).click();
+  await page.locator(".message", { hasText: "Any ferns?" }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("contacts that are created, changed and erased elsewhere change the open list", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const read = readLists(page);
+  await page.goto(`${url}#/contacts`);
+  await page.getByText("No contacts yet").waitFor();
+  const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  const before = read.length;
+  await row(page, "Ann Keller").click();
+  await title(page, "Ann Keller").waitFor();
+  await shop.sandbox.inbound({ from: "+14155550101", body: "Hello" });
+  // Nothing moves under the pointer.
+  await page.getByRole("button", { name: "1 change. Show it" }).waitFor();
+  await page.mouse.move(0, 0);
+  await expect
+    .poll(() => page.locator(".row-name").allTextContents())
+    .toEqual(["+1 415 555 0101", "Ann Keller"]);
+  await shop.contacts.update(ann.id, { name: "Ann Marlow", labels: ["vip"] });
+  await title(page, "Ann Marlow").waitFor();
+  await row(page, "Ann Marlow").getByText("vip").waitFor();
+  await shop.sandbox.inbound({ from: "+14155550100", body: "STOP" });
+  await row(page, "Ann Marlow").getByText("Opted out").waitFor();
+  await page.locator(".conversation-header").getByText("Opted out").waitFor();
+
+  await shop.contacts.erase(ann.id);
+  await page.getByText("The contact was erased.").waitFor();
+  await expect.poll(() => page.url()).toBe(`${url}#/contacts`);
+  await expect.poll(() => textOf(page)).not.toMatch(/Ann|0100/);
+  await row(page, "+1 415 555 0101").waitFor();
+  expect(read.length).toBe(before);
+  expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
+});
+
+test("a contact that is merged leaves the list and the search, and its page leads to the survivor", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  const other = await shop.contacts.create({ phone: "+14155550101", name: "Ann K." });
+  const { page: searching } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/contacts/${other.id}`);
+  await title(page, "Ann K.").waitFor();
+  await searching.goto(`${url}#/contacts?q=ann`);
+  await row(searching, "Ann K.").waitFor();
+
+  await shop.contacts.merge(ann.id, other.id);
+
+  await title(page, "Ann Keller").waitFor();
+  await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
+  for (const each of [page, searching]) {
+    await expect.poll(() => each.locator(".row-name").allTextContents()).toEqual(["Ann Keller"]);
+  }
+  await page.goto(`${url}#/contacts/${other.id}`);
+  await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
+});
+
+test("a search narrows the contacts, and a list that failed can be loaded again", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  await shop.contacts.create({ email: "bo@example.com", name: "Bo Lind" });
+  const list = "**/v1/contacts?*";
+  await page.route(list, (route) => route.fulfill({ status: 500, body: "{}" }));
+  await page.goto(`${url}#/contacts`);
+  await page.locator(".list").getByRole("alert").waitFor();
+  await page.unroute(list);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await row(page, "Bo Lind").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("kel");
+  await row(page, "Bo Lind").waitFor({ state: "detached" });
+  await row(page, "Ann Keller").click();
+  await title(page, "Ann Keller").waitFor();
+  await page.getByRole("searchbox", { name: "Search contacts" }).fill("nobody");
+  await page.getByText("Nothing found").waitFor();
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await row(page, "Bo Lind").waitFor();
+  expect(await title(page, "Ann Keller").count()).toBe(1);
+});
+
+test("the keys go through the contacts, also where there is room for one pane alone", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  for (const name of ["Cy", "Bo", "Ann"]) await shop.contacts.create({ name });
+  await page.goto(`${url}#/contacts`);
+  await row(page, "Ann").waitFor();
+  await page.keyboard.press("j");
+  await title(page, "Ann").waitFor();
+  await page.keyboard.press("j");
+  await title(page, "Bo").waitFor();
+  await page.keyboard.press("k");
+  await title(page, "Ann").waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("Next contact").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.url()).toBe(`${url}#/contacts`);
+
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${url}#/all`);
+  const choice = page.getByRole("combobox", { name: "Views" });
+  await choice.focus();
+  await choice.selectOption("Contacts");
+  await row(page, "Bo").waitFor();
+  expect(await page.evaluate(focused)).toContain("Contacts");
+  for (const leave of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
+    await row(page, "Bo").press("Enter");
+    await title(page, "Bo").waitFor();
+    expect(await page.evaluate(focused)).toBe("Contact");
+    await leave();
+    await expect.poll(() => page.evaluate(focused)).toContain("Bo");
+  }
+  expect(faults).toEqual([]);
+});
+
+test("a person who may not read contacts has no list of them", async ({ skip }) => {
+  const { engine, shop } = await newShop();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "contacts:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const read = readLists(page);
+  await page.goto(`${url}#/contacts`);
+  await page.getByText("There is no such view").waitFor();
+  expect(await page.getByText("Contacts").count()).toBe(0);
+  expect(read).toEqual([]);
+});
