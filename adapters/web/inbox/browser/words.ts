@@ -15,8 +15,8 @@ export const priorityTone = (priority: Priority): Tone =>
   priority === "urgent" ? "bad" : priority === "high" ? "warn" : "neutral";
 
 /** The name of a contact, or the address that stands for it as elsewhere. */
-export const contactName = ({ name, phone, identities, id }: Contact): string =>
-  shownAddress(name ?? phone ?? identities[0]?.address ?? id);
+export const contactName = ({ name, phone, identities, email, id }: Contact): string =>
+  shownAddress(name ?? phone ?? identities[0]?.address ?? email ?? id);
 
 /** The same for a contact as conversations have it. */
 export const nameIn = ({ contact: { name } }: Pick<Conversation, "contact">): string =>

@@ -112,7 +112,11 @@ function Header({ contact, back }: HeaderProps): JSX.Element {
         </p>
       </div>
       {contact.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
-      {mayBegin() && isReachable(contact) && <WriteButton id={contact.id} />}
+      {mayBegin() && isReachable(contact) && (
+        <div class="actions">
+          <WriteButton id={contact.id} />
+        </div>
+      )}
     </header>
   );
 }

@@ -92,7 +92,7 @@ function Facts({ of: { opted_out, labels } }: OfContact): JSX.Element {
   return (
     <span class="row-badges">
       {opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
-      {first !== undefined && <Badge>{first}</Badge>}
+      {first !== undefined && <Badge tip={first}>{first}</Badge>}
       {others.length > 0 && <Badge tip={labels.join(", ")}>+{others.length}</Badge>}
     </span>
   );
