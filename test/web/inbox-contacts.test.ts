@@ -130,6 +130,24 @@ test("a contact that is merged leaves the list and the search, and its page lead
   await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
 });
 
+test("a contact that a person merges leaves their list, also if it has no address", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  await shop.contacts.create({ name: "Ann K." });
+  await page.goto(`${url}#/contacts/${ann.id}`);
+  await row(page, "Ann K.").waitFor();
+  await page.getByRole("button", { name: "Merge with another contact" }).click();
+  await page.keyboard.type("k");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Ann K." }).click();
+  await dialog.getByRole("button", { name: "Merge", exact: true }).click();
+  await page.getByText("The contacts were merged.").waitFor();
+  await expect.poll(() => page.locator(".row-name").allTextContents()).toEqual(["Ann Keller"]);
+  expect(faults).toEqual([]);
+});
+
 test("a search narrows the contacts, and a list that failed can be loaded again", async ({
   skip,
 }) => {

@@ -10,6 +10,7 @@ import {
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
+import { contacts } from "../state/contacts.ts";
 import { conversations } from "../state/conversations.ts";
 import { forgetContact } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
@@ -93,6 +94,7 @@ function Confirmation(props: ConfirmationProps): JSX.Element {
       const body = { contact_id: other.id };
       onMerged(await api.post<Contact>(`v1/contacts/${contact.id}/merge`, body, { key }));
       forgetContact(other.id);
+      contacts.drop(other.id);
       const open = thread.peek()?.id;
       if (open !== undefined) void conversations.fetch(open).catch(() => {});
       toast({ message: t("merged") });

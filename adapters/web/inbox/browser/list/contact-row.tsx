@@ -73,7 +73,8 @@ function Addresses({ of: contact }: OfContact): JSX.Element {
     const shown = shownAddress(each ?? "");
     return shown === "" || shown === name ? [] : [shown];
   });
-  const instead = media.length === 0 ? t("rowNoAddress") : media.map(mediumName).join(", ");
+  const kinds = [...media.map(mediumName), ...(email === null ? [] : [t("contactEmail")])];
+  const instead = kinds.join(", ") || t("rowNoAddress");
   return (
     <span class="row-preview grow">
       {media.map((medium) => (
