@@ -1,5 +1,6 @@
 const plain = "[\\w\\-.~!$&'()*+,;=]|%[\\dA-Fa-f]{2}";
-// An http URI has a host (RFC 9110). Browsers leave out further slashes before it.
+// An http URI has a host (RFC 9110). `https:///a.example` has none, but browsers take the host from
+// behind the slashes.
 const host = `(?:${plain})+|\\[[\\dA-Fa-f:.]+\\]`;
 /** An http or https URI (RFC 3986). */
 const webUri = new RegExp(
