@@ -100,7 +100,8 @@ export interface Services {
 
 /**
  * The number of rows that one transaction handles when the history of a contact is erased or
- * merged, or a message is redacted. Tests use small numbers, so that short histories take several transactions.
+ * merged, or a message is redacted. Tests use small numbers, so that short histories take several
+ * transactions.
  */
 export interface HistoryChunks {
   /** Rows of each kind that a merge moves. */

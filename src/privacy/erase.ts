@@ -50,8 +50,8 @@ export const eraseContact: Procedure<ById, void> = {
 
 interface Erased {
   /**
-   * The contacts that were merged into the erased one, and that one. Their history is removed next,
-   * in this order.
+   * The contacts that were merged into the erased one, and then the erased one. Their histories are
+   * removed next, in this order.
    */
   readonly contacts: ContactId[];
   /** Keyed hashes of their addresses. Stored responses under them are removed last. */
@@ -89,8 +89,8 @@ const startErasure: Command<ById, Erased> = {
       });
     }
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
-    // Read again: closing a conversation writes its contact. The survivor is last, so that its event
-    // usually says that nothing of the others is left either.
+    // Read again: closing a conversation writes its contact. The survivor is last: when its event
+    // is published, nothing of the others is left either, unless a job had to continue.
     const gone = [...merged, await contactToChange(tx, id)];
     await Promise.all([
       ...gone.map((each) => arm(tx, eraseJob(each, tx.now))),

@@ -18,7 +18,7 @@ import { background, type Tx } from "../store/index.ts";
 import { maxMerged } from "./merge-rules.ts";
 import { redactRuns, removeObservations } from "./redact-quotes.ts";
 
-/** The job that removes what may quote a redacted message, if that is too much for the command. */
+/** The job that redacts runs and removes observations, if there are too many for the command. */
 export function redactJob(
   { account_id, mode, id: message_id }: MessageRow,
   due_at: number,
@@ -86,7 +86,7 @@ async function removeFromContacts(
   return true;
 }
 
-/** Takes rows page by page, while the job has its lease and the engine does not stop. */
+/** Handles rows page by page, until the job loses its lease or the engine stops. */
 class Pages {
   readonly #runtime: Runtime;
   readonly #claim: Claim<"redact">;
@@ -113,8 +113,8 @@ class Pages {
   }
 
   /**
-   * Calls `work` for all rows under a key of an index that is ordered by their ids then. Returns
-   * false if the job must end before that.
+   * Calls `work` for each page of the rows under a key of an index, which orders them by their ids.
+   * Returns false if the job must end before the last page.
    */
   async take<R extends Scope & { readonly id: string }>(
     index: ScopedIndex<R>,

@@ -22,13 +22,13 @@ import type { Tx } from "../store/index.ts";
 import { rewriteDeliveries } from "../webhooks/index.ts";
 import { maxMerged } from "./merge-rules.ts";
 
-/** A transaction reads this many rows of a kind for each one that it may write. */
+/** For each row of a kind that a transaction may write, it may read this many. */
 const readPerWritten = 10;
 
 /**
  * Removes all text from the agent runs that may quote a redacted message, and removes the
- * observations that models made from it, if that is not too much for one transaction. Returns
- * whether it did. If not, the job must do it.
+ * observations that models and rules made from it. If that is too much for one transaction, returns
+ * false and removes nothing: the job must do it.
  */
 export async function removeQuotes(
   tx: Tx,
@@ -48,16 +48,16 @@ export async function removeQuotes(
 }
 
 /**
- * Whether an ended run may quote a redacted message. A run in progress does not: it began after the
- * redaction.
+ * Whether a run has ended and may quote a redacted message. A run in progress does not quote it:
+ * while one may, the redaction is refused.
  */
 function isQuoting(run: RunRow, message: MessageRow): boolean {
   return run.finished_at !== null && mayQuote(run, message);
 }
 
 /**
- * Returns up to `max` observations of each contact that may have those from a message. While a
- * merge moves a history, the message and its observations can belong to different contacts: the
+ * Returns up to `max` observations of each contact that may have observations from a message. While
+ * a merge moves a history, the message and its observations can belong to different contacts: the
  * survivor and the contacts that were merged into it.
  */
 async function observationsOf(
@@ -76,7 +76,7 @@ async function observationsOf(
   return [...left, await ofContact(survivor)];
 }
 
-/** Removes those of some observations that models and rules made from a message. */
+/** Removes the given observations if models or rules made them from the message. */
 export function removeObservations(
   tx: Tx,
   noticed: readonly Seen<ObservationRow>[],
@@ -90,8 +90,8 @@ export function removeObservations(
 }
 
 /**
- * Removes all text from those of some runs that may quote a redacted message, from their events and
- * from the stored responses that show them.
+ * Removes all text from those of the given runs that may quote a redacted message, from the events
+ * of these runs and from the stored responses that show them.
  */
 export async function redactRuns(
   tx: Tx,
@@ -133,8 +133,9 @@ export async function rewriteEvents(tx: Tx, all: readonly Rewrite[]): Promise<vo
 }
 
 /**
- * Erases all stored responses that show a resource, in one transaction: a later one shows no
- * redacted text, and must stay. They are those of a day, because idempotency keys expire.
+ * Erases all stored responses that show a resource. This takes one transaction: a response that is
+ * stored later shows no redacted text, and must stay. Idempotency keys expire after a day, so that
+ * there are not many.
  */
 export async function eraseAllResponses(tx: Tx, id: string): Promise<void> {
   while (!(await eraseStoredResponses(tx, id))) continue;

@@ -24,14 +24,14 @@ import { mailRedaction } from "../webchat/index.ts";
 import { redactJob } from "./redact-job.ts";
 import { eraseAllResponses, removeQuotes, rewriteEvents } from "./redact-quotes.ts";
 
-/** The maximum number of runs of a conversation that are in progress during a redaction. */
+/** A redaction is refused if this many runs are in progress, since it could not check them all. */
 const maxInProgress = 1_000;
 
 /**
- * Removes the text and media of a message from the message, its events and its stored responses. It
- * ends the playbooks whose slots may quote the message. It also removes all text from the agent runs
- * that may quote it, and the observations that models made from it. If there are many of these, a
- * job removes them right after the commit. The audit trail stays.
+ * Removes the text and media of a message from the message, its events and its stored responses.
+ * It ends the playbooks whose slots may quote the message. It also removes all text from the agent
+ * runs that may quote it, and removes the observations that models and rules made from it. If there
+ * are many runs or observations, a job handles both right after the commit. The audit trail stays.
  */
 export const redactMessage: Command<ById, Message> = {
   kind: "command",

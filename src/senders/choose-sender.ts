@@ -16,7 +16,7 @@ interface SenderRequest {
   readonly channel: Channel;
   /** The sender address that the message requests. */
   readonly from: string | undefined;
-  /** The senders that the contact knows, the one to try first at the beginning. */
+  /** The senders that the contact knows, in the order in which they are tried. */
   readonly known: readonly (SenderId | null)[];
   /** The recipient's address. */
   readonly to: string;

@@ -94,8 +94,8 @@ export async function openSession(
 }
 
 /**
- * Makes an agent the handler of an active conversation. A snooze tells people when to look at the
- * conversation again. It ends, since the agent takes the conversation now.
+ * Makes an agent the handler of an active conversation. A snooze ends: it says when people look at
+ * the conversation again, but the agent takes the conversation now.
  */
 export function makeHandler(
   tx: Tx,
