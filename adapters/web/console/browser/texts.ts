@@ -9,8 +9,8 @@ import { referenceTexts } from "./reference/texts.ts";
 import { webhookTexts } from "./webhooks/texts.ts";
 
 /**
- * The texts of the console. The host application can override each by its key. Those of one page
- * are in its folder, and those of several pages are here.
+ * The texts of the console. The host application can override each by its key. The texts of one
+ * page are in its folder. Here are those that several pages share.
  */
 export const t = defineTexts({
   ...messageTexts,

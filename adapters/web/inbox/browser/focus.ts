@@ -6,11 +6,11 @@ import { coversThread } from "./contact/contact-visibility.ts";
 
 /** What the inbox shows. */
 interface Shown {
-  /** The list. Undefined if the address names none. */
+  /** The list that is shown. Undefined if the address names no list. */
   readonly list: "conversations" | "contacts" | undefined;
   /** The conversation or contact that is loaded. */
   readonly loaded: string | undefined;
-  /** Whether it shows the contact beside that conversation. */
+  /** Whether the inbox shows the contact next to the conversation. */
   readonly hasContact: boolean;
 }
 

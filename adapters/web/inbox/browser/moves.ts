@@ -25,8 +25,8 @@ function setPassing(isHeld: boolean): void {
 window.addEventListener("keyup", () => setPassing(false));
 
 /**
- * The conversation or contact to show. Each one takes several requests, of which a person may make
- * 50 a second. So those that a person only passes by are not loaded.
+ * The conversation or contact to show. Each one takes several requests, and a person may make only
+ * 50 requests a second. So those that a person only passes by are not loaded.
  */
 export function useLoaded(
   name: ListName | undefined,

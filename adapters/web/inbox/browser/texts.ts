@@ -69,7 +69,8 @@ export const t = defineTexts({
   emptySearch: "Nothing found",
   emptySearchHint: "Try a name, a phone number, a label or a word of a message.",
   emptyContacts: "No contacts yet",
-  emptyContactsHint: "Whoever writes to you becomes a contact, and so does whoever you write to.",
+  emptyContactsHint:
+    "Everyone who writes to you becomes a contact, and so does everyone you write to.",
   emptyContactSearchHint: "Try a name, a phone number or an email address.",
   emptyFiltered: "No conversation matches the filters",
 

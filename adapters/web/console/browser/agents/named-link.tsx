@@ -10,7 +10,7 @@ interface NamedLinkProps {
   readonly href: string;
 }
 
-/** A link with the name of what it leads to, or with the id while or if the name is not known. */
+/** A link with the name of its target. While the name is not known, the link shows the id. */
 function NamedLink({ id, path, href }: NamedLinkProps): JSX.Element {
   const named = useMemo(
     () =>

@@ -10,7 +10,7 @@ import { Loaded, Section, useResource } from "./section.tsx";
 interface ContactConversationsProps {
   /** The id of the contact. */
   readonly id: string;
-  /** The conversation beside which they are shown. It is left out. */
+  /** The conversation next to which the others are shown. It is left out. */
   readonly beside?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ interface ContactDataProps {
   readonly onChange: (contact: Contact) => void;
 }
 
-/** Merges the contact with another one, or erases it. */
+/** Buttons that merge the contact with another one, or erase it. */
 export function ContactData({ contact, onChange }: ContactDataProps): JSX.Element | null {
   const [dialog, setDialog] = useState<"merge" | "erase">();
   const close = (): void => setDialog(undefined);

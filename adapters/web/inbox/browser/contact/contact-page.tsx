@@ -42,7 +42,7 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
   const row = contacts.row(id);
   const survivor = data?.merged_into ?? undefined;
   useEffect(() => {
-    // It was merged or erased meanwhile. The answer tells.
+    // The contact was merged or erased meanwhile. The response says which.
     if (row === undefined && data !== undefined && survivor === undefined) void loading.reload();
   }, [row === undefined]);
   useEffect(() => {

@@ -28,7 +28,7 @@ const sources = {
 interface ObservationsProps {
   /** The id of the contact. */
   readonly id: string;
-  /** The conversation in which a new one is noted. Undefined outside of any. */
+  /** The conversation in which a new observation is noted. Undefined on the page of a contact. */
   readonly conversationId?: string;
 }
 

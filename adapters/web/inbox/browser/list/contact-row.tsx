@@ -63,21 +63,21 @@ interface OfContact {
   readonly of: Contact;
 }
 
-/** How the contact can be reached: its media, and the addresses that are not its name already. */
+/** How the contact can be reached: its mediums, and the addresses that do not stand as its name. */
 function Addresses({ of: contact }: OfContact): JSX.Element {
   const { phone, email, identities } = contact;
-  const media = [...new Set(identities.map(({ medium }) => medium))];
+  const mediums = [...new Set(identities.map(({ medium }) => medium))];
   const numbers = identities.flatMap(({ medium, address }) => (medium === "text" ? [address] : []));
   const name = contactName(contact);
   const addresses = [...new Set([phone, email, ...numbers])].flatMap((each) => {
     const shown = shownAddress(each ?? "");
     return shown === "" || shown === name ? [] : [shown];
   });
-  const kinds = [...media.map(mediumName), ...(email === null ? [] : [t("contactEmail")])];
+  const kinds = [...mediums.map(mediumName), ...(email === null ? [] : [t("contactEmail")])];
   const instead = kinds.join(", ") || t("rowNoAddress");
   return (
     <span class="row-preview grow">
-      {media.map((medium) => (
+      {mediums.map((medium) => (
         <span key={medium} class="row-channel" data-tooltip={mediumName(medium)}>
           <Icon name={medium === "webchat" ? "chat" : "phone"} />
         </span>
@@ -87,7 +87,7 @@ function Addresses({ of: contact }: OfContact): JSX.Element {
   );
 }
 
-/** What a person must know before opening the contact: at most a few badges. */
+/** What a person must know before opening the contact, in at most three badges. */
 function Facts({ of: { opted_out, labels } }: OfContact): JSX.Element {
   const [first, ...others] = labels;
   return (

@@ -14,7 +14,7 @@ type PlaceQuery = Readonly<Record<string, string | undefined>>;
 
 interface ListPaneProps {
   readonly name: ListName;
-  /** What the list of conversations shows. The contacts have its words alone. */
+  /** What the list of conversations shows. The list of contacts uses only the words. */
   readonly query: ListQuery;
   /** The id of what is open. */
   readonly active: string | undefined;
@@ -74,7 +74,7 @@ export function ListPane({ name, query, active, placeQuery }: ListPaneProps): JS
   );
 }
 
-/** The choice of a list, where there is no room for the rail's places. */
+/** The choice of a list, on screens that have no room for it in the rail. */
 function ListChoice({ name }: Pick<ListPaneProps, "name">): JSX.Element {
   const options = views.map((each) => {
     const count = counts.value[each] ?? 0;

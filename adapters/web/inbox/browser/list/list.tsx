@@ -18,7 +18,7 @@ interface ListProps<Row extends { readonly id: string }, Query> {
   readonly rowHeights: { readonly mouse: number; readonly touch: number };
   /** The id of the open row. */
   readonly active: string | undefined;
-  /** What stands where there is no row. */
+  /** What is shown if there are no rows. */
   readonly nothing: ComponentChildren;
   readonly renderRow: (id: string, tabIndex: 0 | -1) => ComponentChildren;
 }
@@ -29,7 +29,7 @@ export function List<Row extends { readonly id: string }, Query>(
 ): JSX.Element {
   const { list, query, label, rowHeights, active, nothing, renderRow } = props;
   const box = useRef<HTMLDivElement>(null);
-  // Before a frame is drawn, which would have the rows of the place before.
+  // An effect that ran after the next frame would let that frame show the rows of the old query.
   useLayoutEffect(() => void list.show(query), [query]);
   useEffect(() => {
     list.keep(active);

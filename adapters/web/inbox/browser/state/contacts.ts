@@ -13,17 +13,17 @@ export interface ContactQuery {
 /** All contacts, or those that a search finds. */
 export const contacts = new LiveList<Contact, ContactQuery>({
   first: {},
-  // Ids have the order of time.
+  // Ids are in the order of creation.
   order: () => (a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0),
   isRanked: ({ words }) => words !== undefined,
   isShown: () => true,
-  // A merged contact has no data but a pointer to its survivor.
+  // A contact that was merged has no data left, only a pointer to the survivor.
   isGone: ({ id, merged_into }) => merged_into !== null || isErased(id),
   readPage,
   readRow: (id, signal) => api.get<Contact>(`v1/contacts/${id}`, {}, { signal }),
 });
 
-/** Whether the list is open. While it is not, it need not follow any change. */
+/** Whether the list is open. A closed list follows no changes: it is read again when it opens. */
 let isFollowed = false;
 
 /** Keeps the list up to date. Returns a function that ends this. */
@@ -32,7 +32,7 @@ export function followContacts(): () => void {
   return () => void (isFollowed = false);
 }
 
-/** Reads the list again after changes may have been missed. */
+/** Reads the list again, since the page may have missed changes. */
 export function readContactsAgain(): void {
   if (isFollowed) void contacts.reload();
 }
@@ -44,14 +44,14 @@ export function noteContact(contact: Contact): void {
   contacts.put(contact);
 }
 
-/** Reads a contact again of which an event tells only that it changed. */
+/** Reads a contact again after an event that says only that the contact changed. */
 export function noteChange(id: string): void {
   if (isFollowed && contacts.rowNow(id) !== undefined) contacts.fetchSoon(id);
 }
 
 /**
- * The contacts whose addresses another one has got. They may be merged into it: the event of a
- * merge names the survivor alone.
+ * The contacts that have an address which this contact has just got. They may have been merged into
+ * it: the event of a merge names only the survivor.
  */
 function losersTo(contact: Contact): readonly string[] {
   const gained = new Set(addressesOf(contact));

@@ -8,7 +8,10 @@ import { noteErased } from "./erased.ts";
 import { forgetHandoff } from "./handoffs.ts";
 import { forgetMatchIn } from "./matches.ts";
 
-/** Removes what the page has of the contact. Leaves it and its conversation if that is open. */
+/**
+ * Removes what the page has of the contact. If the contact or a conversation with it is open, goes
+ * back to the list.
+ */
 export function removeErased(contactId: string): void {
   forgetContact(contactId);
   noteErased(contactId);

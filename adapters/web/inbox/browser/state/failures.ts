@@ -56,7 +56,7 @@ function tell(what: "failedToSend" | "failedToDeliver", conversationId: string):
       label: t("failedShow"),
       run: () => {
         const { path, query } = placeNow();
-        // A search of contacts would find other conversations.
+        // The words of a search for contacts would search the conversations, too.
         const kept = listNameOf(path) === "contacts" ? {} : query;
         go(linkTo([viewOf(path), conversationId], kept));
       },

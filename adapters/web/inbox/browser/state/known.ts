@@ -1,4 +1,4 @@
-/** The rows that the page knows, and when it learned what it knows of each. */
+/** The rows that the page knows, each with the time at which the page learned it (`order.ts`). */
 import { type Signal, signal } from "@preact/signals";
 
 export class Known<Row extends { readonly id: string }> {
@@ -23,17 +23,17 @@ export class Known<Row extends { readonly id: string }> {
   /** A row, once the page knows it. */
   get(id: string): Row | undefined {
     const held = this.rows.get(id);
-    // Whoever waits for it is drawn when it comes.
+    // A component that waits for the row is drawn when the row comes.
     if (held === undefined) void this.learned.value;
     return held?.value;
   }
 
-  /** Its value now, without listening to changes. */
+  /** A row as it is now, without a subscription to its changes. */
   now(id: string): Row | undefined {
     return this.rows.get(id)?.peek();
   }
 
-  /** The place of what the page knows of a row, among all that it learned. */
+  /** When the page learned what it knows of a row. See `nextSequence`. */
   sequenceOf(id: string): number {
     return this.sequences.get(id) ?? 0;
   }
@@ -51,7 +51,7 @@ export class Known<Row extends { readonly id: string }> {
   forget(id: string): void {
     const held = this.rows.get(id);
     this.rows.delete(id);
-    // Whoever shows it no longer does.
+    // Components that show the row are drawn again without it.
     if (held !== undefined) held.value = undefined;
     this.sequences.delete(id);
   }

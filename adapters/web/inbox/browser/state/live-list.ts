@@ -18,9 +18,9 @@ export interface ListSource<Row, Query> {
   /** What the list shows before a person has chosen. */
   readonly first: Query;
   readonly order: (query: Query) => (a: Row, b: Row) => number;
-  /** Whether the server orders the rows: the best match of a search stays first. */
+  /** Whether the rows stay in the order of the server, as the matches of a search do. */
   readonly isRanked: (query: Query) => boolean;
-  /** Whether a row belongs into the list. */
+  /** Whether a row belongs in the list. */
   readonly isShown: (query: Query, row: Row) => boolean;
   /** Whether nothing of a row may be kept: its contact was erased, or merged into another one. */
   readonly isGone: (row: Row) => boolean;
@@ -76,7 +76,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     return this.known.get(id);
   }
 
-  /** Its value now, without listening to changes. */
+  /** A row as it is now, without a subscription to its changes. */
   rowNow(id: string): Row | undefined {
     return this.known.now(id);
   }
@@ -135,7 +135,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     return found;
   }
 
-  /** Reads a row again. It goes if no event has told that its contact was erased. */
+  /** Reads a row again. Removes it if it no longer exists, since no event may have said so. */
   private async refetch(id: string): Promise<void> {
     try {
       await this.fetch(id);
@@ -199,8 +199,8 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   }
 
   /**
-   * Returns the rows that the first page, requested at `sequence`, should have but has not: they
-   * changed, and no event told it.
+   * Returns the rows that are missing in the first page, which was requested at `sequence`: they
+   * have changed, and no event said so.
    */
   private unlistedBy({ data, has_more }: Page<Row>, sequence: number): readonly string[] {
     // The matches of a search have an order of their own.
@@ -281,7 +281,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     void (this.rows.length === 0 ? this.reload() : this.more());
   }
 
-  /** Keeps this row although it no longer belongs into the list, while it is open. */
+  /** Keeps this row while it is open, although it no longer belongs in the list. */
   keep(id: string | undefined): void {
     if (this.keeps !== undefined) this.changed.add(this.keeps);
     this.keeps = id;
@@ -348,7 +348,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     return this.isRanked ? [] : this.changed;
   }
 
-  /** A row, if it belongs into the list. */
+  /** A row, if it belongs in the list. */
   private shown(id: string): Row | undefined {
     const row = this.rowNow(id);
     const belongs =
