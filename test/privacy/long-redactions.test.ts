@@ -18,7 +18,7 @@ import { storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
-/** Observes the last message. The run quotes all that were read. */
+/** A model that observes the last message. Its run quotes all messages that it has read. */
 function quoting({ messages: heard }: ModelTurn): ModelAnswer {
   const texts = heard.map(({ text }) => text);
   const observed = { content: texts.at(-1) ?? "", kind: "any" };
@@ -38,7 +38,7 @@ async function withEarlierRuns(storage: StoragePort, count: number): Promise<voi
   );
 }
 
-it.each(storages)("removes the text from the latest of many runs, on $name", async ({ open }) => {
+it.each(storages)("a redaction reaches the latest of many runs, on $name", async ({ open }) => {
   const storage = open().connect();
   const { engine, say, pass } = await agency(storage, { model: quoting });
   await say("Hello");
@@ -56,7 +56,7 @@ it.each(storages)("removes the text from the latest of many runs, on $name", asy
   expect(await isRedacting(storage)).toBe(false);
 });
 
-it("is refused while the latest of many runs is in progress", async () => {
+it("a redaction is refused while the latest of many runs is in progress", async () => {
   const storage = memory();
   const { engine, say, pass, world } = await agency(storage, {
     model: async (turn) => {
@@ -79,7 +79,7 @@ it("is refused while the latest of many runs is in progress", async () => {
 /** Few rows, so that a short conversation takes several transactions. */
 const historyChunks = { moved: 2, rows: 2, parts: 3, deliveries: 2, responses: 2 };
 
-/** A contact that has written more than one transaction handles the runs of. */
+/** A conversation with more runs than one transaction handles. */
 async function longConversation(ground: StoragePort, storage: StoragePort) {
   const { clock, random } = simulated();
   const connect = (port: StoragePort): MessagingEngine => {
@@ -109,7 +109,7 @@ async function longConversation(ground: StoragePort, storage: StoragePort) {
   return { clock, connect, one, id, contact_id };
 }
 
-it("is completed by another engine wherever its engine crashes, and leaves later runs alone", async () => {
+it("another engine completes a redaction wherever its engine crashes, and later runs stay", async () => {
   let crashes = 0;
   for (let commits = 1, isCut = true; isCut; commits++) {
     const ground = memory();

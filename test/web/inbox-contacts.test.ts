@@ -1,4 +1,4 @@
-/** The contacts in the inbox: their list, the page of one, and what changes while both are open. */
+/** The contacts in the inbox: their list, the page of a contact, and changes while both are open. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
@@ -25,7 +25,7 @@ function readLists(page: Page): readonly string[] {
   return queries;
 }
 
-test("a person goes through all contacts, opens one, and writes to them", async ({ skip }) => {
+test("a person goes through all contacts, opens one and writes to it", async ({ skip }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
   for (let i = 0; i < 180; i++) {
     const phone = `+1415555${String(i).padStart(4, "0")}`;
@@ -45,7 +45,7 @@ test("a person goes through all contacts, opens one, and writes to them", async 
     .toMatch(/Person 179.*\+1 415 555 0179.*Opted out.*vip/);
   faults.push(...((await faultsOf(page)) as string[]));
   await first.focus();
-  // Each End goes to the last row that is loaded, and loads more.
+  // The key End goes to the last row that is loaded, and so the list loads more.
   await expect
     .poll(async () => {
       await page.keyboard.press("End");
@@ -91,7 +91,7 @@ test("contacts that are created, changed and erased elsewhere change the open li
   await shop.contacts.update(ann.id, { name: "Ann Marlow", labels: ["vip"] });
   await title(page, "Ann Marlow").waitFor();
   await row(page, "Ann Marlow").getByText("vip").waitFor();
-  // Nothing of the next one is open.
+  // The next contact is only in the list: its page is not open.
   const bo = await shop.sandbox.inbound({ from: "+14155550101", body: "STOP" });
   await row(page, "+1 415 555 0101").getByText("Opted out").waitFor();
   await shop.contacts.erase(bo.contact_id);
@@ -130,7 +130,7 @@ test("a contact that is merged leaves the list and the search, and its page lead
   await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
 });
 
-test("a contact that a person merges leaves their list, also if it has no address", async ({
+test("a contact without an address leaves the list of the person who merges it", async ({
   skip,
 }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
@@ -173,7 +173,7 @@ test("a search narrows the contacts, and a list that failed can be loaded again"
   expect(await title(page, "Ann Keller").count()).toBe(1);
 });
 
-test("the keys go through the contacts, also where there is room for one pane alone", async ({
+test("the keys go through the contacts, even on a screen with room for only one pane", async ({
   skip,
 }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);

@@ -190,7 +190,7 @@ describe("with consent by sender, an agent", () => {
     },
   );
 
-  test("answers from the number that the contact saw last if the one that was asked cannot send any more", async () => {
+  test("answers from the number that the contact saw last if the one it wrote to can no longer send", async () => {
     const last = "+15005550010";
     const { engine, pass, thread } = await asked(own, second);
     await engine.senders.create({ address: last, channels: ["sms"], transport: "sandbox" });
