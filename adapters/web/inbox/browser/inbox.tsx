@@ -49,16 +49,16 @@ export function Inbox(): JSX.Element {
     return follow();
   }, []);
   const loaded = useLoaded(name, open);
-  const talk = isContacts ? undefined : loaded;
+  const conversationId = isContacts ? undefined : loaded;
   useLayoutEffect(() => {
-    openThread(talk);
-    const match = shown.words === undefined ? undefined : matches.peek().get(talk ?? "");
+    openThread(conversationId);
+    const match = shown.words === undefined ? undefined : matches.peek().get(conversationId ?? "");
     // Whoever opens what a search has found wants to see the message.
     if (match !== undefined) target.value ??= match;
     return () => {
-      if (talk !== undefined) leave(talk);
+      if (conversationId !== undefined) leave(conversationId);
     };
-  }, [talk]);
+  }, [conversationId]);
   useLayoutEffect(() => {
     // The next conversation would be opened under its contact.
     if (open === undefined || isContacts) uncoverThread();
@@ -67,8 +67,8 @@ export function Inbox(): JSX.Element {
   useShortcutHelp();
   useMoves(name ?? view, open, query);
   const hasContact =
-    talk !== undefined &&
-    conversation(talk) !== undefined &&
+    conversationId !== undefined &&
+    conversation(conversationId) !== undefined &&
     isContactShown.value &&
     may("contacts:read");
   const list = isContacts ? "contacts" : name === undefined ? undefined : "conversations";
@@ -106,7 +106,7 @@ export function Inbox(): JSX.Element {
           </>
         )}
       </main>
-      {hasContact && <Contact key={`contact-${talk}`} id={talk} />}
+      {hasContact && <Contact key={`contact-${conversationId}`} id={conversationId} />}
       <NewMessage />
     </div>
   );

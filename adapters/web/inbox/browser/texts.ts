@@ -280,7 +280,7 @@ export const t = defineTexts({
   contactUnknown: "Unknown",
   contactSince: "Contact since {time}",
   contactNotFound: "This contact does not exist",
-  contactSilent: "No conversations yet",
+  conversationsNone: "No conversations yet",
   edit: "Edit",
   save: "Save",
   cancelEdit: "Cancel",

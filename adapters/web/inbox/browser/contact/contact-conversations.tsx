@@ -22,7 +22,7 @@ export function ContactConversations({ id, beside }: ContactConversationsProps):
     id,
   );
   const rows = found.data?.data.filter((row) => row.id !== beside) ?? [];
-  const none = t(beside === undefined ? "contactSilent" : "otherNone");
+  const none = t(beside === undefined ? "conversationsNone" : "otherNone");
   return (
     <Section title={t(beside === undefined ? "conversations" : "otherConversations")}>
       <Loaded of={found}>{() => rows.length === 0 && <p class="muted">{none}</p>}</Loaded>

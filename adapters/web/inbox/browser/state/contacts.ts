@@ -40,7 +40,7 @@ export function readContactsAgain(): void {
 /** Takes a contact from an event or an answer. */
 export function noteContact(contact: Contact): void {
   if (!isFollowed) return;
-  for (const id of losersTo(contact)) contacts.fetchSoon(id);
+  for (const id of mergeCandidates(contact)) contacts.fetchSoon(id);
   contacts.put(contact);
 }
 
@@ -53,7 +53,7 @@ export function noteChange(id: string): void {
  * The contacts that have an address which this contact has just got. They may have been merged into
  * it: the event of a merge names only the survivor.
  */
-function losersTo(contact: Contact): readonly string[] {
+function mergeCandidates(contact: Contact): readonly string[] {
   const gained = new Set(addressesOf(contact));
   const before = contacts.rowNow(contact.id);
   for (const each of before === undefined ? [] : addressesOf(before)) gained.delete(each);
