@@ -134,8 +134,8 @@ export async function rewriteEvents(tx: Tx, all: readonly Rewrite[]): Promise<vo
 
 /**
  * Erases all stored responses that show a resource. This takes one transaction: a response that is
- * stored later shows no redacted text, and must stay. Idempotency keys expire after a day, so that
- * there are not many.
+ * stored later shows no redacted text, and must stay. Idempotency keys expire, which limits the
+ * number of responses.
  */
 export async function eraseAllResponses(tx: Tx, id: string): Promise<void> {
   while (!(await eraseStoredResponses(tx, id))) continue;
