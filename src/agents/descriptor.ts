@@ -180,8 +180,8 @@ const agentRoutes: readonly ApiRoute[] = [
     operation: handBackConversation,
     summary: "Hand a conversation back to its agent",
     description:
-      "The conversation opens if it is snoozed. A conversation without an agent has no handler " +
-      "then, and stays snoozed.",
+      "Returns the conversation from people to its agent, and opens it if it is snoozed. If it " +
+      "has no agent, it then has no handler, and stays snoozed if it is.",
   },
 ];
 

@@ -157,8 +157,8 @@ export interface UpdateConversation {
   /** The new status. A closed conversation can be opened unless a newer one has replaced it. */
   readonly status?: ConversationStatus | undefined;
   /**
-   * Required with the status `snoozed`: when the conversation reopens, at most 366 days ahead. A
-   * message from the contact reopens it earlier.
+   * Required with the status `snoozed`: when the conversation reopens, at most 366 days ahead. It
+   * reopens earlier with a message from the contact, with a hand-off, or when an agent gets it.
    */
   readonly snoozed_until?: string | undefined;
   /** The new priority. The host application gives it a meaning. */
@@ -182,7 +182,8 @@ export const updateConversationSchema = (limits: Limits) =>
         .optional()
         .describe(
           "Required with the status `snoozed`: when the conversation reopens, at most 366 days " +
-            "ahead. A message from the contact reopens it earlier.",
+            "ahead. It reopens earlier with a message from the contact, with a hand-off, or when " +
+            "an agent gets it.",
         ),
       priority: prioritySchema
         .optional()

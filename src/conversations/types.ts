@@ -18,8 +18,8 @@ import {
 import { type ContactReference, contactReferenceSchema } from "../contacts/index.ts";
 
 /**
- * The status of a conversation. A `snoozed` conversation opens again at a set time, or earlier with
- * the contact's next message or a hand-off.
+ * The status of a conversation. A `snoozed` conversation opens again at a set time, or earlier:
+ * with the contact's next message, with a hand-off, or when an agent gets it.
  */
 export type ConversationStatus = "open" | "snoozed" | "closed";
 
@@ -27,7 +27,7 @@ export const conversationStatusSchema = z
   .enum(["open", "snoozed", "closed"])
   .describe(
     "The status of a conversation. A `snoozed` conversation opens again at a set time, or " +
-      "earlier with the contact's next message or a hand-off.",
+      "earlier: with the contact's next message, with a hand-off, or when an agent gets it.",
   );
 
 /**

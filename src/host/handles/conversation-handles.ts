@@ -77,7 +77,8 @@ export interface Conversations {
   addNote(id: string, input: WithoutId<AddNote>, options?: CommandOptions): Promise<Note>;
   /**
    * Assigns the conversation to a person or an agent. Null removes the assignment: a person's
-   * conversation then waits in the queue, an agent's has no handler.
+   * conversation then waits in the queue, an agent's has no handler. A snoozed conversation opens
+   * if it is assigned to an agent.
    * @throws TidingsError `conflict` when the conversation is closed
    */
   assign(
@@ -102,7 +103,8 @@ export interface Conversations {
     options?: CommandOptions,
   ): Promise<Conversation>;
   /**
-   * Returns the conversation from people to its agent. If it has no agent, it then has no handler.
+   * Returns the conversation from people to its agent, and opens it if it is snoozed. If it has no
+   * agent, it then has no handler, and stays snoozed if it is.
    * @throws TidingsError `conflict` when the conversation is closed
    */
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;
