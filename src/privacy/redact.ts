@@ -96,15 +96,14 @@ export const redactMessage: Command<ById, Message> = {
  */
 async function checkNoRunInProgress(tx: Tx, message: MessageRow): Promise<void> {
   const { conversation_id } = message;
-  // Held: a run that begins meanwhile writes the conversation, and one that pauses or continues
-  // writes the job. So none escapes both lists.
+  // Held: a run that begins meanwhile writes the conversation, and one that pauses writes the job.
   await Promise.all([
     tx.get(conversationById, [conversation_id], { hold: true }),
     findJob(tx, { kind: "turn", key: { conversation_id } }, { hold: true }),
   ]);
-  const lists = await Promise.all(
-    [openRuns, awaitingRuns].map((index) => tx.list(index, [conversation_id], maxInProgress)),
-  );
+  // In this order: an approval writes nothing that is held if the job is already due again.
+  const waiting = await tx.list(awaitingRuns, [conversation_id], maxInProgress);
+  const lists = [waiting, await tx.list(openRuns, [conversation_id], maxInProgress)];
   const isCut = lists.some(({ length }) => length === maxInProgress);
   const open = lists.flat().find((run) => isCut || mayQuote(run, message));
   if (open === undefined) return;

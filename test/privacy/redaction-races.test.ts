@@ -5,15 +5,19 @@ import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { messages } from "../../src/messages/rows.ts";
-import { runs } from "../../src/agents/runs/rows.ts";
+import { awaitingRuns, openRuns, runs } from "../../src/agents/runs/rows.ts";
+import { maxHistory } from "../../src/agents/runs/limits.ts";
+import type { Index } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { agency, visitor } from "../agents/world.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { carrier, held } from "../support/carrier.ts";
+import { readingByIndex } from "../support/reading-by-index.ts";
 import { stopping, world } from "../support/world.ts";
 
 const pay = action({
@@ -121,6 +125,48 @@ it("a redaction that a new run overtakes is refused until the run has ended", as
   expect(stored).toHaveLength(1);
   expect(JSON.stringify([ended, stored])).not.toContain("swordfish");
 });
+
+it.each<[string, Index]>([
+  ["waiting", awaitingRuns],
+  ["open", openRuns],
+])(
+  "a redaction is refused if a run is approved right after it has read the %s runs",
+  async (_, list) => {
+    const storage = memory();
+    const gate = held<undefined>();
+    const { engine, agent, say, ask, pass, line, world, runs } = await agency(storage, {
+      actions: [pay],
+      agent: { limits: { max_ai_turns: 100 } },
+      model: async (turn) => {
+        const last = turn.messages.at(-1)?.text;
+        if (last === "slow") await gate.promise;
+        return last === "swordfish" ? quoting(turn) : { text: "Yes" };
+      },
+    });
+    const { id } = await say("swordfish");
+    await pass();
+    const waiting = (await runs()).find(({ status }) => status === "awaiting_approval");
+    for (let n = 0; n < maxHistory; n++) await ask(`Text ${n}`);
+    // The turn in progress does not read the message any more, and its job is already due again.
+    await say("slow");
+    await pass(3_000);
+    await say("Are you there?");
+    let isRedacting = true;
+    const slow = readingByIndex(storage, async (index) => {
+      if (!isRedacting || index !== list) return;
+      isRedacting = false;
+      await engine.agents.approve(agent.id, waiting?.id ?? "", { decision: "approve" });
+    });
+    const front = world.engine(slow, { transports: [line] });
+    expect(await outcome(front.messages.redact(id))).toBe("conflict");
+    expect(isRedacting).toBe(false);
+
+    gate.answer(undefined);
+    await pass(60_000);
+    expect(await outcome(front.messages.redact(id))).toBe("done");
+    expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+  },
+);
 
 /** A person takes a conversation over, answers, and hands it back. This ends the agent's run. */
 async function answerInstead({ conversations }: MessagingEngine, id: string): Promise<void> {
