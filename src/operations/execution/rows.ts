@@ -14,8 +14,8 @@ export const idempotency = scoped("idempotency_keys", {
   /** The id of the resource that the response shows. */
   subject_id: nullable(text()),
   /**
-   * Finds the response when the resource is erased. Equal to `subject_id`, but null if the resource
-   * stores this key (as a message does), and null after the erasure.
+   * Finds the response when the resource is erased or redacted. Equal to `subject_id`, but null if
+   * the resource stores this key (as a message does), and null after the erasure or redaction.
    */
   also_shows: nullable(text()),
   /** True if a reset of the sandbox leaves the key, because it leaves what the request did. */
