@@ -3,13 +3,13 @@ import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./move-history.ts";
 import { inChunks, type JobTable } from "../queue/index.ts";
 import { reap } from "./reap.ts";
-import { redactQuotes } from "./redact-job.ts";
+import { removeQuotesInPages } from "./redact-job.ts";
 
 type PrivacyJobs = "merge" | "erase" | "erase-address" | "redact" | "reap";
 
 export const privacyJobs: Pick<JobTable<Runtime>, PrivacyJobs> = {
   reap,
-  redact: redactQuotes,
+  redact: removeQuotesInPages,
 
   // These finish a merge or an erasure whose process ended early.
   merge: inChunks((tx, { contact_id }, { services }) =>

@@ -16,7 +16,7 @@ import {
 } from "../queue/index.ts";
 import { background, type Tx } from "../store/index.ts";
 import { maxMerged } from "./merge-rules.ts";
-import { redactRuns, removeObservations } from "./redact-quotes.ts";
+import { redactRuns, removeObservations } from "./remove-quotes.ts";
 
 /** The job that redacts runs and removes observations, if there are too many for the command. */
 export function redactJob(
@@ -33,7 +33,7 @@ export function redactJob(
  * redaction and ends before the job has read it loses its text, too: the clocks of engines differ,
  * so the time does not tell which runs began before.
  */
-export function redactQuotes(runtime: Runtime): JobHandler<"redact"> {
+export function removeQuotesInPages(runtime: Runtime): JobHandler<"redact"> {
   const { store } = runtime;
   return async (claim, run) => {
     const reads = store.reads(claim);

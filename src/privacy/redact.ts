@@ -22,7 +22,7 @@ import { arm, findJob } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 import { mailRedaction } from "../webchat/index.ts";
 import { redactJob } from "./redact-job.ts";
-import { eraseAllResponses, removeQuotes, rewriteEvents } from "./redact-quotes.ts";
+import { eraseAllResponses, removeQuotes, rewriteEvents } from "./remove-quotes.ts";
 
 /** A redaction is refused if this many runs are in progress, since it could not check them all. */
 const maxInProgress = 1_000;

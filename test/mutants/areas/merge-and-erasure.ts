@@ -77,7 +77,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
   {
     name: "redaction-leaves-latest-runs",
     sentence: "The text of a redacted message stays in the latest of many runs.",
-    file: "src/privacy/redact-quotes.ts",
+    file: "src/privacy/remove-quotes.ts",
     find: "[ran, ...noticed].some(({ length }) => length === max) || ",
     replace: "",
     tests: ["test/privacy/long-redactions.test.ts"],
