@@ -44,7 +44,11 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
     return () => loading.stop();
   }, [loading]);
   useMarkRead(id, row?.unread_count ?? 0);
-  const { error } = loading.state.value;
+  const { data, error } = loading.state.value;
+  useEffect(() => {
+    // Its contact was erased meanwhile. The answer tells.
+    if (row === undefined && data !== undefined) void loading.reload();
+  }, [row === undefined]);
   if (row === undefined) {
     if (error instanceof ApiError && error.status === 404) {
       return (

@@ -127,22 +127,22 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     this.remove(id);
   }
 
-  /** Asks the server for a row. */
+  /** Asks the server for a row. Drops the row if it is gone: its contact was erased. */
   async fetch(id: string, signal?: AbortSignal): Promise<Row> {
     const sequence = nextSequence();
-    const found = await this.source.readRow(id, signal);
-    this.putResponse(found, sequence);
-    return found;
+    try {
+      const found = await this.source.readRow(id, signal);
+      this.putResponse(found, sequence);
+      return found;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) this.drop(id);
+      throw error;
+    }
   }
 
-  /** Reads a row again. Removes it if it no longer exists, since no event may have said so. */
-  private async refetch(id: string): Promise<void> {
-    try {
-      await this.fetch(id);
-    } catch (error) {
-      // After other errors, the row stays as it is.
-      if (error instanceof ApiError && error.status === 404) this.remove(id);
-    }
+  /** Reads a row again. If that fails, the row stays as it is, unless it is gone. */
+  private refetch(id: string): void {
+    void this.fetch(id).catch(() => {});
   }
 
   /** Reads a row, or the beginning of the list if many changed at once. */
@@ -156,7 +156,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
         void this.reload();
         return;
       }
-      for (const each of ids) void this.refetch(each);
+      for (const each of ids) this.refetch(each);
     }, fetchDelayMs);
   }
 
@@ -192,7 +192,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
           this.putResponse(each, sequence);
           this.changed.add(each.id);
         }
-        for (const id of unlisted) void this.refetch(id);
+        for (const id of unlisted) this.refetch(id);
       }
     });
     this.placeSoon();
@@ -203,8 +203,6 @@ export class LiveList<Row extends { readonly id: string }, Query> {
    * have changed, and no event said so.
    */
   private unlistedBy({ data, has_more }: Page<Row>, sequence: number): readonly string[] {
-    // The matches of a search have an order of their own.
-    if (this.isRanked) return [];
     const listed = new Set(data.map(({ id }) => id));
     const [last] = data.slice(-1);
     const order = this.source.order(this.query);
@@ -212,7 +210,8 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     for (let i = 0; i < this.rows.length; i++) {
       const row = this.rowNow(this.rows.at(i) ?? "");
       if (row === undefined || listed.has(row.id)) continue;
-      if (has_more && last !== undefined && order(row, last) > 0) break;
+      // The matches of a search are one page, in an order of their own.
+      if (!this.isRanked && has_more && last !== undefined && order(row, last) > 0) break;
       if (this.known.sequenceOf(row.id) <= sequence) unlisted.push(row.id);
     }
     return unlisted;
