@@ -1,6 +1,6 @@
 /** The contacts in the inbox: their list, the page of a contact, and changes while both are open. */
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { sharedChromium } from "../support/chromium.ts";
@@ -78,8 +78,9 @@ test("contacts that are created, changed and erased elsewhere change the open li
   await page.goto(`${url}#/contacts`);
   await page.getByText("No contacts yet").waitFor();
   const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
-  const before = read.length;
   await row(page, "Ann Keller").click();
+  // In an account without events, the list is read again once the stream is open.
+  const before = read.length;
   await title(page, "Ann Keller").waitFor();
   await shop.sandbox.inbound({ from: "+14155550101", body: "Hello" });
   // Nothing moves under the pointer.
@@ -207,6 +208,87 @@ test("the keys go through the contacts, even on a screen with room for only one 
     await expect.poll(() => page.evaluate(focused)).toContain("Bo");
   }
   expect(faults).toEqual([]);
+});
+
+/** Opens the contacts of a person who gets no events. What changes during an outage is missed. */
+async function openAfterOutage(skip: TestContext["skip"], before: number) {
+  const { engine, shop } = await newShop();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "events:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const create = async (name: string, count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await shop.contacts.create({ name: `${name} ${i}` });
+  };
+  await create("Known", before);
+  await page.goto(`${url}#/contacts`);
+  const newest = row(page, `Known ${before - 1}`);
+  await newest.waitFor();
+  stop();
+  // A request fails, so the page knows of the outage.
+  await newest.press("Enter");
+  await page.locator(".banner").waitFor();
+  await page.keyboard.press("Escape");
+  return { page, create, restart };
+}
+
+const rowCount = (page: Page): Promise<string | null> =>
+  page.locator(".virtual-row").first().getAttribute("aria-setsize");
+
+/** Goes to the end of the list, again and again as it grows. */
+async function expectLast(page: Page, name: string): Promise<void> {
+  await page.locator(".row").first().focus();
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("End");
+      return page.evaluate(focused);
+    })
+    .toContain(name);
+}
+
+test("the list misses no contact after an outage in which more came than a page has", async ({
+  skip,
+}) => {
+  const { page, create, restart } = await openAfterOutage(skip, 60);
+  await create("Missed", 120);
+  restart();
+  await row(page, "Missed 119").waitFor();
+  await expectLast(page, "Known 0");
+  expect(await rowCount(page)).toBe("180");
+});
+
+test("a person who reaches the end while the beginning is read again gets the rest", async ({
+  skip,
+}) => {
+  const { page, restart } = await openAfterOutage(skip, 180);
+  const reading = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  await page.route("**/v1/contacts?limit=50", async (route) => {
+    reading.resolve();
+    await reached.promise;
+    await route.continue();
+  });
+  restart();
+  await reading.promise;
+  await page.locator(".row").first().focus();
+  await page.keyboard.press("End");
+  await page.locator(".list-footer").waitFor();
+  reached.resolve();
+  // Nothing but the answer makes the list go on.
+  await expect.poll(() => rowCount(page)).toBe("150");
+});
+
+test("another try reads the beginning of the list if that has failed", async ({ skip }) => {
+  const { page, create, restart } = await openAfterOutage(skip, 2);
+  await create("Missed", 1);
+  const list = "**/v1/contacts?*";
+  await page.route(list, (route) => route.fulfill({ status: 500, body: "{}" }));
+  restart();
+  await page.locator(".list").getByRole("alert").waitFor();
+  await page.unroute(list);
+  await page.getByRole("button", { name: "Try again" }).press("Enter");
+  await row(page, "Missed 0").waitFor();
 });
 
 test("a person who may not read contacts has no list of them", async ({ skip }) => {

@@ -66,7 +66,7 @@ export function List<Row extends { readonly id: string }, Query>(
           items={ids}
           rowHeight={isTouch ? rowHeights.touch : rowHeights.mouse}
           active={active}
-          onEnd={() => void list.more()}
+          onEnd={list.isLoading.value ? undefined : () => void list.more()}
           renderRow={renderRow}
           footer={<Footer list={list} />}
         />

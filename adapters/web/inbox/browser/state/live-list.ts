@@ -59,6 +59,8 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   private rows: OrderedList<Row>;
   private cursor: string | null = null;
   private running: AbortController | undefined;
+  /** False while the beginning is read, and after that has failed. */
+  private isBeginningRead = false;
   private placing: ReturnType<typeof setTimeout> | undefined;
   private isHeld = false;
   private keeps: string | undefined;
@@ -172,15 +174,17 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     await this.reload();
   }
 
-  /** Reads the beginning again, and keeps the rest unless much of the beginning has left it. */
+  /** Reads the beginning again. Keeps the rest unless much of the beginning has changed. */
   async reload(): Promise<void> {
     const isFirst = this.rows.length === 0;
     const sequence = nextSequence();
+    this.isBeginningRead = false;
     const page = await this.read(null, firstPage);
     if (page === undefined) return;
+    this.isBeginningRead = true;
     const unlisted = this.unlistedBy(page, sequence);
     batch(() => {
-      if (isFirst || unlisted.length > maxFetched) {
+      if (isFirst || unlisted.length > maxFetched || !this.continues(page)) {
         // Events may have placed rows since the request began.
         for (let i = 0; i < this.rows.length; i++) this.changed.add(this.rows.at(i) ?? "");
         const kept = this.kept();
@@ -215,6 +219,19 @@ export class LiveList<Row extends { readonly id: string }, Query> {
       if (this.known.sequenceOf(row.id) <= sequence) unlisted.push(row.id);
     }
     return unlisted;
+  }
+
+  /**
+   * Whether the rows that the list has continue the first page. If no row of the page is where it
+   * was, rows that the page does not show may be missing between them.
+   */
+  private continues({ data, has_more }: Page<Row>): boolean {
+    const order = this.source.order(this.query);
+    const isInPlace = (each: Row): boolean => {
+      const row = this.rows.has(each.id) ? this.rowNow(each.id) : undefined;
+      return row !== undefined && order(row, each) === 0;
+    };
+    return !has_more || data.some(isInPlace);
   }
 
   /** Reads the next page. */
@@ -277,7 +294,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   /** Tries again after an error. */
   retry(): void {
     this.error.value = undefined;
-    void (this.rows.length === 0 ? this.reload() : this.more());
+    void (this.isBeginningRead ? this.more() : this.reload());
   }
 
   /** Keeps this row while it is open, although it no longer belongs in the list. */

@@ -14,8 +14,8 @@ interface VirtualListProps {
    * since nobody could leave a list that grows while they go through it.
    */
   readonly renderRow: (key: string, tabIndex: 0 | -1) => ComponentChildren;
-  /** Called when the end is near. */
-  readonly onEnd?: () => void;
+  /** Called when the end is near. Undefined while nothing can be loaded. */
+  readonly onEnd?: (() => void) | undefined;
   /** The key of the row that must be in sight. */
   readonly active?: string | undefined;
   /** What stands after the last row. */
@@ -51,7 +51,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const isNearEnd = length > 0 && end > length - nearEnd;
   useEffect(() => {
     if (isNearEnd) onEnd?.();
-  }, [isNearEnd, length]);
+  }, [isNearEnd, length, onEnd === undefined]);
   const activeIndex = active === undefined ? -1 : items.indexOf(active);
   useEffect(() => {
     if (scroller.current !== null && activeIndex !== -1) {
