@@ -14,10 +14,13 @@ export const senderAddresses = ["+15550001000", "+15550002000"] as const;
 /** For how long after it was closed an inbound message reopens a conversation. */
 export const reopenHours = 1;
 
-/** Small chunks, so that the short histories of contacts are erased in several transactions. */
+/**
+ * Small chunks, so that the short histories of contacts are erased in several transactions, and
+ * that jobs complete some redactions.
+ */
 export const historyChunks: HistoryChunks = {
   moved: 2,
-  rows: 2,
+  rows: 1,
   parts: 3,
   deliveries: 2,
   responses: 2,
