@@ -149,6 +149,42 @@ test("a contact without an address leaves the list of the person who merges it",
   expect(faults).toEqual([]);
 });
 
+test("an answer that comes late does not undo what a colleague has changed since", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id, contact_id: id } = await shop.sandbox.inbound({ from, body: "Hello" });
+  for (const [name, place] of [
+    ["Ann Keller", `contacts/${id}`],
+    ["Ann Marlow", `all/${conversation_id}`],
+  ] as const) {
+    await page.goto(`${url}#/${place}`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    const release = Promise.withResolvers<void>();
+    const saved = Promise.withResolvers<void>();
+    await page.route("**/v1/contacts/ct_*", async (route) => {
+      if (route.request().method() !== "PATCH") return route.fallback();
+      const response = await route.fetch();
+      saved.resolve();
+      await release.promise;
+      await route.fulfill({ response });
+    });
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.keyboard.press("Enter");
+    await saved.promise;
+    const read = page.waitForResponse(async (response) => {
+      const { pathname } = new URL(response.url());
+      return pathname.endsWith(id) && (await response.text()).includes(`for ${name}`);
+    });
+    await shop.contacts.update(id, { labels: [`for ${name}`] });
+    await read;
+    release.resolve();
+    await page.locator(".facts", { hasText: `for ${name}` }).waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+  }
+});
+
 test("a search narrows the contacts, and a list that failed can be loaded again", async ({
   skip,
 }) => {

@@ -41,6 +41,11 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
   const { data, error } = loading.state.value;
   const row = contacts.row(id);
   const survivor = data?.merged_into ?? undefined;
+  const change = (next: Contact): void => {
+    noteContact(next);
+    // An event that came before this answer may be newer.
+    void loading.reload();
+  };
   useEffect(() => {
     // The contact was merged or erased meanwhile. The response says which.
     if (row === undefined && data !== undefined && survivor === undefined) void loading.reload();
@@ -79,10 +84,10 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
             <Observations id={id} />
           </div>
           <div>
-            <ContactDetails contact={row} onChange={noteContact} />
+            <ContactDetails contact={row} onChange={change} />
             <ConsentSection contact={row} />
             <Sentiment contact={row} />
-            <ContactData contact={row} onChange={noteContact} />
+            <ContactData contact={row} onChange={change} />
           </div>
         </div>
       </div>

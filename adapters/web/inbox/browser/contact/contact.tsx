@@ -36,6 +36,11 @@ interface ContactOfProps {
 function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
   const contact = useResource((signal) => api.get<Person>(`v1/contacts/${id}`, {}, { signal }), id);
   const { data, error } = contact.state.value;
+  const change = (next: Person): void => {
+    contact.set(next);
+    // An event that came before this answer may be newer.
+    void contact.reload();
+  };
   return (
     <aside class="contact" aria-label={t("contact")} tabIndex={-1}>
       <header class="contact-header">
@@ -54,12 +59,12 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
       {data !== undefined && (
         <div class="contact-sections">
           <Head contact={data} />
-          <ContactDetails contact={data} onChange={(next) => contact.set(next)} />
+          <ContactDetails contact={data} onChange={change} />
           <ConsentSection contact={data} />
           <Sentiment contact={data} />
           <Observations id={id} conversationId={conversationId} />
           <ContactConversations id={id} beside={conversationId} />
-          <ContactData contact={data} onChange={(next) => contact.set(next)} />
+          <ContactData contact={data} onChange={change} />
         </div>
       )}
     </aside>
