@@ -198,6 +198,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
         }
         for (const id of unlisted) this.refetch(id);
       }
+      this.isLoading.value = false;
     });
     this.placeSoon();
   }
@@ -242,7 +243,11 @@ export class LiveList<Row extends { readonly id: string }, Query> {
       const sequence = nextSequence();
       const page = await this.read(this.cursor, laterPages);
       if (page === undefined) return;
-      added = batch(() => this.take(page, sequence));
+      added = batch(() => {
+        const taken = this.take(page, sequence);
+        this.isLoading.value = taken === 0 && !this.isComplete.peek();
+        return taken;
+      });
     }
   }
 
@@ -274,6 +279,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     };
   }
 
+  /** Reads a page. The list still counts as loading until the caller has taken the page. */
   private async read(cursor: string | null, limit: number): Promise<Page<Row> | undefined> {
     this.running?.abort();
     const own = new AbortController();
@@ -284,10 +290,11 @@ export class LiveList<Row extends { readonly id: string }, Query> {
       const page = await this.source.readPage(this.query, { cursor, limit, signal: own.signal });
       return own.signal.aborted ? undefined : page;
     } catch (error) {
-      if (!own.signal.aborted) this.error.value = error;
+      if (!own.signal.aborted) {
+        this.error.value = error;
+        this.isLoading.value = false;
+      }
       return undefined;
-    } finally {
-      if (this.running === own) this.isLoading.value = false;
     }
   }
 
