@@ -1,7 +1,10 @@
 /** Counts what an engine asks of its storage, and the promises that it creates. */
 import { createHook } from "node:async_hooks";
+import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
+import { type Collection, type Index, type KeyValue, keyOf, type Row } from "../src/ports/index.ts";
 import type { Group, StoragePort, Write } from "../src/ports/storage.ts";
+import { placeIn } from "../src/store/reads/index-order.ts";
 import { Store } from "../src/store/store.ts";
 
 /** Sums by name. Names of rows that were written begin with `row `. */
@@ -18,6 +21,7 @@ export function counted(port: StoragePort, counts: Counts): StoragePort {
     counts.add("reads", rows.length);
     return rows;
   };
+  const rows = new Map<string, Row>();
   const reader: StoragePort["reader"] = {
     get: async (lookups) => countRows(await port.reader.get(lookups)),
     range: async (range) => countRows([await port.reader.range(range)])[0] ?? [],
@@ -32,7 +36,7 @@ export function counted(port: StoragePort, counts: Counts): StoragePort {
       },
       commit(writes) {
         counts.add("commits");
-        for (const write of writes) countWrite(write, counts);
+        for (const write of writes) countWrite(write, rows, counts);
         return group.commit(writes);
       },
       abort: () => group.abort(),
@@ -48,23 +52,34 @@ export function counted(port: StoragePort, counts: Counts): StoragePort {
   });
 }
 
-function countWrite(write: Write, counts: Counts): void {
+/** Counts a write. `rows` has the rows as they were last written, by their keys. */
+function countWrite(write: Write, rows: Map<string, Row>, counts: Counts): void {
   if (write.kind === "hold") {
     counts.add("held rows");
     return;
   }
+  const { collection } = write;
   counts.add("rows written");
-  counts.add(`row ${write.collection.name}`);
-  // An update writes an entry for each index with a changed column. Others change all of them.
-  const isChanged = (columns: readonly string[]): boolean =>
-    write.kind !== "update" || columns.some((column) => write.changed.includes(column));
-  const { primary, indexes } = write.collection;
-  const entries = new Set([primary, ...indexes]);
-  for (const { columns, where } of entries) {
-    if (isChanged(where === undefined ? columns : [...columns, where.column])) {
-      counts.add("index entries");
-    }
-  }
+  counts.add(`row ${collection.name}`);
+  const after = "row" in write ? write.row : undefined;
+  const key = "row" in write ? keyOf(collection, write.row) : write.key;
+  const name = `${collection.name} ${JSON.stringify(key)}`;
+  counts.add("index entries", changedEntries(collection, rows.get(name), after));
+  if (after === undefined) rows.delete(name);
+  else rows.set(name, after);
+}
+
+/** In how many indexes the entry of a row is inserted, moved or removed. */
+function changedEntries(
+  { primary, indexes }: Collection,
+  before: Row | undefined,
+  after: Row | undefined,
+): number {
+  const place = (index: Index, row: Row | undefined): readonly KeyValue[] | undefined =>
+    row && placeIn(index, index.columns.length, row);
+  const all = [...new Set([primary, ...indexes])];
+  return all.filter((index) => !isDeepStrictEqual(place(index, before), place(index, after)))
+    .length;
 }
 
 /** Counts transactions, and statements sent to PostgreSQL, while `work` runs. */

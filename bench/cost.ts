@@ -21,14 +21,20 @@ type Open = (use: (port: StoragePort) => Promise<void>) => Promise<void>;
 
 const inMemory: Open = (use) => use(memory());
 
+interface Meter {
+  /** The storage that the engine uses. Without it, no call of the storage costs time to count. */
+  readonly storage?: (port: StoragePort) => StoragePort;
+  readonly measure: (work: () => Promise<void>) => Promise<void>;
+}
+
 /** Costs of one item by name, by step. */
 type Sheet = Map<string, Map<string, number>>;
 
 export async function cost(): Promise<string> {
-  const counts = await sheet(
-    inMemory,
-    (all) => (work) => countCalls(all, () => countPromises(all, work)),
-  );
+  const counts = await sheet(inMemory, (all) => ({
+    storage: (port) => counted(port, all),
+    measure: (work) => countCalls(all, () => countPromises(all, work)),
+  }));
   const cpu = await cpuTimes();
   const onPostgres = await postgresSheet();
   const columns = [
@@ -64,11 +70,8 @@ export async function cost(): Promise<string> {
 const messageStepNames = ["accept", "lease and hand over", "record the answer"] as const;
 const show = (n = 0, digits = 2): string => n.toFixed(digits).replace(/\.00$/, "");
 
-/** Runs all steps, and returns what the measure of each counted. */
-async function sheet(
-  open: Open,
-  measureWith: (counts: Counts) => (work: () => Promise<void>) => Promise<void>,
-): Promise<Sheet> {
+/** Runs all steps, and returns what the meter counted in each. */
+async function sheet(open: Open, meterOf: (counts: Counts) => Meter): Promise<Sheet> {
   const costs: Sheet = new Map();
   const run = async (
     prefix: string,
@@ -76,10 +79,11 @@ async function sheet(
   ) => {
     // The engine's work between the steps is not counted.
     const counts = new Counts();
+    const { storage = (port) => port, measure } = meterOf(counts);
     await open((port) =>
-      steps(counted(port, counts), async (step, times, work) => {
+      steps(storage(port), async (step, times, work) => {
         counts.sums.clear();
-        await measureWith(counts)(work);
+        await measure(work);
         const each = [...counts.sums].map(([name, sum]) => [name, sum / times] as const);
         costs.set(prefix + step, new Map(each));
       }),
@@ -110,12 +114,14 @@ function subtract(costs: Sheet, name: string, all: string, base: string): void {
 async function cpuTimes(): Promise<ReadonlyMap<string, number>> {
   const times = new Map<string, number[]>();
   for (let round = 0; round < rounds; round++) {
-    const costs = await sheet(inMemory, (counts) => async (work) => {
-      const before = process.cpuUsage();
-      await work();
-      const { user, system } = process.cpuUsage(before);
-      counts.add("CPU µs", user + system);
-    });
+    const costs = await sheet(inMemory, (counts) => ({
+      measure: async (work) => {
+        const before = process.cpuUsage();
+        await work();
+        const { user, system } = process.cpuUsage(before);
+        counts.add("CPU µs", user + system);
+      },
+    }));
     for (const [step, each] of costs) {
       times.set(step, [...(times.get(step) ?? []), each.get("CPU µs") ?? 0]);
     }
@@ -128,11 +134,13 @@ async function postgresSheet(): Promise<Sheet> {
   await using admin = new AdminConnection(server.url);
   const open: Open = (use) =>
     withDatabase(server.url, ({ pool }) => use(postgres({ pool: pool({ max: poolSize }) })));
-  return await sheet(open, (counts) => async (work) => {
-    const before = await admin.logPosition();
-    await countCalls(counts, work);
-    counts.add("log bytes", (await admin.logPosition()) - before);
-  });
+  return await sheet(open, (counts) => ({
+    measure: async (work) => {
+      const before = await admin.logPosition();
+      await countCalls(counts, work);
+      counts.add("log bytes", (await admin.logPosition()) - before);
+    },
+  }));
 }
 
 /** A connection that reads the position of the write-ahead log. */
