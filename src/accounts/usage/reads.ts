@@ -27,9 +27,7 @@ export const getUsage: Query<GetUsage, Usage> = {
   name: "usage.get",
   input: () => getUsageSchema,
   async run(reads, input, _call, now) {
-    const to = input.to ?? iso(now).slice(0, 10);
-    const from = input.from ?? iso(Date.parse(to) - 30 * dayMs).slice(0, 10);
-    checkRange(Date.parse(from), Date.parse(to), maxUsageDays);
+    const { from, to } = daysOf(input, now, 30, maxUsageDays);
     const counts = await reads.range({
       index: usageByDay,
       prefix: [],
@@ -127,9 +125,7 @@ export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
   name: "usage.errors",
   input: () => getErrorCountsSchema,
   async run(reads, input, _call, now) {
-    const to = input.to ?? iso(now).slice(0, 10);
-    const from = input.from ?? iso(Date.parse(to) - 6 * dayMs).slice(0, 10);
-    checkRange(Date.parse(from), Date.parse(to), maxErrorDays);
+    const { from, to } = daysOf(input, now, 6, maxErrorDays);
     const rows = await reads.range({
       index: errorsByDay,
       prefix: [],
@@ -150,6 +146,19 @@ export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
     return { from, to, data: data.slice(0, maxErrors) };
   },
 };
+
+interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The days to count. `to` is today by default, and `from` is `usual` days before it. */
+function daysOf(input: GetUsage, now: number, usual: number, maxDays: number): Days {
+  const to = input.to ?? iso(now).slice(0, 10);
+  const from = input.from ?? iso(Date.parse(to) - usual * dayMs).slice(0, 10);
+  checkRange(Date.parse(from), Date.parse(to), maxDays);
+  return { from, to };
+}
 
 /** Refuses a range that is reversed or longer than `maxDays`. */
 function checkRange(from: number, to: number, maxDays: number): void {
