@@ -133,7 +133,7 @@ export function apply(
       const nobody = waits ? "queue" : "none";
       each.handler = assignee === null ? nobody : assignee.type === "human" ? "human" : "ai";
       each.assignee = assignee;
-      if (each.handler === "ai") each.waiting_since = null;
+      if (each.handler === "ai") giveToAgent(each);
       if (each.handler === "queue") each.waiting_since ??= now;
       each.hasAgent ||= assignee?.type === "agent";
       return "done";
@@ -158,7 +158,10 @@ export function apply(
       if (each.status === "closed") return "conflict";
       if (each.handler === "human" || each.handler === "queue") {
         each.handler = each.hasAgent ? "ai" : "none";
-        if (each.hasAgent) Object.assign(each, { assignee: theAgent, waiting_since: null });
+        if (each.hasAgent) {
+          each.assignee = theAgent;
+          giveToAgent(each);
+        }
       }
       return "done";
   }
@@ -170,6 +173,12 @@ function forgetOld(each: ModelConversation, now: number): void {
   if (handler === "ai" && closed_at !== null && closed_at <= now - reopenMs) {
     each.unanswered_since = null;
   }
+}
+
+/** The contact waits for no person, and an agent looks at once at what a person had snoozed. */
+function giveToAgent(each: ModelConversation): void {
+  each.waiting_since = null;
+  wake(each);
 }
 
 function wake(each: ModelConversation): void {
