@@ -11,8 +11,13 @@ export interface EngineLocks {
    */
   take(): Promise<EngineLock | undefined>;
   /**
-   * Returns the ids, among `ids`, of locks that nobody holds. A storage whose connections can break
-   * waits before it answers, so that living engines can take their locks again.
+   * How long a lock has to be free before its engine counts as gone, in milliseconds. 0 if only the
+   * end of a process frees a lock. If a broken connection can free it, the time in which a living
+   * engine takes its lock again.
+   */
+  readonly graceMs: number;
+  /**
+   * Returns the ids, among `ids`, of locks that nobody holds now.
    * @throws TidingsError `storage_unavailable`
    */
   findFree(ids: readonly string[]): Promise<readonly string[]>;

@@ -148,7 +148,16 @@ export class EngineRegister {
     if (own !== null && !rows.some(({ id }) => id === own)) await this.#register();
     const others = rows.map(({ id }) => id).filter((id) => id !== this.#lock?.id);
     if (others.length === 0) return;
-    for (const id of await locks.findFree(others)) await this.#endLeases(id);
+    for (const id of await this.#findGone(locks, others)) await this.#endLeases(id);
+  }
+
+  /** The ids of locks that stay free for as long as a living engine needs to take its own again. */
+  async #findGone(locks: EngineLocks, ids: readonly string[]): Promise<readonly string[]> {
+    const free = await locks.findFree(ids);
+    if (free.length === 0 || locks.graceMs === 0) return free;
+    const isStopping = await this.#wake.wait(locks.graceMs);
+    if (isStopping) return [];
+    return locks.findFree(free);
   }
 
   /**

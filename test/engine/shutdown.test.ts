@@ -367,6 +367,7 @@ describe("an engine that cannot take its lock", () => {
     let isFull = true;
     const flaky = over(storage, {
       engineLocks: {
+        graceMs: 0,
         async take() {
           if (isFull) throw new Error("no more locks");
           return storage.engineLocks?.take();

@@ -54,6 +54,7 @@ function mortal(
     loseLock: async () => lock?.release(),
     storage: over(storage, {
       engineLocks: {
+        graceMs: engineLocks.graceMs,
         take: async () => (lock = await engineLocks.take()),
         findFree: async (ids) => (isCrashed ? gone() : engineLocks.findFree(ids)),
       },
@@ -82,7 +83,7 @@ function mortal(
 
 /** The storage of a process that cannot take a lock. */
 function withoutLocks(storage: StoragePort): StoragePort {
-  const engineLocks = { take: async () => undefined, findFree: async () => [] };
+  const engineLocks = { graceMs: 0, take: async () => undefined, findFree: async () => [] };
   return over(storage, { engineLocks });
 }
 
@@ -372,6 +373,7 @@ describe.each(storages)("an engine on $name that lost its lock, but lives", ({ o
     if (engineLocks === undefined) throw new Error("the storage has no locks of engines");
     const storage = over(port, {
       engineLocks: {
+        graceMs: engineLocks.graceMs,
         take: async () => {
           const lock = await engineLocks.take();
           return lock && over(lock, { isHeld: () => isHeld });
@@ -435,6 +437,7 @@ describe.each(storages)("the register of engines on $name", ({ open }) => {
     let canTake = false;
     const own = over(storage, {
       engineLocks: {
+        graceMs: 0,
         take: async () => (canTake ? engineLocks.take() : undefined),
         findFree: (ids) => engineLocks.findFree(ids),
       },

@@ -63,6 +63,7 @@ export function realTimeStorage<Tx extends object | undefined>(
 
 function locks(inner: EngineLocks): EngineLocks {
   return {
+    graceMs: inner.graceMs,
     take: async () => {
       const lock = await held(inner.take());
       return (

@@ -43,6 +43,7 @@ export class MemoryStorage implements StoragePort<undefined> {
   };
 
   readonly engineLocks: EngineLocks = {
+    graceMs: 0,
     take: async () => {
       const id = String(++this.#lastLock);
       this.#locks.add(id);

@@ -14,10 +14,10 @@ import type { Statement } from "./connections/statement.ts";
 import type { Names } from "./names.ts";
 
 /**
- * How long a lock has to be free. A living engine needs less to connect and to take its lock again,
- * also after a restart of the server, which frees all locks at once.
+ * A living engine needs less to connect and to take its lock again, also after a restart of the
+ * server, which frees all locks at once.
  */
-const graceMs = 1_000;
+export const graceMs = 1_000;
 /**
  * How long a release waits for the server. A broken connection must not delay the engine's stop.
  */
@@ -29,12 +29,11 @@ const idBound = 2 ** 31;
 type LockSession = Pick<Session, "join" | "leave">;
 
 /** Takes the locks of the engines of one storage on its session. */
-export class AdvisoryLocks implements EngineLocks {
+export class AdvisoryLocks implements Omit<EngineLocks, "graceMs"> {
   readonly #pool: ConnectionPool;
   readonly #session: LockSession;
   readonly #names: Names;
   readonly #locks = new Set<AdvisoryLock>();
-  readonly #closing = new AbortController();
 
   constructor(pool: ConnectionPool, session: LockSession, names: Names) {
     this.#pool = pool;
@@ -50,27 +49,19 @@ export class AdvisoryLocks implements EngineLocks {
     return lock;
   }
 
-  async findFree(ids: readonly string[]): Promise<readonly string[]> {
-    const free = await this.#readFree(ids);
-    if (free.length === 0) return free;
-    await sleep(graceMs, undefined, { signal: this.#closing.signal }).catch(() => {});
-    return this.#closing.signal.aborted ? [] : this.#readFree(free);
-  }
-
-  /** Releases all locks. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all([...this.#locks].map((lock) => lock.release()));
-  }
-
   /** Tries the locks. The end of the transaction releases those that it got. */
-  async #readFree(ids: readonly string[]): Promise<readonly string[]> {
+  async findFree(ids: readonly string[]): Promise<readonly string[]> {
     const { engineLocks } = this.#names;
     const text =
       "SELECT id::text FROM unnest($1::integer[]) AS id " +
       `WHERE pg_try_advisory_xact_lock_shared(${engineLocks}, id)`;
     const [found] = await this.#pool.atomic([{ text, values: [`{${ids.join(",")}}`] }]);
     return (found?.rows ?? []).map(([id]) => String(id));
+  }
+
+  /** Releases all locks. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#locks].map((lock) => lock.release()));
   }
 }
 

@@ -16,6 +16,7 @@ import { OpenTransactions } from "../open-transactions.ts";
 import { RefCounted } from "../ref-counted.ts";
 import type { PostgresClient, PostgresPool } from "./connections/driver.ts";
 import { ConnectionPool } from "./connections/pool.ts";
+import { graceMs } from "./engine-locks.ts";
 import type { Names } from "./names.ts";
 import { openStorage, type OpenStorage } from "./open-storage.ts";
 import { PostgresReader } from "./reads/reader.ts";
@@ -54,6 +55,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   readonly #openTransactions = new OpenTransactions();
 
   readonly engineLocks: EngineLocks = {
+    graceMs,
     take: async () => this.#shared.get().engineLocks.take(),
     findFree: async (ids) => this.#shared.get().engineLocks.findFree(ids).catch(asUnavailable),
   };

@@ -21,7 +21,7 @@ const maxTries = 3;
 const maxRemoved = 1_000;
 
 /** Takes the locks of the engines of one storage, each on a file of its own. */
-export class FileLocks implements EngineLocks {
+export class FileLocks implements Omit<EngineLocks, "graceMs"> {
   /** The path of the database file. */
   readonly #path: string;
   readonly #held = new Map<string, DatabaseSync>();

@@ -44,6 +44,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
 
   readonly engineLocks: EngineLocks = {
+    // The system frees the lock of a file only when its process ends.
+    graceMs: 0,
     take: async () => this.#shared.get().engineLocks.take(),
     findFree: async (ids) => this.#shared.get().engineLocks.findFree(ids),
   };

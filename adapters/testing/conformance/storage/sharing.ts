@@ -213,6 +213,7 @@ const engineChecks: StorageChecks = {
   ) => {
     const [locks, others] = [await locksOf(ports), await locksOf(ports)];
     if (locks === undefined || others === undefined) return;
+    holds(Number.isFinite(locks.graceMs) && locks.graceMs >= 0, "a grace period", locks.graceMs);
     const [a, b, c] = [await locks.take(), await locks.take(), await others.take()];
     if (a === undefined || b === undefined || c === undefined) return;
     same(new Set([a.id, b.id, c.id]).size, 3, "different ids");

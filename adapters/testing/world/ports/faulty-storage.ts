@@ -44,6 +44,7 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
     },
     watch: (listener) => watch(context, link, listener),
     engineLocks: {
+      graceMs: 0,
       take: () => link.read([], () => lock.take()),
       findFree: (ids) => link.read([], () => lock.findFree(ids)),
     },
