@@ -64,7 +64,7 @@ export const consent = inArea("consent", [
     file: "src/contacts/identities.ts",
     find: "    consent: status,\n    opted_out_of,",
     replace: '    consent: status === "opted_out" ? "unknown" : status,\n    opted_out_of,',
-    tests: ["test/consents/consent.test.ts", "test/contacts/erase.test.ts"],
+    tests: ["test/consents/consent.test.ts", "test/privacy/erase.test.ts"],
   },
   {
     name: "first-deferral-wins",

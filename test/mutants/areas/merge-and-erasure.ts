@@ -8,7 +8,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/privacy/erase-events.ts",
     find: '    contact: withoutName(data.contact),\n    body: "",\n    media: [],',
     replace: "    contact: withoutName(data.contact),\n    media: [],",
-    tests: ["test/contacts/erase.test.ts"],
+    tests: ["test/privacy/erase.test.ts"],
   },
   {
     name: "erasure-leaves-responses",
@@ -16,7 +16,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/privacy/erase-history.ts",
     find: "  (tx, id, { responses }) => eraseStoredResponses(tx, id, responses),\n",
     replace: "",
-    tests: ["test/contacts/erase.test.ts"],
+    tests: ["test/privacy/erase.test.ts"],
   },
   {
     name: "erasure-leaves-notes",
@@ -24,7 +24,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/privacy/erase-history.ts",
     find: "const isLast = isGone === true && written.length < chunks.parts && ran.length < chunks.rows;",
     replace: "const isLast = isGone === true && ran.length < chunks.rows;",
-    tests: ["test/contacts/erase.test.ts"],
+    tests: ["test/privacy/erase.test.ts"],
   },
   {
     name: "erased-contact-gets-message",
@@ -32,7 +32,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/messages/hand-over/hand-over.ts",
     find: 'if (message.body === null || recipient === "erased") {',
     replace: "if (message.body === null) {",
-    tests: ["test/contacts/erase.test.ts"],
+    tests: ["test/privacy/erase.test.ts"],
   },
   {
     name: "erasure-spares-merged-contacts",
@@ -40,7 +40,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/privacy/erase.ts",
     find: "const gone = [...merged, await contactToChange(tx, id)];",
     replace: "const gone = [...merged.slice(1), await contactToChange(tx, id)];",
-    tests: ["test/contacts/erase.test.ts"],
+    tests: ["test/privacy/erase.test.ts"],
   },
   {
     name: "merge-moves-one-chunk",
@@ -48,7 +48,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/privacy/move-history.ts",
     find: 'if (moved >= max) return "more";',
     replace: 'if (moved > max) return "more";',
-    tests: ["test/contacts/merge.test.ts"],
+    tests: ["test/privacy/merge.test.ts"],
   },
   {
     name: "merge-keeps-two-conversations",
@@ -64,7 +64,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/privacy/merge.ts",
     find: "others.map((stub) => writeContact(tx, stub, { merged_into: survivor.id }))",
     replace: "own.map((stub) => writeContact(tx, stub, { merged_into: survivor.id }))",
-    tests: ["test/contacts/merge.test.ts"],
+    tests: ["test/privacy/merge.test.ts"],
   },
   {
     name: "redaction-leaves-event",

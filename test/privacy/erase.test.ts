@@ -13,8 +13,8 @@ import { storages } from "../support/storages.ts";
 import { runs } from "../support/runs.ts";
 import { stopped, world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
-import { everyEvent, mortal, outcome } from "./helpers.ts";
-import { rowsOf, tablesWith } from "./rows.ts";
+import { everyEvent, mortal, outcome } from "../contacts/helpers.ts";
+import { rowsOf, tablesWith } from "../contacts/rows.ts";
 
 const phone = "+4915112345678";
 const second = "+4915187654321";

@@ -4,8 +4,8 @@ import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { addressesOf, all, everyEvent, mortal, outcome } from "./helpers.ts";
-import { rowsOf } from "./rows.ts";
+import { addressesOf, all, everyEvent, mortal, outcome } from "../contacts/helpers.ts";
+import { rowsOf } from "../contacts/rows.ts";
 
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 

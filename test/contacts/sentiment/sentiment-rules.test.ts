@@ -7,8 +7,8 @@ import {
   sentimentOf,
   validScore,
   trendOf,
-} from "../../src/contacts/sentiment/sentiment-rules.ts";
-import type { SentimentLabel } from "../../src/contacts/sentiment/sentiment-types.ts";
+} from "../../../src/contacts/sentiment/sentiment-rules.ts";
+import type { SentimentLabel } from "../../../src/contacts/sentiment/sentiment-types.ts";
 
 const score = fc.oneof(
   fc.double({ min: -1, max: 1, noNaN: true }),

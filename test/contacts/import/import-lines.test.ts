@@ -1,16 +1,16 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportLines, UnreadReports } from "../../src/api/responses/report-lines.ts";
-import type { ImportReport } from "../../src/contacts/import/import-types.ts";
-import { call, jsonOf } from "../api/call.ts";
+import { reportLines, UnreadReports } from "../../../src/api/responses/report-lines.ts";
+import type { ImportReport } from "../../../src/contacts/import/import-types.ts";
+import { call, jsonOf } from "../../api/call.ts";
 import {
   ask,
   parseAnswers,
   type RawAnswer,
-} from "../../adapters/testing/conformance/mount/raw-http.ts";
-import { mountings, type Running, serve } from "../api/servers.ts";
-import { world, type World } from "../api/world.ts";
+} from "../../../adapters/testing/conformance/mount/raw-http.ts";
+import { mountings, type Running, serve } from "../../api/servers.ts";
+import { world, type World } from "../../api/world.ts";
 
 const path = "/v1/contacts/import";
 const type = ["Content-Type", "application/x-ndjson"] as const;

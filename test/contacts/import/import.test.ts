@@ -5,14 +5,14 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { consentByAddress, consentEvidence } from "../../src/contacts/consent/rows.ts";
-import type { ImportContact, ImportReport } from "../../src/contacts/import/import-types.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
-import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
-import { imported } from "./helpers.ts";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { consentByAddress, consentEvidence } from "../../../src/contacts/consent/rows.ts";
+import type { ImportContact, ImportReport } from "../../../src/contacts/import/import-types.ts";
+import type { MessagingEngine } from "../../../src/engine.ts";
+import { runs } from "../../support/runs.ts";
+import { storages } from "../../support/storages.ts";
+import { world } from "../../support/world.ts";
+import { imported } from "../helpers.ts";
 
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
 

@@ -6,9 +6,9 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { checkContacts } from "./invariants.ts";
-import { imported, outcome } from "./helpers.ts";
-import { tablesWith } from "./rows.ts";
+import { checkContacts } from "../contacts/invariants.ts";
+import { imported, outcome } from "../contacts/helpers.ts";
+import { tablesWith } from "../contacts/rows.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 const [ann] = numbers;
