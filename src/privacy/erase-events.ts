@@ -18,14 +18,16 @@ import type { Contact, ContactReference } from "../contacts/index.ts";
 export async function eraseEvents(tx: Tx, id: string, chunks: HistoryChunks): Promise<boolean> {
   const found = await tx.list(eventsOfContact, [id], chunks.rows);
   const ids = found.map((event) => event.id);
-  const emptied = found.slice(0, await eraseDeliveries(tx, ids, chunks.deliveries));
-  const [answersGone] = await Promise.all([
-    Promise.all(emptied.map((event) => eraseStoredResponses(tx, event.id, chunks.responses))),
-    eraseConsumerErrors(tx, emptied),
+  const withoutDeliveries = found.slice(0, await eraseDeliveries(tx, ids, chunks.deliveries));
+  const [hasNoResponses] = await Promise.all([
+    Promise.all(
+      withoutDeliveries.map((event) => eraseStoredResponses(tx, event.id, chunks.responses)),
+    ),
+    eraseConsumerErrors(tx, withoutDeliveries),
   ]);
-  for (const [i, event] of emptied.entries()) {
+  for (const [i, event] of withoutDeliveries.entries()) {
     // Deliveries and stored responses are found by the event, so the event is changed last.
-    if (answersGone[i] !== true) continue;
+    if (hasNoResponses[i] !== true) continue;
     rewriteEvent(tx, event, { data: erasedData(event), contact_id: null });
   }
   return found.length === 0;
@@ -88,7 +90,7 @@ function withoutText(error: MessageError | null): MessageError | null {
 }
 
 function emptyContact(contact: Contact): Contact {
-  const said = {
+  const unknown = {
     name: null,
     phone: null,
     email: null,
@@ -96,7 +98,7 @@ function emptyContact(contact: Contact): Contact {
     language: null,
     sentiment: null,
   };
-  return { ...contact, ...said, labels: [], attributes: {}, identities: [] };
+  return { ...contact, ...unknown, labels: [], attributes: {}, identities: [] };
 }
 
 function anonymized(conversation: Conversation): Conversation {

@@ -6,7 +6,7 @@ import {
   notes,
   writeConversation,
 } from "../conversations/index.ts";
-import type { ContactId } from "../kernel/index.ts";
+import type { ContactId, Scope } from "../kernel/index.ts";
 import { contactErased } from "../contacts/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { disarm } from "../queue/index.ts";
@@ -28,7 +28,7 @@ import {
   idempotencyByKey,
   type Services,
 } from "../operations/index.ts";
-import type { Seen } from "../ports/index.ts";
+import type { ScopedCollection, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { removeMail } from "../webchat/index.ts";
 import { eraseEvents } from "./erase-events.ts";
@@ -94,7 +94,7 @@ async function eraseMessage(
   chunks: HistoryChunks,
 ): Promise<void> {
   const { id, idempotency_key } = message;
-  const [attemptRows, timelineEntries, sent, answersGone] = await Promise.all([
+  const [attemptRows, timelineEntries, stored, hasNoResponses] = await Promise.all([
     tx.list(attemptsOfMessage, [id], chunks.parts),
     tx.list(timeline.primary, [id], chunks.parts),
     idempotency_key === null ? undefined : tx.get(idempotencyByKey, [idempotency_key]),
@@ -103,11 +103,11 @@ async function eraseMessage(
   ]);
   for (const attempt of attemptRows) tx.remove(attempts, attempt);
   for (const entry of timelineEntries) tx.remove(timeline, entry);
-  if (sent?.subject_id === id) tx.update(idempotency, sent, { response: null });
+  if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
   if (message.status === "scheduled") {
     await disarm(tx, { kind: "release", key: { message_id: id } });
   }
-  if (answersGone && Math.max(attemptRows.length, timelineEntries.length) < chunks.parts) {
+  if (hasNoResponses && Math.max(attemptRows.length, timelineEntries.length) < chunks.parts) {
     await removeWords(tx, message);
     tx.remove(messages, message);
   }
@@ -125,22 +125,35 @@ async function eraseConversation(
   chunks: HistoryChunks,
 ): Promise<void> {
   const { id } = conversation;
-  const [written, ran, session] = await Promise.all([
+  const [noteRows, runRows, session] = await Promise.all([
     tx.list(notes.primary, [id], chunks.parts),
     tx.list(runsOfConversation, [id], chunks.rows),
     tx.get(agentSessionOf, [id]),
   ]);
-  // Stored responses are found by the rows that they show, so the rows are removed last.
-  const erase = (each: { readonly id: string }): Promise<boolean> =>
-    eraseStoredResponses(tx, each.id, chunks.responses);
-  const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
-  const runsGone = await Promise.all(ran.map(erase));
-  for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
-  for (const [i, run] of ran.entries()) if (runsGone[i] === true) tx.remove(runs, run);
   if (session !== undefined) tx.remove(agentSessions, session);
-  const isLast = isGone === true && written.length < chunks.parts && ran.length < chunks.rows;
-  if (!isLast || notesGone.includes(false) || runsGone.includes(false)) return;
+  const removed = await Promise.all([
+    ...noteRows.map((note) => removeShown(tx, notes, note, chunks)),
+    ...runRows.map((run) => removeShown(tx, runs, run, chunks)),
+  ]);
+  const hasNoResponses = await eraseStoredResponses(tx, id, chunks.responses);
+  const isLast = noteRows.length < chunks.parts && runRows.length < chunks.rows;
+  if (!isLast || !hasNoResponses || removed.includes(false)) return;
   tx.remove(conversations, await writeConversation(tx, conversation, { labels: [] }));
+}
+
+/**
+ * Erases the stored responses that show a row, and then removes the row. Keeps the row while
+ * responses are left, because they are found by it. Returns whether the row is removed.
+ */
+async function removeShown<R extends Scope & { readonly id: string }>(
+  tx: Tx,
+  collection: ScopedCollection<R>,
+  row: Seen<R>,
+  { responses }: HistoryChunks,
+): Promise<boolean> {
+  const hasNoResponses = await eraseStoredResponses(tx, row.id, responses);
+  if (hasNoResponses) tx.remove(collection, row);
+  return hasNoResponses;
 }
 
 /** Removes the sentiment scores and the observations. */
@@ -149,16 +162,11 @@ async function eraseScoresAndObservations(
   id: string,
   chunks: HistoryChunks,
 ): Promise<boolean> {
-  const [scores, noticed] = await Promise.all([
+  const [scores, observationRows] = await Promise.all([
     tx.list(messageScores.primary, [id], chunks.rows),
     tx.list(observations.primary, [id], chunks.rows),
   ]);
   for (const score of scores) tx.remove(messageScores, score);
-  const answersGone = await Promise.all(
-    noticed.map((observation) => eraseStoredResponses(tx, observation.id, chunks.responses)),
-  );
-  for (const [i, observation] of noticed.entries()) {
-    if (answersGone[i] === true) tx.remove(observations, observation);
-  }
-  return scores.length === 0 && noticed.length === 0;
+  await Promise.all(observationRows.map((each) => removeShown(tx, observations, each, chunks)));
+  return scores.length === 0 && observationRows.length === 0;
 }

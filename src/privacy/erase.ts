@@ -77,7 +77,7 @@ const startErasure: Command<ById, Erased> = {
     const addresses: string[] = [];
     const owned = () => tx.list(identitiesOfContact, [contact.id], maxIdentities);
     for (let left = await owned(); left.length > 0; left = await owned()) {
-      addresses.push(...(await Promise.all(left.map((each) => forget(tx, services, each)))));
+      addresses.push(...(await Promise.all(left.map((each) => removeAddress(tx, services, each)))));
     }
     for (const medium of mediums) {
       const current = await tx.get(currentConversation, [contact.id, medium]);
@@ -91,18 +91,22 @@ const startErasure: Command<ById, Erased> = {
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
     // Read again: closing a conversation writes its contact. The survivor is last: when its event
     // is published, nothing of the others is left either, unless a job had to continue.
-    const gone = [...merged, await contactToChange(tx, id)];
+    const erased = [...merged, await contactToChange(tx, id)];
     await Promise.all([
-      ...gone.map((each) => arm(tx, eraseJob(each, tx.now))),
-      ...gone.map((each) => removeContact(tx, each)),
+      ...erased.map((each) => arm(tx, eraseJob(each, tx.now))),
+      ...erased.map((each) => removeContact(tx, each)),
       ...addresses.map((hash) => arm(tx, eraseAddressJob(contact, hash, tx.now))),
     ]);
-    return { contacts: gone.map((each) => each.id), addresses };
+    return { contacts: erased.map((each) => each.id), addresses };
   },
 };
 
 /** Removes an address, with the visitor who has it. Returns its keyed hash. */
-async function forget(tx: Tx, { secret }: Services, identity: Seen<IdentityRow>): Promise<string> {
+async function removeAddress(
+  tx: Tx,
+  { secret }: Services,
+  identity: Seen<IdentityRow>,
+): Promise<string> {
   if (identity.medium === "webchat") await forgetVisitor(tx, identity.address);
   return releaseAddress(tx, secret, identity);
 }

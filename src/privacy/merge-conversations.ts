@@ -11,7 +11,12 @@ import type { Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { conversationToKeep } from "./merge-rules.ts";
 
-export async function joinConversations(
+/**
+ * Moves the other contact's current conversations to the survivor. On each medium one stays
+ * current, and the other one of the two ends. A contact who waits for an answer in the one that
+ * ends keeps waiting in the one that stays.
+ */
+export async function mergeConversations(
   tx: Tx,
   drawId: GenerateId,
   survivor: ContactId,
@@ -75,7 +80,7 @@ export function conversationToEnd(
   others: Seen<ConversationRow>,
 ): Seen<ConversationRow> {
   const kept = conversationToKeep(activityOf(own), activityOf(others));
-  return kept === "survivors" ? others : own;
+  return kept === "survivor" ? others : own;
 }
 
 const activityOf = ({ status, last_activity_at }: ConversationRow) => ({

@@ -68,19 +68,23 @@ export const clearedFields = {
   last_message_at: null,
 } as const satisfies MergeFacts;
 
-interface Last {
+/** How active a conversation is. */
+interface ConversationActivity {
   readonly isActive: boolean;
   readonly last_activity_at: number;
 }
 
 /**
- * Decides which of two current conversations on a medium stays current when their contacts merge.
- * An active one wins over a closed one. Of two active ones the survivor's wins. Of two closed ones
- * the later one wins, because an inbound message may reopen it.
+ * Decides whose current conversation on a medium stays current in a merge. An active one wins over
+ * a closed one. Of two active ones the survivor's wins. Of two closed ones the later one wins,
+ * because an inbound message may reopen it.
  */
-export function conversationToKeep(survivors: Last, others: Last): "survivors" | "others" {
-  if (survivors.isActive) return "survivors";
-  return others.isActive || others.last_activity_at > survivors.last_activity_at
-    ? "others"
-    : "survivors";
+export function conversationToKeep(
+  ofSurvivor: ConversationActivity,
+  ofOther: ConversationActivity,
+): "survivor" | "other" {
+  if (ofSurvivor.isActive) return "survivor";
+  return ofOther.isActive || ofOther.last_activity_at > ofSurvivor.last_activity_at
+    ? "other"
+    : "survivor";
 }

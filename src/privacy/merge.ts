@@ -19,7 +19,7 @@ import { type Command, type Procedure, showsOutput } from "../operations/index.t
 import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { moveHistory } from "./move-history.ts";
-import { joinConversations } from "./merge-conversations.ts";
+import { mergeConversations } from "./merge-conversations.ts";
 import { clearedFields, maxMerged, mergedFacts } from "./merge-rules.ts";
 import { type MergeContacts, mergeContactsSchema } from "./merge-types.ts";
 
@@ -70,7 +70,7 @@ const joinContacts: Command<MergeContacts, Joined> = {
 
     const { drawId } = services;
     await moveAddresses(tx, survivor, other);
-    await joinConversations(tx, drawId, survivor.id, other.id);
+    await mergeConversations(tx, drawId, survivor.id, other.id);
     await repointMergedContacts(tx, survivor, other);
     // Read again: closing a conversation writes its contact.
     const latest = await contactToChange(tx, survivor.id);
@@ -122,10 +122,10 @@ function refused(code: string, message: string): TidingsError {
 }
 
 async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {
-  const [own, others] = await Promise.all(
-    [survivor, other].map(({ id }) => tx.list(identitiesOfContact, [id], maxIdentities + 1)),
-  );
-  if (own === undefined || others === undefined) return;
+  const [own, others] = await Promise.all([
+    tx.list(identitiesOfContact, [survivor.id], maxIdentities + 1),
+    tx.list(identitiesOfContact, [other.id], maxIdentities + 1),
+  ]);
   checkAddresses(own.length + others.length);
   for (const identity of others) tx.update(identities, identity, { contact_id: survivor.id });
 }
@@ -139,12 +139,12 @@ async function repointMergedContacts(
   survivor: ContactRow,
   other: ContactRow,
 ): Promise<void> {
-  const [own, others] = await Promise.all(
-    [survivor, other].map(({ id }) => tx.list(contactsMergedInto, [id], maxMerged + 1)),
-  );
-  if (own === undefined || others === undefined) return;
+  const [own, others] = await Promise.all([
+    tx.list(contactsMergedInto, [survivor.id], maxMerged + 1),
+    tx.list(contactsMergedInto, [other.id], maxMerged + 1),
+  ]);
   checkMerged(own.length + others.length);
-  await Promise.all(others.map((stub) => writeContact(tx, stub, { merged_into: survivor.id })));
+  await Promise.all(others.map((each) => writeContact(tx, each, { merged_into: survivor.id })));
 }
 
 /** @throws TidingsError `conflict` if the two contacts have too many addresses together */

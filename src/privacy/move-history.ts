@@ -34,17 +34,19 @@ export async function moveHistory(
  * Moves up to `max` rows of each kind. Returns the number of rows of the kind that had the most.
  */
 async function moveTo(tx: Tx, id: string, contact_id: ContactId, max: number): Promise<number> {
-  const [written, threads, scores, noticed] = await Promise.all([
+  const [messageRows, conversationRows, scores, observationRows] = await Promise.all([
     tx.list(messagesOfContact, [id], max),
     tx.list(conversationsOfContact, [id], max),
     tx.list(messageScores.primary, [id], max),
     tx.list(observations.primary, [id], max),
   ]);
-  for (const message of written) {
+  for (const message of messageRows) {
     const author = message.author_type === "contact" ? { author_id: contact_id } : {};
     tx.update(messages, message, { contact_id, ...author });
   }
-  for (const thread of threads) await writeConversation(tx, thread, { contact_id });
+  for (const conversation of conversationRows) {
+    await writeConversation(tx, conversation, { contact_id });
+  }
   for (const score of scores) {
     const { version: _, ...row } = score;
     tx.remove(messageScores, score);
@@ -54,10 +56,12 @@ async function moveTo(tx: Tx, id: string, contact_id: ContactId, max: number): P
   if (scores.some(({ state }) => state === "pending")) {
     await arm(tx, scoreJob(tx.scope, contact_id, tx.now));
   }
-  for (const observation of noticed) {
+  for (const observation of observationRows) {
     const { version: _, ...row } = observation;
     tx.remove(observations, observation);
     tx.insert(observations, { ...row, contact_id });
   }
-  return Math.max(written.length, threads.length, scores.length, noticed.length);
+  return Math.max(
+    ...[messageRows, conversationRows, scores, observationRows].map(({ length }) => length),
+  );
 }

@@ -31,13 +31,14 @@ export const previewMerge: Query<MergeContacts, MergePreview> = {
     const survivor = await contactToChange(reads, id);
     const other = await otherContact(reads, survivor, contact_id);
     const keys = [[survivor.id], [other.id]];
-    const [[own = [], others = []], [stubs = [], otherStubs = []], activity] = await Promise.all([
-      reads.lists(identitiesOfContact, keys, maxIdentities + 1),
-      reads.lists(contactsMergedInto, keys, maxMerged + 1),
-      contactActivity.ofAll(reads, [survivor.id, other.id]),
-    ]);
+    const [[own = [], others = []], [ownMerged = [], othersMerged = []], activity] =
+      await Promise.all([
+        reads.lists(identitiesOfContact, keys, maxIdentities + 1),
+        reads.lists(contactsMergedInto, keys, maxMerged + 1),
+        contactActivity.ofAll(reads, [survivor.id, other.id]),
+      ]);
     checkAddresses(own.length + others.length);
-    checkMerged(stubs.length + otherStubs.length);
+    checkMerged(ownMerged.length + othersMerged.length);
     // The order in which the merged contact's addresses are read.
     const identities = [...own, ...others].toSorted(byIndex(identityByAddress));
     const facts = mergedFacts(survivor, other, services.limits.metadataKeys);
@@ -55,9 +56,10 @@ async function conversationsToEnd(
   other: string,
 ): Promise<Seen<ConversationRow>[]> {
   const ended = mediums.map(async (medium) => {
-    const [own, others] = await Promise.all(
-      [survivor, other].map((id) => reads.get(currentConversation, [id, medium])),
-    );
+    const [own, others] = await Promise.all([
+      reads.get(currentConversation, [survivor, medium]),
+      reads.get(currentConversation, [other, medium]),
+    ]);
     return own && others && conversationToEnd(own, others);
   });
   return (await Promise.all(ended)).filter((row) => row !== undefined);

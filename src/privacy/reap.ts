@@ -22,7 +22,7 @@ const chunk = 200;
 /** The number of chunks in one run. The next run continues. */
 const maxChunks = 500;
 
-/** Removes expired rows. */
+/** The job that removes expired rows. */
 export function reapJob(due_at: number): JobOrder<"reap"> {
   const lane = { kind: "reap", slow: false } as const;
   return { kind: "reap", key: { what: "expired" }, account_id: null, mode: null, lane, due_at };
@@ -30,8 +30,8 @@ export function reapJob(due_at: number): JobOrder<"reap"> {
 
 export function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
-  // These continue in the next run.
-  const ofCounts = countReapers(runtime, chunk);
+  // Created once, because they remember between runs how far they have come.
+  const reapCounts = countReapers(runtime, chunk);
   return async (claim, { stopping }) => {
     // Deliveries of an event are removed before the event, and events of a run before the run,
     // and runs before the versions that they used.
@@ -45,7 +45,7 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
       runReaper(runtime, chunk),
       agentVersionReaper(runtime, chunk),
       playbookVersionReaper(runtime, chunk),
-      ...ofCounts,
+      ...reapCounts,
     ];
     for (const reaper of all) await removeChunks(() => reaper(runtime), stopping);
     await store.commitUnscoped(
@@ -68,12 +68,12 @@ interface Expires {
 }
 
 /**
- * Calls `take` with the rows that have expired, oldest first, one chunk a call. Returns how many
- * rows it found.
+ * Returns a function that calls `reapRow` for each row of one chunk that has expired, oldest first.
+ * It returns how many rows it found.
  */
-function expiring<R extends Expires>(
+function expiryReaper<R extends Expires>(
   index: Index<R>,
-  take: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
+  reapRow: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
 ): (runtime: Runtime) => Promise<number> {
   return async (runtime) => {
     const { store, clock } = runtime;
@@ -89,21 +89,21 @@ function expiring<R extends Expires>(
       const rows = await reread(tx, index.collection.primary, expired);
       // Its time may have been extended meanwhile.
       const left = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= tx.now);
-      await Promise.all(left.map(async (row) => take(tx, row, runtime)));
+      await Promise.all(left.map(async (row) => reapRow(tx, row, runtime)));
     }, background);
     return expired.length;
   };
 }
 
 /** Keeps the keys of messages that are still being sent: a retry of the request must find them. */
-const reapIdempotency = expiring(idempotencyByExpiry, async (tx, row, { services }) => {
+const reapIdempotency = expiryReaper(idempotencyByExpiry, async (tx, row, { services }) => {
   const isKept = await isRemembered(tx.in(row), row, services);
   // A kept key is checked again at that time.
   if (isKept) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
   else tx.remove(idempotency, row);
 });
 
-const reapEarlyReceipts = expiring(earlyReceiptsByExpiry, (tx, row) =>
+const reapEarlyReceipts = expiryReaper(earlyReceiptsByExpiry, (tx, row) =>
   tx.remove(earlyReceipts, row),
 );
 
@@ -111,12 +111,12 @@ const reapEarlyReceipts = expiring(earlyReceiptsByExpiry, (tx, row) =>
  * Webchat sessions that have expired. Their messages stay: another session may have the same
  * address.
  */
-const reapSessions = expiring(webchatSessionsByExpiry, (tx, row) =>
+const reapSessions = expiryReaper(webchatSessionsByExpiry, (tx, row) =>
   tx.remove(webchatSessions, row),
 );
 
 /** Observations that have expired, and the stored responses that show them. */
-const reapObservations = expiring(observationsByExpiry, async (tx, row) => {
+const reapObservations = expiryReaper(observationsByExpiry, async (tx, row) => {
   await eraseStoredResponses(tx.in(row), row.id);
   tx.remove(observations, row);
 });

@@ -6,14 +6,7 @@ import { messageById, type MessageRow } from "../messages/index.ts";
 import { observationById, observations } from "../observations/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { ScopedIndex } from "../ports/index.ts";
-import {
-  type Claim,
-  finish,
-  type JobHandler,
-  type JobOrder,
-  type JobRun,
-  renew,
-} from "../queue/index.ts";
+import { type Claim, finish, type JobHandler, type JobOrder, renew } from "../queue/index.ts";
 import { background, type Tx } from "../store/index.ts";
 import { maxMerged } from "./merge-rules.ts";
 import { redactRuns, removeObservations } from "./remove-quotes.ts";
@@ -35,11 +28,11 @@ export function redactJob(
  */
 export function removeQuotesInPages(runtime: Runtime): JobHandler<"redact"> {
   const { store } = runtime;
-  return async (claim, run) => {
+  return async (claim, { stopping }) => {
     const reads = store.reads(claim);
     const message = await reads.get(messageById, [claim.key.message_id]);
     const survivor = message && (await findSurvivor(reads, message.contact_id));
-    const pages = new Pages(runtime, claim, run);
+    const pages = new Pages(runtime, claim, stopping);
     if (message === undefined || survivor === undefined) {
       // The erasure of the contact removes its history.
       await pages.commit((tx) => finish(tx, claim));
@@ -65,8 +58,8 @@ export function removeQuotesInPages(runtime: Runtime): JobHandler<"redact"> {
 function removeFromRuns(pages: Pages, message: MessageRow): Promise<boolean> {
   return pages.take(runsOfConversation, message.conversation_id, async (tx, page) => {
     const found = await Promise.all(page.map(({ id }) => tx.get(runById, [id])));
-    const ran = found.filter((run) => run !== undefined);
-    await redactRuns(tx, ran, message);
+    const runRows = found.filter((run) => run !== undefined);
+    await redactRuns(tx, runRows, message);
   });
 }
 
@@ -78,8 +71,8 @@ async function removeFromContacts(
   for (const { id } of contacts) {
     const isTaken = await pages.take(observations.primary, id, async (tx, page) => {
       const found = await Promise.all(page.map((each) => tx.get(observationById, [id, each.id])));
-      const noticed = found.filter((each) => each !== undefined);
-      removeObservations(tx, noticed, message);
+      const observationRows = found.filter((each) => each !== undefined);
+      removeObservations(tx, observationRows, message);
     });
     if (!isTaken) return false;
   }
@@ -92,7 +85,7 @@ class Pages {
   readonly #claim: Claim<"redact">;
   readonly #stopping: AbortSignal;
 
-  constructor(runtime: Runtime, claim: Claim<"redact">, { stopping }: Pick<JobRun, "stopping">) {
+  constructor(runtime: Runtime, claim: Claim<"redact">, stopping: AbortSignal) {
     this.#runtime = runtime;
     this.#claim = claim;
     this.#stopping = stopping;

@@ -105,11 +105,13 @@ async function checkNoRunInProgress(tx: Tx, message: MessageRow): Promise<void> 
   const waiting = await tx.list(awaitingRuns, [conversation_id], maxInProgress);
   const lists = [waiting, await tx.list(openRuns, [conversation_id], maxInProgress)];
   const isCut = lists.some(({ length }) => length === maxInProgress);
-  const open = lists.flat().find((run) => isCut || mayQuote(run, message));
-  if (open === undefined) return;
+  const inProgress = lists.flat().find((run) => isCut || mayQuote(run, message));
+  if (inProgress === undefined) return;
   const what =
-    open.status === "awaiting_approval" ? "approve or deny its action" : "wait until it has ended";
+    inProgress.status === "awaiting_approval"
+      ? "approve or deny its action"
+      : "wait until it has ended";
   throw new TidingsError("conflict", `An agent's run may quote the message: ${what}.`, {
-    conflictingId: open.id,
+    conflictingId: inProgress.id,
   });
 }

@@ -36,14 +36,15 @@ export async function removeQuotes(
   { rows }: HistoryChunks,
 ): Promise<boolean> {
   const max = rows * readPerWritten;
-  const [ran, noticed] = await Promise.all([
+  const [runRows, observationLists] = await Promise.all([
     tx.list(runsOfConversation, [message.conversation_id], max),
     observationsOf(tx, message, max),
   ]);
-  const quoting = ran.filter((run) => isQuoting(run, message));
-  if ([ran, ...noticed].some(({ length }) => length === max) || quoting.length > rows) return false;
+  const quoting = runRows.filter((run) => isQuoting(run, message));
+  const isCut = [runRows, ...observationLists].some(({ length }) => length === max);
+  if (isCut || quoting.length > rows) return false;
   await redactRuns(tx, quoting, message);
-  removeObservations(tx, noticed.flat(), message);
+  removeObservations(tx, observationLists.flat(), message);
   return true;
 }
 
@@ -71,18 +72,18 @@ async function observationsOf(
   if (survivor === undefined) return [];
   const ofContact = ({ id }: ContactRow) => tx.list(observations.primary, [id], max);
   const merged = await tx.list(contactsMergedInto, [survivor.id], maxMerged);
-  const left = await Promise.all(merged.map(ofContact));
+  const ofMerged = await Promise.all(merged.map(ofContact));
   // Read last: an observation that moves meanwhile is then found here.
-  return [...left, await ofContact(survivor)];
+  return [...ofMerged, await ofContact(survivor)];
 }
 
 /** Removes the given observations if models or rules made them from the message. */
 export function removeObservations(
   tx: Tx,
-  noticed: readonly Seen<ObservationRow>[],
+  observationRows: readonly Seen<ObservationRow>[],
   { id }: MessageRow,
 ): void {
-  for (const observation of noticed) {
+  for (const observation of observationRows) {
     const { source, evidence_message_ids } = observation;
     const isFromText = source === "model" || source === "rule";
     if (isFromText && evidence_message_ids.includes(id)) tx.remove(observations, observation);
@@ -95,10 +96,10 @@ export function removeObservations(
  */
 export async function redactRuns(
   tx: Tx,
-  ran: readonly Seen<RunRow>[],
+  runRows: readonly Seen<RunRow>[],
   message: MessageRow,
 ): Promise<void> {
-  const quoting = ran.filter((run) => isQuoting(run, message));
+  const quoting = runRows.filter((run) => isQuoting(run, message));
   const rewrites = await Promise.all(quoting.map((run) => redactRun(tx, run)));
   await rewriteEvents(tx, rewrites.flat());
 }

@@ -65,10 +65,10 @@ describe("two merged contacts", () => {
       { isActive: true, last_activity_at: 1 },
       { isActive: false, last_activity_at: 2 },
     ];
-    expect(conversationToKeep(open, { ...open, last_activity_at: 9 })).toBe("survivors");
-    expect(conversationToKeep(open, { ...closed, last_activity_at: 9 })).toBe("survivors");
-    expect(conversationToKeep(closed, open)).toBe("others");
-    expect(conversationToKeep(closed, { ...closed, last_activity_at: 3 })).toBe("others");
-    expect(conversationToKeep(closed, closed)).toBe("survivors");
+    expect(conversationToKeep(open, { ...open, last_activity_at: 9 })).toBe("survivor");
+    expect(conversationToKeep(open, { ...closed, last_activity_at: 9 })).toBe("survivor");
+    expect(conversationToKeep(closed, open)).toBe("other");
+    expect(conversationToKeep(closed, { ...closed, last_activity_at: 3 })).toBe("other");
+    expect(conversationToKeep(closed, closed)).toBe("survivor");
   });
 });
