@@ -149,8 +149,9 @@ export interface FoundMessage extends CarriedMessage {
 
 /**
  * The carrier cannot tell attempts apart, and these messages match. The message counts as sent if
- * exactly one of them belongs to no other attempt, and none may belong to an attempt of the same
- * hour whose provider id is unknown. Otherwise its state stays unknown.
+ * exactly one of them belongs to no other attempt, and if no attempt of the same hour could have
+ * sent it too: one with a lost answer and the same content, or one that sends to the recipient now.
+ * Otherwise the outcome stays unknown.
  */
 export interface SimilarMessages {
   /** `alike`: several attempts look the same to the carrier. */
@@ -219,9 +220,10 @@ export interface TransportSink {
    */
   receipt(subject: ReceiptSubject, receipt: Receipt): Promise<void>;
   /**
-   * Stores an inbound message for the account that has a sender at its recipient address. Without
-   * one, it is dropped with a warning, and also if only sandboxes have one, but several of them.
-   * With `account_id`, the sandbox of that account receives it. An empty one counts as none.
+   * Stores an inbound message for the account that has a live sender at its recipient address. If
+   * the transport carries no live messages, it is the only sandbox with a sender there. Without
+   * such an account, the message is dropped with a warning. With `account_id`, the sandbox of that
+   * account receives the message. An empty `account_id` counts as none.
    */
   inbound(message: InboundMessage, account_id?: string): Promise<void>;
 }
