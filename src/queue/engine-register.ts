@@ -70,12 +70,12 @@ export class EngineRegister {
   readonly #wake: WakeFlag;
   #lock: EngineLock | undefined;
   #loop: Promise<void> | undefined;
-  readonly #checks: FailureLog;
+  readonly #checkFailures: FailureLog;
   #stopping = false;
 
   constructor(options: EngineRegisterOptions) {
     this.#options = options;
-    this.#checks = new FailureLog({
+    this.#checkFailures = new FailureLog({
       ...options,
       failed: "crashed engines could not be found; retrying",
       again: "crashed engines can be found again",
@@ -125,9 +125,9 @@ export class EngineRegister {
       this.#wake.lower();
       try {
         await this.#check(locks);
-        this.#checks.worked();
+        this.#checkFailures.worked();
       } catch (error) {
-        this.#checks.failed(error);
+        this.#checkFailures.failed(error);
       }
       if (this.#stopping) return;
       await this.#wake.wait(pollMs);

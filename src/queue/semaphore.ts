@@ -12,7 +12,10 @@ export class Semaphore {
     this.#refuse = refuse;
   }
 
-  /** Runs `task` when there is capacity. @throws the error of `refuse`, and the errors of `task` */
+  /**
+   * Runs `task` when there is capacity.
+   * @throws the error of `refuse`, and the errors of `task`
+   */
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await this.#wait();

@@ -5,16 +5,16 @@ import type { Action, ActionContext, Json } from "../../ports/index.ts";
 const maxBytes = 16_384;
 
 /**
- * Calls the host application's function. @throws what the function throws, and TypeError if its
- * result is not JSON or is too large
+ * Calls the host application's function.
+ * @throws what the function throws, and TypeError if its result is not JSON or is too large
  */
 export async function callAction(
   action: Action,
   input: unknown,
   context: ActionContext,
 ): Promise<Json> {
-  const answered: unknown = await action.execute(input, context);
-  const text = answered === undefined ? "null" : JSON.stringify(answered);
+  const result: unknown = await action.execute(input, context);
+  const text = result === undefined ? "null" : JSON.stringify(result);
   if (text === undefined || Buffer.byteLength(text) > maxBytes) {
     throw new TypeError(`an action must return JSON of at most ${maxBytes} bytes`);
   }

@@ -172,7 +172,7 @@ const id = identifier.describe(
   "The id, which other steps refer to: a letter, then up to 63 letters, digits, `_` and `-`.",
 );
 
-const place = {
+const continuingFields = {
   id,
   next: identifier.optional().describe("The step that follows. Default: the next one in the list."),
 };
@@ -189,7 +189,7 @@ const values = wholeRecord(
 );
 
 const sendStepSchema = z.strictObject({
-  ...place,
+  ...continuingFields,
   type: z.literal("send").describe("Adds `text` to the reply."),
   text: name(1_600).describe(
     "A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}` are replaced by values.",
@@ -197,7 +197,7 @@ const sendStepSchema = z.strictObject({
 });
 
 const askStepSchema = z.strictObject({
-  ...place,
+  ...continuingFields,
   type: z
     .literal("ask")
     .describe(
@@ -226,7 +226,7 @@ const askStepInputSchema = z.strictObject({
 });
 
 const setStepSchema = z.strictObject({
-  ...place,
+  ...continuingFields,
   type: z.literal("set").describe("Sets slots to `values`."),
   values: values.describe(
     "Values by slot name, at most 50. Texts in them are templates. An invalid value empties a " +
@@ -235,7 +235,7 @@ const setStepSchema = z.strictObject({
 });
 
 const runActionStepSchema = z.strictObject({
-  ...place,
+  ...continuingFields,
   type: z
     .literal("run")
     .describe(
@@ -262,7 +262,7 @@ const branchCaseSchema = z.strictObject({
 });
 
 const branchStepSchema = z.strictObject({
-  ...place,
+  ...continuingFields,
   type: z
     .literal("branch")
     .describe("Continues at the `next` of the first case whose condition is true."),
@@ -277,7 +277,7 @@ const branchStepSchema = z.strictObject({
 });
 
 const instructStepSchema = z.strictObject({
-  ...place,
+  ...continuingFields,
   type: z
     .literal("instruct")
     .describe("Gives the model an instruction and adds its answer to the reply."),
@@ -285,7 +285,7 @@ const instructStepSchema = z.strictObject({
 });
 
 const callPlaybookStepSchema = z.strictObject({
-  ...place,
+  ...continuingFields,
   type: z
     .literal("call")
     .describe(

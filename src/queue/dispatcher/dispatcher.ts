@@ -56,8 +56,8 @@ export class Dispatcher {
   readonly #unsubscribe: () => void;
   readonly #removeStarter: () => void;
   readonly #loop: Promise<void>;
-  readonly #searches: FailureLog;
-  readonly #leases: FailureLog;
+  readonly #searchFailures: FailureLog;
+  readonly #leaseFailures: FailureLog;
   readonly #stop = new AbortController();
   /**
    * Aborts when `stop` is called. Also at the deadline of an engine's stop that still waits for
@@ -93,12 +93,12 @@ export class Dispatcher {
       stopping: this.#stopping,
       wake: () => this.#wake.raise(),
     });
-    this.#searches = new FailureLog({
+    this.#searchFailures = new FailureLog({
       ...options,
       failed: "jobs could not be read; retrying",
       again: "jobs can be read again",
     });
-    this.#leases = new FailureLog({
+    this.#leaseFailures = new FailureLog({
       ...options,
       failed: "due jobs could not be leased; retrying",
       again: "due jobs can be leased again",
@@ -170,10 +170,10 @@ export class Dispatcher {
         this.#isPolling = false;
         wait = await this.#search();
       }
-      this.#searches.worked();
+      this.#searchFailures.worked();
       return wait;
     } catch (error) {
-      this.#searches.failed(error);
+      this.#searchFailures.failed(error);
       for (const backlog of this.#backlogs.values()) backlog.due.noteFailure();
       return pauseMs;
     }
@@ -222,8 +222,8 @@ export class Dispatcher {
     const outcomes = new Set<Outcome>(
       leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")),
     );
-    if (first !== undefined) this.#leases.failed(first.reason, { jobs: failed.length });
-    else if (outcomes.has("started") || outcomes.has("taken")) this.#leases.worked();
+    if (first !== undefined) this.#leaseFailures.failed(first.reason, { jobs: failed.length });
+    else if (outcomes.has("started") || outcomes.has("taken")) this.#leaseFailures.worked();
     return outcomes;
   }
 

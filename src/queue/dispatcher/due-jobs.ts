@@ -83,14 +83,14 @@ export class DueJobs {
     // A shorter window has all due jobs.
     const isFull = rows.length === limit;
     const ring = isFull ? await this.#ring.read(search) : undefined;
-    const isOwn = ({ lane }: DueJob): boolean => waitForOthersMs(lane) === 0;
+    const runsHere = ({ lane }: DueJob): boolean => waitForOthersMs(lane) === 0;
     // Each part is shuffled alone, so that the lanes of the ring keep their turn.
     const spreadOut = (jobs: readonly DueJob[]): readonly DueJob[] =>
       spread > 1 ? shuffle(jobs, this.#random) : jobs;
     const all =
       ring === undefined
         ? spreadOut(due)
-        : distinct([...spreadOut(ring.found), ...armed.filter(isOwn), ...spreadOut(due)]);
+        : distinct([...spreadOut(ring.found), ...armed.filter(runsHere), ...spreadOut(due)]);
     const fitting = roundRobin(all, search);
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.

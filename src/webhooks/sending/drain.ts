@@ -67,7 +67,7 @@ export class WebhookDrain {
   #unrecorded: UnrecordedAttempt[] = [];
   /** Failed attempts that are not yet recorded. */
   #unrecordedFailures = 0;
-  #isWriting = false;
+  #isRecording = false;
   /**
    * Whether the transaction that records attempts may end the drain. No attempt begins before it
    * commits.
@@ -281,8 +281,8 @@ export class WebhookDrain {
 
   /** Records the attempts that have ended, one batch after the other. */
   async #recordEnded(): Promise<void> {
-    if (this.#isWriting) return;
-    this.#isWriting = true;
+    if (this.#isRecording) return;
+    this.#isRecording = true;
     while (this.#unrecorded.length > 0) {
       await this.#waitForBatch();
       const batch = this.#unrecorded;
@@ -298,7 +298,7 @@ export class WebhookDrain {
       if (failed > 0) this.#ahead.forget();
       this.#continue();
     }
-    this.#isWriting = false;
+    this.#isRecording = false;
   }
 
   /**
