@@ -1,22 +1,8 @@
-/**
- * Executes operations. A command claims its idempotency key, writes its data and stores its
- * response in one transaction, so it is never half done under a key. If two requests with one key
- * race, one commits. The other runs again, finds the stored response and returns it.
- */
+import { claimKey, type KeyClaim, runUnderKey, storeWholeResponse } from "./claim-key.ts";
 import { noVerdicts } from "./host-policies.ts";
-import {
-  isRemembered,
-  AnsweredMeanwhile,
-  keyReused,
-  refuseIfAnswered,
-  replay,
-  type CommandResult,
-  storedProblem,
-  storedResponse,
-} from "./stored-responses.ts";
+import { AnsweredMeanwhile } from "./stored-responses.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { idempotency, idempotencyByKey, type IdempotencyRow } from "./rows.ts";
-import { maxScheduleAhead, TidingsError, hourMs } from "../../kernel/index.ts";
+import { maxScheduleAhead, TidingsError } from "../../kernel/index.ts";
 import type {
   Call,
   Command,
@@ -43,14 +29,7 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
   readonly stopDeadline: AbortSignal;
 }
 
-/** The idempotency key that a command claims. */
-interface ClaimedKey {
-  readonly key: string;
-  readonly fingerprint: string;
-  /** The error of the command's check, if the input is invalid. */
-  readonly refusal: TidingsError | undefined;
-}
-
+/** Runs operations of every kind, each in the transactions and with the context that it needs. */
 export class Executor {
   readonly #runtime: ExecutorRuntime;
   readonly #recentSignals: RecentSignals;
@@ -84,10 +63,9 @@ export class Executor {
         replayed: false,
       };
     }
-    const fingerprint = fingerprintOf(services.secret, command.name, input);
-    const claim = { key, fingerprint, refusal };
+    const claim = { ...this.#claimOf(command, input, key), refusal };
     const result = await this.#commit(command, input, context, (tx, call) =>
-      this.#runOnce(tx, command, input, call, claim),
+      runUnderKey(tx, command, input, call, claim),
     );
     if (!result.ok) throw result.error;
     return result.outcome;
@@ -132,7 +110,9 @@ export class Executor {
     const busyContext: Context = { ...context, busy_until };
     const call = this.#callOf(busyContext);
     const { idempotency_key: key } = context;
-    const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
+    const claim = key === null ? undefined : this.#claimOf(procedure, input, key);
+    const before =
+      claim && (await store.commit(context.scope, (tx) => claimKey(tx, procedure, call, claim)));
     if (before !== undefined && before.response !== null) {
       return replayOf(before.status, before.response);
     }
@@ -142,7 +122,9 @@ export class Executor {
     try {
       const value = await procedure.run(steps, input, call);
       const body = JSON.stringify(value ?? null);
-      if (storesResponse) await this.#storeResponse(context, key, body);
+      if (storesResponse) {
+        await store.commit(context.scope, (tx) => storeWholeResponse(tx, key, body));
+      }
       // A response that is assembled from steps is a replay if each step is one.
       const replayed = before !== undefined && !storesResponse && steps.areReplays;
       return { status: procedure.status, value, body, replayed };
@@ -220,118 +202,19 @@ export class Executor {
     if (signal !== undefined) signals.publish(scope, signal);
   }
 
-  /** Runs a command under its idempotency key, or replays the response that is stored for it. */
-  async #runOnce<Input, Output>(
-    tx: Tx,
-    command: Command<Input, Output>,
-    input: Input,
-    call: Call,
-    { key, fingerprint, refusal }: ClaimedKey,
-  ): Promise<CommandResult<Output>> {
-    const before = await tx.get(idempotencyByKey, [key]);
-    if (before !== undefined) {
-      if (await isRemembered(tx, before, call.services)) return replay(before, fingerprint);
-      tx.remove(idempotency, before);
-    }
-    if (refusal !== undefined) throw refusal;
-
-    const result = await runCommand(tx, command, input, call);
-    if (!result.ok) await command.touch?.(tx, input);
-    const stored = result.ok
-      ? storedResponse(command, result.outcome, input, call)
-      : storedProblem(command, result.error, input, call);
-    tx.insert(idempotency, {
-      key,
-      fingerprint,
-      ...stored,
-      survives_reset: command.survivesReset ?? null,
-      expires_at: this.#expiry(tx.now, call),
-    });
-    return result;
-  }
-
-  /**
-   * Claims the key. Returns the row of an earlier identical request, or undefined if the key is
-   * new.
-   */
-  async #claim<Input>(
-    procedure: Procedure<Input, unknown>,
-    input: Input,
-    call: Call,
-    key: string,
-  ): Promise<IdempotencyRow | undefined> {
-    const { scope } = call;
-    const fingerprint = fingerprintOf(call.services.secret, procedure.name, input);
-    return this.#runtime.store.commit(scope, async (tx) => {
-      const before = await tx.get(idempotencyByKey, [key]);
-      if (before !== undefined && before.expires_at > tx.now) {
-        if (before.fingerprint !== fingerprint) throw keyReused();
-        return before;
-      }
-      if (before !== undefined) tx.remove(idempotency, before);
-      tx.insert(idempotency, {
-        key,
-        fingerprint,
-        status: procedure.status,
-        response: null,
-        subject_id: null,
-        also_shows: null,
-        survives_reset: procedure.survivesReset ?? null,
-        expires_at: this.#expiry(tx.now, call),
-      });
-      return undefined;
-    });
-  }
-
-  async #storeResponse({ scope }: Context, key: string, response: string): Promise<void> {
-    await this.#runtime.store.commit(scope, async (tx) => {
-      await refuseIfAnswered(tx, key);
-      const claimed = await tx.get(idempotencyByKey, [key]);
-      if (claimed !== undefined) tx.update(idempotency, claimed, { response });
-    });
+  /** The claim of an operation for its idempotency key. */
+  #claimOf<Input>({ name }: { readonly name: string }, input: Input, key: string): KeyClaim {
+    const { services, idempotencyHours } = this.#runtime;
+    return { key, fingerprint: fingerprintOf(services.secret, name, input), idempotencyHours };
   }
 
   /** The call of an operation in which no policy of the host application is evaluated. */
   #callOf(context: Omit<Context, "tx">): Call {
     return { ...context, services: this.#runtime.services, hostVerdicts: noVerdicts };
   }
-
-  #expiry(now: number, { busy_until = 0 }: Call): number {
-    return Math.max(now, busy_until) + this.#runtime.idempotencyHours * hourMs;
-  }
 }
 
 /** `body` was stored for an equal request, so it is of the same type. */
 function replayOf<Output>(status: number, body: string): Outcome<Output> {
   return { status, value: JSON.parse(body) as Output, body, replayed: true };
-}
-
-/**
- * Runs the command. An error that would recur is a result too: the writes are rolled back and the
- * error is stored. An error that depends on the caller is not stored, since another API key of the
- * account may repeat the request.
- */
-async function runCommand<Input, Output>(
-  tx: Tx,
-  command: Command<Input, Output>,
-  input: Input,
-  call: Call,
-): Promise<CommandResult<Output>> {
-  try {
-    const value = await tx.attempt((attempt) => command.run(attempt, input, call));
-    const outcome = {
-      status: command.status,
-      value,
-      body: JSON.stringify(value ?? null),
-      replayed: false,
-    };
-    return { ok: true, outcome };
-  } catch (error) {
-    if (error instanceof TidingsError && isStoredError(error)) return { ok: false, error };
-    throw error;
-  }
-}
-
-function isStoredError({ retryable, status }: TidingsError): boolean {
-  return !retryable && status < 500 && status !== 401 && status !== 403;
 }
