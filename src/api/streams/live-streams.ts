@@ -142,13 +142,13 @@ export class LiveStreams {
     full: () => void,
   ): Promise<LiveSubscription> {
     const subscription = await this.#events.subscribe(scope, filter, { wake, full });
-    return { ...subscription, leave: until(over, subscription.leave) };
+    return { ...subscription, leave: leaveOnAbort(over, subscription.leave) };
   }
 
   /** Subscribes a stream to the signals of its scope. */
   listen({ scope, over }: Opening, filter: SignalFilter, wake: () => void): SignalSubscription {
     const subscription = this.signals.subscribe(scope, filter, wake);
-    return { ...subscription, leave: until(over, subscription.leave) };
+    return { ...subscription, leave: leaveOnAbort(over, subscription.leave) };
   }
 
   /** Wakes a stream when a contact's conversations have changed. */
@@ -157,7 +157,10 @@ export class LiveStreams {
     contact_id: ContactId,
     wake: () => void,
   ): Promise<() => void> {
-    return until(over, await this.#conversations.join(contactName({ ...scope, contact_id }), wake));
+    return leaveOnAbort(
+      over,
+      await this.#conversations.join(contactName({ ...scope, contact_id }), wake),
+    );
   }
 
   onWrites(writes: readonly Write[]): void {
@@ -257,7 +260,7 @@ export class LiveStreams {
 }
 
 /** Calls `leave` when `over` aborts: a stream that is not read any more would not leave itself. */
-function until(over: AbortSignal, leave: () => void): () => void {
+function leaveOnAbort(over: AbortSignal, leave: () => void): () => void {
   if (over.aborted) leave();
   else over.addEventListener("abort", leave, { once: true });
   return () => {

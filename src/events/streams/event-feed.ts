@@ -17,19 +17,19 @@ interface EventFeedOptions {
 const maxWaiting = 1_000;
 /** Rows per read. */
 const pageSize = 100;
-/** Events that one step hands to subscriptions, before the event loop runs other work. */
-const maxHandedOver = 10_000;
-/** The time between two reads of a channel if nothing wakes it, in milliseconds. */
+/** Events that one step passes on to subscriptions, before the event loop runs other work. */
+const maxPassedOn = 10_000;
+/** The time between two reads of a scope's events if nothing wakes the reader, in milliseconds. */
 const pollMs = 60_000;
 
 /**
- * Hands new events to the streams of this process. One reader serves all streams of an account and
- * mode, and an event causes work only for the streams that it matches.
+ * Passes new events on to the streams of this process. One reader serves all streams of an account
+ * and mode, and an event causes work only for the streams that it matches.
  */
 export class EventFeed {
   readonly #options: EventFeedOptions;
   readonly #watcher: LogWatcher<EventRow>;
-  readonly #channels = new Map<string, Channel>();
+  readonly #feeds = new Map<string, ScopeFeed>();
   #isClosed = false;
 
   constructor(options: EventFeedOptions) {
@@ -37,7 +37,7 @@ export class EventFeed {
     this.#watcher = new LogWatcher<EventRow>({
       ...options,
       byPosition: eventsByPosition,
-      keyOf: channelKey,
+      keyOf: scopeKey,
     });
   }
 
@@ -50,17 +50,17 @@ export class EventFeed {
     filter: StreamFilter,
     { wake, full }: { readonly wake: () => void; readonly full: () => void },
   ): Promise<LiveSubscription> {
-    const key = channelKey(scope);
-    let channel = this.#channels.get(key);
-    if (channel === undefined) {
+    const key = scopeKey(scope);
+    let feed = this.#feeds.get(key);
+    if (feed === undefined) {
       const join = (wakeReader: () => void): Promise<() => void> =>
         this.#watcher.join(key, wakeReader);
-      channel = new Channel(this.#options, scope, join, () => this.#channels.delete(key));
-      this.#channels.set(key, channel);
+      feed = new ScopeFeed(this.#options, scope, join, () => this.#feeds.delete(key));
+      this.#feeds.set(key, feed);
       // A stream may subscribe while the engine stops.
-      if (this.#isClosed) channel.close();
+      if (this.#isClosed) feed.close();
     }
-    return channel.subscribe({ filter, wake, full, waiting: [] });
+    return feed.subscribe({ filter, wake, full, waiting: [] });
   }
 
   /** Wakes the readers of events that this process committed. */
@@ -77,11 +77,11 @@ export class EventFeed {
   close(): void {
     this.#isClosed = true;
     this.#watcher.close();
-    for (const channel of this.#channels.values()) channel.close();
+    for (const feed of this.#feeds.values()) feed.close();
   }
 }
 
-function channelKey({ account_id, mode }: Scope): string {
+function scopeKey({ account_id, mode }: Scope): string {
   return `${account_id} ${mode}`;
 }
 
@@ -93,8 +93,8 @@ interface Subscriber {
   waiting: LiveItem[] | undefined;
 }
 
-/** The reader of one account and mode, and its subscribers. */
-class Channel {
+/** The reader of the events of one account and mode, and its subscribers. */
+class ScopeFeed {
   readonly #reads: Reads;
   readonly #follower: Follower;
   /** Subscribes the reader to commits. */
@@ -103,7 +103,7 @@ class Channel {
   /** Subscribers by each type and conversation that they want. */
   readonly #subscribers = new Map<string, Set<Subscriber>>();
   #users = 0;
-  /** The events up to this position were handed over. */
+  /** The events up to this position were passed on. */
   #position = 0;
   #opened: Promise<() => void> | undefined;
 
@@ -192,17 +192,17 @@ class Channel {
       after: [this.#position],
       limit: pageSize,
     });
-    let handedOver = 0;
+    let passedOn = 0;
     for (const row of rows) {
-      handedOver += this.#handOver(row);
+      passedOn += this.#passOn(row);
       this.#position = row.position;
-      if (handedOver >= maxHandedOver) return "more";
+      if (passedOn >= maxPassedOn) return "more";
     }
     return rows.length === pageSize ? "more" : "wait";
   }
 
-  /** Hands an event to the subscribers that want it. Returns their number. */
-  #handOver(row: EventRow): number {
+  /** Passes an event on to the subscribers that want it. Returns their number. */
+  #passOn(row: EventRow): number {
     const { position, id, type, conversation_id } = row;
     // Each subscriber is registered under at most one of these topics.
     const topics = new Set([

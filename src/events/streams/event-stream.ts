@@ -128,8 +128,8 @@ async function positionOf(reads: Reads, { id, position }: EventRow): Promise<num
 
 /**
  * Returns the events of a stream in order. It reads the log itself until it has caught up. From
- * then on it takes the events that the process hands to all its streams. A stream that is too slow
- * for that reads the log again, so memory is bounded.
+ * then on it takes the events that the process passes on to all its streams. A stream that is too
+ * slow for that reads the log again, so memory is bounded.
  */
 class EventReader {
   readonly #sources: Pick<StreamSources, "reads" | "subscribe">;

@@ -68,7 +68,7 @@ export class LiveSignals implements Signals {
   }
 
   publish(scope: Scope, signal: TypingSignal): void {
-    this.#handOver(scope, signal);
+    this.#passOn(scope, signal);
     this.#line?.send(JSON.stringify([scope.account_id, scope.mode, signal]));
   }
 
@@ -101,10 +101,10 @@ export class LiveSignals implements Signals {
     const { data } = messageSchema.safeParse(parsed(text));
     if (data === undefined) return;
     const [account_id, mode, signal] = data;
-    this.#handOver({ account_id, mode }, signal);
+    this.#passOn({ account_id, mode }, signal);
   }
 
-  #handOver(scope: Scope, signal: TypingSignal): void {
+  #passOn(scope: Scope, signal: TypingSignal): void {
     const { conversation_id, contact_id, author } = signal;
     const topics = [
       topicOf(scope, {}),
