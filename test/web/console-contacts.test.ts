@@ -1,4 +1,7 @@
-/** How the console names contacts, and that it hides those that were erased. */
+/**
+ * How the console names contacts, that it hides those that were erased, and that it follows their
+ * opt-outs.
+ */
 import type { APIResponse, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
@@ -157,4 +160,26 @@ test("a run of an erased contact leaves the console of a person who may not read
 
   await row(runs, "API").waitFor({ state: "detached" });
   await one.getByText("The contact of this run was erased").waitFor();
+});
+
+test("the list of contacts who have opted out follows opt-outs and opt-ins", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  const ann = page.getByRole("link", { name: "Ann Keller" });
+  const { id } = await shop.contacts.create({ phone: number, name: "Ann Keller" });
+  await page.goto(`${url}#/access/consent`);
+  await page.getByText("Nobody").waitFor();
+  await shop.sandbox.inbound({ from: number, body: "STOP" });
+  await ann.getByText("Opted out").waitFor();
+
+  await page.getByRole("searchbox").fill("Keller");
+  await page.getByRole("heading", { name: "Found" }).waitFor();
+  await ann.getByText("Opted out").waitFor();
+  await shop.contacts.setConsent(id, "text", { status: "opted_in", detail: "By phone" });
+  await ann.getByText("Opted out").waitFor({ state: "detached" });
+
+  await page.getByRole("searchbox").fill("");
+  await page.getByText("Nobody").waitFor();
+  expect(faults).toEqual([]);
 });

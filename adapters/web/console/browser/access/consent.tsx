@@ -28,6 +28,7 @@ import { t } from "../texts.ts";
 
 /** The search begins when the person has typed nothing for this time. */
 const typingPauseMs = 250;
+const refreshDelayMs = 200;
 
 /** Finds a contact, and shows what each of its addresses allows, with the evidence. */
 export function ConsentTab(): JSX.Element {
@@ -54,13 +55,18 @@ export function ConsentTab(): JSX.Element {
       found.stop();
     };
   }, [found]);
+  const refresh = useCoalesced(() => found.reload(), refreshDelayMs);
+  const isListed = (contactId: string): boolean =>
+    found.state.peek().data?.some(({ id }) => id === contactId) === true;
   useLive({
     onEvent: ({ type, data }) => {
-      if (type !== "contact.erased") return;
-      if (found.state.peek().data?.some(({ id }) => id === data.contact_id) === true) {
-        void found.reload();
+      if (type === "contact.erased") {
+        if (isListed(data.contact_id)) void found.reload();
+        if (placeNow().path[2] === data.contact_id) go(linkTo(["access", "consent"]), true);
+      } else if (type === "contact.opted_out" || type === "contact.opted_in") {
+        // Without a search, the list has those who have opted out.
+        if (search.trim() === "" || isListed(data.contact.id)) refresh();
       }
-      if (placeNow().path[2] === data.contact_id) go(linkTo(["access", "consent"]), true);
     },
     onGap: () => void found.reload(),
   });
@@ -107,16 +113,19 @@ export function ConsentTab(): JSX.Element {
           </EmptyState>
         </Card>
       ) : (
-        <ConsentsOf key={openId} id={openId} />
+        <ConsentsOf key={openId} id={openId} onChanged={refresh} />
       )}
     </div>
   );
 }
 
-const refreshDelayMs = 200;
+interface ConsentsOfProps {
+  readonly id: string;
+  readonly onChanged: () => void;
+}
 
 /** The consents of one contact. */
-function ConsentsOf({ id }: { readonly id: string }): JSX.Element {
+function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
   const path = `v1/contacts/${encodeURIComponent(id)}/consents`;
   const resource = useMemo(
     () => new Resource<Consents>((signal) => api.get(path, {}, { signal })),
@@ -150,7 +159,10 @@ function ConsentsOf({ id }: { readonly id: string }): JSX.Element {
           consent={changing}
           path={path}
           onClose={() => setChanging(undefined)}
-          onDone={() => void resource.reload()}
+          onDone={() => {
+            void resource.reload();
+            onChanged();
+          }}
         />
       )}
     </Card>
