@@ -180,8 +180,9 @@ const agentRoutes: readonly ApiRoute[] = [
     operation: handBackConversation,
     summary: "Hand a conversation back to its agent",
     description:
-      "Returns the conversation from people to its agent, and opens it if it is snoozed. If it " +
-      "has no agent, it then has no handler, and stays snoozed if it is.",
+      "Returns the conversation to its agent, and opens it if it is snoozed, even if the agent " +
+      "already has it. If it has no agent, it then has no handler and no assignee, and stays " +
+      "snoozed if it is.",
   },
 ];
 

@@ -156,13 +156,10 @@ export function apply(
       return "done";
     case "handBack":
       if (each.status === "closed") return "conflict";
-      if (each.handler === "human" || each.handler === "queue") {
-        each.handler = each.hasAgent ? "ai" : "none";
-        if (each.hasAgent) {
-          each.assignee = theAgent;
-          giveToAgent(each);
-        }
-      }
+      if (each.handler === "none") return "done";
+      each.handler = each.hasAgent ? "ai" : "none";
+      each.assignee = each.hasAgent ? theAgent : null;
+      if (each.hasAgent) giveToAgent(each);
       return "done";
   }
 }

@@ -84,7 +84,10 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
   },
 };
 
-/** Hands a conversation from people back to its agent. Without an agent, it has no handler then. */
+/**
+ * Hands a conversation back to its agent, which takes it now: a snooze ends, even if the agent has
+ * the conversation already. Without an agent, people give the conversation up, and nobody has it.
+ */
 export const handBackConversation: Command<ById, Conversation> = {
   kind: "command",
   name: "conversations.handBack",
@@ -96,13 +99,13 @@ export const handBackConversation: Command<ById, Conversation> = {
     const agent = await agentOf(tx, conversation);
     const assignee = agent === undefined ? null : ({ type: "agent", id: agent.id } as const);
     const handler = handlerOnHandBack(conversation.handler, assignee);
-    if (handler === conversation.handler) return showConversation(tx, conversation);
     const { drawId } = services;
-    const changed =
-      agent === undefined
-        ? await changeConversation(tx, drawId, conversation, { handler })
-        : await assignToAgent(tx, drawId, conversation, agent);
-    return showConversation(tx, changed);
+    if (handler === "ai" && agent !== undefined) {
+      return showConversation(tx, await assignToAgent(tx, drawId, conversation, agent));
+    }
+    if (handler === conversation.handler) return showConversation(tx, conversation);
+    const nobody = { handler, assignee_type: null, assignee_id: null };
+    return showConversation(tx, await changeConversation(tx, drawId, conversation, nobody));
   },
 };
 

@@ -103,8 +103,8 @@ export interface Conversations {
     options?: CommandOptions,
   ): Promise<Conversation>;
   /**
-   * Returns the conversation from people to its agent, and opens it if it is snoozed. If it has no
-   * agent, it then has no handler, and stays snoozed if it is.
+   * Returns the conversation to its agent, and opens it if it is snoozed, even if the agent already
+   * has it. If it has no agent, it then has no handler and no assignee, and stays snoozed if it is.
    * @throws TidingsError `conflict` when the conversation is closed
    */
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;

@@ -254,6 +254,15 @@ describe("a snoozed conversation", () => {
     });
   });
 
+  test("opens when people hand it back to the agent that has it already", async () => {
+    const { engine, ask, conversation } = await agency(memory());
+    await ask("Hello");
+    const { id } = await conversation();
+    await engine.conversations.update(id, snoozed);
+    const open = { status: "open", handler: "ai", snoozed_until: null };
+    expect(await engine.conversations.handBack(id)).toMatchObject(open);
+  });
+
   test("opens when a trigger gives it to an agent", async () => {
     const { engine, agent, ask, conversation, pass } = await agency(memory(), {
       playbooks: [survey],

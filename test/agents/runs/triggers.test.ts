@@ -451,6 +451,9 @@ describe("a conversation that is assigned to an agent", () => {
 
     await assign(id, { type: "human", id: "anna" });
     await engine.agents.remove(agent.id);
-    expect(await handBack(id), "its agent is gone").toMatchObject({ handler: "none" });
+    expect(await handBack(id), "its agent is gone").toMatchObject({
+      handler: "none",
+      assignee: null,
+    });
   });
 });
