@@ -54,7 +54,7 @@ function lanesOf({ account_id, mode }: Scope, transports: readonly string[]): re
   return [
     ...ofTransports,
     { kind: "score", transport: null, lane: { kind: "score", ...own, remote: analyzerName } },
-    { kind: "turn", transport: null, lane: { kind: "turn", ...own } },
+    { kind: "turn", transport: null, lane: { kind: "turn", ...own, class: "single" } },
   ];
 }
 

@@ -12,7 +12,7 @@ test("a conversation has one job for its turns, in the account's lane, and one f
     kind: "turn",
     key,
     ...scope,
-    lane: { kind: "turn", slow: false, ...scope },
+    lane: { kind: "turn", slow: false, ...scope, class: "single" },
     due_at: now,
   });
   expect(queueTimeoutJob(conversation, now)).toEqual({

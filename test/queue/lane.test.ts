@@ -34,7 +34,7 @@ const lanes: fc.Arbitrary<Lane> = fc.oneof(
   fc.record({ kind: kind("consume"), slow, consumer: name }),
   fc.record({ kind: kind("release"), slow, class: sendClass }),
   fc.record({ kind: kind("deliver"), slow, webhook_id: id<WebhookId>("wh") }),
-  fc.record({ kind: kind("turn"), slow, ...scope }),
+  fc.record({ kind: kind("turn"), slow, ...scope, class: sendClass }),
   fc.record({
     kind: kind("throttle", "early-receipt", "recover", "discard", "wake", "reap"),
     slow,

@@ -21,15 +21,24 @@ const lanes: readonly Lane[] = [
       })),
     ),
   ),
-  ...accounts.map((account_id) => ({
-    kind: "turn" as const,
-    slow: false,
-    account_id,
-    mode: "live" as const,
-  })),
+  ...accounts.flatMap((account_id) =>
+    (["single", "batch"] as const).map((sendClass) => ({
+      kind: "turn" as const,
+      slow: false,
+      account_id,
+      mode: "live" as const,
+      class: sendClass,
+    })),
+  ),
   ...["billing", "search"].map((consumer) => ({ kind: "consume" as const, slow: false, consumer })),
   { kind: "reap", slow: false },
 ];
+
+/** How many jobs of a lane's group may run. */
+function maxInGroup({ kind, slow }: Lane, laneConcurrency: number): number {
+  if (kind === "turn") return 64;
+  return slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
+}
 
 const limits = fc.record({
   concurrency: fc.integer({ min: 1, max: 40 }),
@@ -88,13 +97,14 @@ describe("the slots of jobs", () => {
       fc.property(limits, history, (options, steps) => {
         // The lane's limit is what counts here.
         const slots = new Slots({ ...options, concurrency: 1_000 });
-        const sends = steps.filter(({ lane }) => lane.kind === "send" && !lane.slow);
-        const eighth = Math.ceil(options.laneConcurrency / 8);
-        play(slots, sends, {
+        const classed = steps.filter(({ lane }) => "class" in lane && !lane.slow);
+        play(slots, classed, {
           start(lane, running) {
+            const all = maxInGroup(lane, options.laneConcurrency);
+            const eighth = Math.ceil(all / 8);
             const inGroup = running.filter((each) => groupOf(each) === groupOf(lane));
             const lower = inGroup.filter((each) => isLower(classOf(each))).length;
-            const free = options.laneConcurrency - inGroup.length;
+            const free = all - inGroup.length;
             if (isLower(classOf(lane))) {
               expect(free >= eighth || lower <= eighth, `${lower} run, ${free} are free.`).toBe(
                 true,
@@ -150,8 +160,7 @@ describe("the slot of a job", () => {
             const others = jobs.filter(
               ({ freedIn }) => freedIn && groupOf(freedIn) === groupOf(held),
             );
-            const { laneConcurrency: all } = options;
-            if (others.length < (held.slow ? Math.max(1, Math.floor(all / 4)) : all)) {
+            if (others.length < maxInGroup(held, options.laneConcurrency)) {
               model.release(held);
               Object.assign(job, { lane: undefined, freedIn: held });
             }

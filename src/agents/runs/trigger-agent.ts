@@ -10,7 +10,7 @@ import { agentToChange, findDefinition } from "../find-agent.ts";
 import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "../rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./input-types.ts";
 import { runResource } from "./show.ts";
-import { turnJob } from "../job-orders.ts";
+import { triggeredTurnJob } from "../job-orders.ts";
 import type { Run, RunRequest } from "./types.ts";
 import { ownAccount } from "../../accounts/index.ts";
 import { contactById, contacts, findRecipient, findSurvivor } from "../../contacts/index.ts";
@@ -86,7 +86,7 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
       trigger: "api",
       request,
     });
-    await arm(tx, turnJob(conversation, tx.now));
+    await arm(tx, triggeredTurnJob(conversation, tx.now));
     return runResource(run);
   },
 };

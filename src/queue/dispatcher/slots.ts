@@ -69,8 +69,7 @@ export class Slots {
   freeInLane(lane: Lane): number {
     const pool = poolOf(lane);
     const inPool = this.freeInPool(pool);
-    if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#runningInGroup(lane));
-    if (pool !== "work") return inPool;
+    if (pool !== "work" && pool !== "turns") return inPool;
     const { consumerConcurrency } = this.#options;
     const inGroup = isLower(classOf(lane))
       ? this.#freeForLowerClasses(lane)
@@ -131,7 +130,8 @@ export class Slots {
     return Math.min(free, Math.max(free - eighth, eighth - lower));
   }
 
-  #maxInGroup({ slow }: Lane): number {
+  #maxInGroup({ kind, slow }: Lane): number {
+    if (kind === "turn") return maxTurns.lane;
     const { laneConcurrency } = this.#options;
     return slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
   }

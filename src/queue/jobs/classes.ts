@@ -1,8 +1,9 @@
-/** The classes of messages: which of an account's messages are sent first. */
+/** The classes of work: which of an account's messages, and of its agents' turns, come first. */
 
 /**
  * The classes, best first: transactional messages, the transactional items of a batch, marketing
- * messages, the marketing items of a batch.
+ * messages, the marketing items of a batch. A turn that answers a contact has the best class, and
+ * one that a program has triggered has that of a batch.
  */
 export const sendClasses = ["single", "batch", "marketing", "marketing_batch"] as const;
 export type SendClass = (typeof sendClasses)[number];

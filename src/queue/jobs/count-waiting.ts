@@ -60,7 +60,10 @@ interface LaneRange {
 /** The lanes of all classes, and the lanes beside them that wait for a throttle. */
 function rangesOf(lane: Lane): readonly LaneRange[] {
   const pool = poolOf(lane);
-  if (lane.kind !== "send") return [{ prefix: [pool, encodeLane(lane)] }];
+  if (!("class" in lane)) return [{ prefix: [pool, encodeLane(lane)] }];
+  if (lane.kind !== "send") {
+    return sendClasses.map((each) => ({ prefix: [pool, encodeLane({ ...lane, class: each })] }));
+  }
   const usual = sendClasses.map((each) => encodeLane({ ...lane, waiting_for: null, class: each }));
   const [common = ""] = usual.map((name) => name.slice(0, name.lastIndexOf("//")));
   // The usual lanes are named "<common>//<class>", the others "<common>/<address>/<class>". The

@@ -34,7 +34,7 @@ interface JobFields {
   readonly remote: string;
   /** The sender's address whose throttle the jobs wait for; null when they wait for none. */
   readonly waiting_for: string | null;
-  /** The best class among a conversation's queued messages. */
+  /** The best class of what the job works on, such as a conversation's queued messages. */
   readonly class: SendClass;
 }
 
@@ -77,7 +77,7 @@ export const jobKinds = {
   /** Scores a contact's messages. */
   score: { of: "account", key: ["contact_id"], lane: ["remote", "account_id", "mode"] },
   /** Runs an agent's turn in a conversation. */
-  turn: { of: "account", key: ["conversation_id"], lane: ["account_id", "mode"] },
+  turn: { of: "account", key: ["conversation_id"], lane: ["account_id", "mode", "class"] },
   /** Acts if no person takes a conversation from the queue in time. */
   "queue-timeout": { of: "account", key: ["conversation_id"], lane: [] },
   /** Opens a snoozed conversation when the snooze ends. */
