@@ -57,6 +57,18 @@ const acts = {
       account.conversations.assign(conversation_id, { type: "human", id: "eve" }),
     silences: true,
   },
+  "the conversation is assigned to nobody": {
+    do: ({ account, conversation_id }) => account.conversations.assign(conversation_id, null),
+    silences: true,
+  },
+  "the conversation is assigned to another agent and back": {
+    async do({ account, conversation_id, agent_id }) {
+      const { id } = await account.agents.create({ name: "Bea", channels: ["sms"] });
+      await account.conversations.assign(conversation_id, { type: "agent", id });
+      await account.conversations.assign(conversation_id, { type: "agent", id: agent_id });
+    },
+    silences: false,
+  },
   "a person answers and hands back": {
     async do({ account, conversation_id }) {
       await account.conversations.reply(conversation_id, { body: "This is Eve." });
@@ -75,6 +87,32 @@ const acts = {
     do: ({ account, conversation_id }) =>
       account.conversations.update(conversation_id, { status: "closed" }),
     silences: true,
+  },
+  "the conversation is closed and opened again": {
+    async do({ account, conversation_id }) {
+      await account.conversations.update(conversation_id, { status: "closed" });
+      await account.conversations.update(conversation_id, { status: "open" });
+    },
+    silences: false,
+  },
+  "an action is triggered": {
+    do: ({ account, conversation_id, agent_id }) =>
+      account.agents.trigger(agent_id, { conversation_id, action: "book", input: { what: word } }),
+    silences: false,
+  },
+  "a playbook is triggered": {
+    async do({ account, conversation_id, agent_id }) {
+      const steps = [
+        { id: "book", type: "run", action: "book", args: { what: "a {{size}} one" } },
+        { id: "ask", type: "ask", slot: "size" },
+        { id: "done", type: "send", text: "It is booked." },
+      ] as const;
+      const slots = [{ name: "size", type: "text", required: true, prompt: "Size?" }] as const;
+      const book = { name: "Book", enabled: true, slots: [...slots], steps: [...steps] };
+      const { id: playbook_id } = await account.playbooks.create(book);
+      await account.agents.trigger(agent_id, { conversation_id, playbook_id });
+    },
+    silences: false,
   },
   "the agent is disabled": {
     do: ({ account, agent_id }) => account.agents.update(agent_id, { enabled: false }),

@@ -95,15 +95,20 @@ export async function checkInvariants(
   for (const { id, sequence, conversation_id } of wanted) {
     const thread = threads.find((each) => each.id === conversation_id);
     const isWithPeople =
-      thread?.status === "closed" || thread?.handler === "queue" || thread?.handler === "human";
+      thread?.status === "closed" ||
+      thread?.handler === "queue" ||
+      thread?.handler === "human" ||
+      thread?.waiting_for === "reply";
     const isAnswered = written.some(
       (each) =>
         each.conversation_id === conversation_id &&
         each.author_type === "human" &&
         each.sequence > sequence,
     );
+    // A run whose reply asked for patience was canceled before the approval.
     const isTried = ran.some(
-      ({ status, message_ids }) => status === "failed" && message_ids.includes(id),
+      ({ status, message_ids, sent_message_ids }) =>
+        (status === "failed" || sent_message_ids.length > 0) && message_ids.includes(id),
     );
     const wantsNone = written.some(
       (each) => each.conversation_id === conversation_id && each.keyword === "opt_out",
