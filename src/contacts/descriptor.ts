@@ -77,8 +77,8 @@ const contactSearchRoutes: readonly ApiRoute[] = [
       "of phone numbers. Every word of `q` must match a word of the contact or the start of one. " +
       "Case and accents are ignored. Results are ordered by the number of whole words that " +
       "match, then by where they match (name, address, attributes), then newest first. The " +
-      "response is one page without a cursor; add words to narrow the search. When thousands of " +
-      "contacts match a word, a sample of them is ranked.",
+      "response is one page without a cursor; add words or filters to narrow the search. When " +
+      "thousands of contacts match a word, a sample of them is ranked and filtered.",
     response: contactPageSchema,
   },
   {

@@ -173,10 +173,8 @@ export const updateContactSchema = (limits: Limits) =>
       description: "Changes to a contact. An absent field keeps its value.",
     });
 
-/** Filters of a list of contacts. A contact is listed if it passes all of them. */
-export interface ListContacts extends PageQuery {
-  /** Only the contact that has this phone number (E.164). */
-  readonly phone?: string | undefined;
+/** What a listed or found contact must be. */
+export interface ContactFilters {
   /** Only contacts with this label. */
   readonly label?: string | undefined;
   /** Only contacts that have opted out of text messages, or only those that have not. */
@@ -187,19 +185,29 @@ export interface ListContacts extends PageQuery {
   readonly created_before?: string | undefined;
 }
 
-export const listContactsSchema = z.strictObject({
-  ...pageFields,
-  phone: phone.optional().describe("Only the contact that has this phone number (E.164)."),
+const contactFilterFields = {
   label: reference.optional().describe("Only contacts with this label."),
   opted_out: queryBoolean
     .optional()
     .describe("Only contacts that have opted out of text messages, or only those that have not."),
   created_after: instant.optional().describe("Only contacts created after this time, exclusive."),
   created_before: instant.optional().describe("Only contacts created before this time, exclusive."),
+};
+
+/** Filters of a list of contacts. A contact is listed if it passes all of them. */
+export interface ListContacts extends ContactFilters, PageQuery {
+  /** Only the contact that has this phone number (E.164). */
+  readonly phone?: string | undefined;
+}
+
+export const listContactsSchema = z.strictObject({
+  ...pageFields,
+  phone: phone.optional().describe("Only the contact that has this phone number (E.164)."),
+  ...contactFilterFields,
 });
 
-/** A search of contacts. */
-export interface SearchContacts {
+/** A search of contacts, in all of them or in those that pass the filters. */
+export interface SearchContacts extends ContactFilters {
   /**
    * Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which the
    * first 8 words count.
@@ -219,6 +227,7 @@ export const searchContactsSchema = z.strictObject({
   limit: queryInteger(1, 100)
     .optional()
     .describe(`The maximum number of contacts, up to 100. By default ${defaultPageSize}.`),
+  ...contactFilterFields,
 });
 
 /** A page of one contact's history. */

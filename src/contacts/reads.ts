@@ -11,6 +11,7 @@ import {
   optedOutIdentities,
   maxIdentities,
 } from "./rows.ts";
+import { passesOptOut, rowFilter } from "./filter.ts";
 import { showContacts } from "./show.ts";
 import type { Contact } from "./types.ts";
 import { type ListContacts, listContactsSchema } from "./input-types.ts";
@@ -34,13 +35,11 @@ export const listContacts: Query<ListContacts, Page<Contact>> = {
   name: "contacts.list",
   input: () => listContactsSchema,
   async run(reads, asked, call) {
-    const { keep } = createdBetween("ct", asked);
     const found = await readPage(reads, asked, call);
-    const rows = found.data.filter(
-      (row) => row.merged_into === null && (keep === undefined || keep(row)),
-    );
+    const isWanted = rowFilter(asked);
+    const rows = found.data.filter((row) => row.merged_into === null && isWanted(row));
     const shown = await showContacts(reads, rows, call.services);
-    return { ...found, data: shown.filter((contact) => passes(contact, asked)) };
+    return { ...found, data: shown.filter((contact) => passesOptOut(contact, asked)) };
   },
 };
 
@@ -104,11 +103,4 @@ async function firstsOf(
 async function contactsOf(reads: Reads, ids: readonly string[]): Promise<ContactRow[]> {
   const keys = ids.map((id) => [id] as const);
   return [...(await reads.getAll(contactById, keys))];
-}
-
-function passes(contact: Contact, { label, opted_out }: ListContacts): boolean {
-  return (
-    (label === undefined || contact.labels.includes(label)) &&
-    (opted_out === undefined || contact.opted_out === opted_out)
-  );
 }

@@ -2,6 +2,7 @@ import type { Contact } from "../types.ts";
 import { type SearchContacts, searchContactsSchema } from "../input-types.ts";
 import { defaultPageSize, type Page } from "../../kernel/index.ts";
 import { findByWords, type Query } from "../../operations/index.ts";
+import { passesOptOut, rowFilter } from "../filter.ts";
 import { showContacts } from "../show.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Reads } from "../../store/index.ts";
@@ -14,6 +15,9 @@ import {
 } from "../rows.ts";
 import { contactQuery, type ContactQuery, ranked } from "./search-rules.ts";
 
+/** How many matches a search that is filtered by `opted_out` shows in one step. */
+const maxFiltered = 250;
+
 /**
  * Searches contacts, best match first. The result is one page: users narrow a search with more
  * words.
@@ -22,29 +26,36 @@ export const searchContacts: Query<SearchContacts, Page<Contact>> = {
   kind: "query",
   name: "contacts.search",
   input: () => searchContactsSchema,
-  async run(reads, { q, limit = defaultPageSize }, { services }) {
+  async run(reads, { q, limit = defaultPageSize, ...filters }, { services }) {
+    const wanted = (await findMatches(reads, q)).filter(rowFilter(filters));
     // One extra row shows whether there are more.
-    const rows = await findBestMatches(reads, q, limit + 1);
-    return {
-      data: await showContacts(reads, rows.slice(0, limit), services),
-      has_more: rows.length > limit,
-      next_cursor: null,
-    };
+    const step = filters.opted_out === undefined ? limit + 1 : maxFiltered;
+    const found: Contact[] = [];
+    for (let at = 0; at < wanted.length && found.length <= limit; at += step) {
+      const shown = await showContacts(reads, wanted.slice(at, at + step), services);
+      found.push(...shown.filter((contact) => passesOptOut(contact, filters)));
+    }
+    return { data: found.slice(0, limit), has_more: found.length > limit, next_cursor: null };
   },
 };
 
 /** The maximum number of phone numbers that the search returns for ranking. */
 const maxNumbers = 250;
 
-/**
- * Returns the contacts that match a text best. It reads a bounded number of rows. When thousands of
- * contacts match a word, it ranks a sample of them.
- */
+/** Returns the contacts that match a text best, up to `limit`. See `findMatches`. */
 export async function findBestMatches(
   reads: Reads,
   text: string,
   limit: number,
 ): Promise<readonly Seen<ContactRow>[]> {
+  return (await findMatches(reads, text)).slice(0, limit);
+}
+
+/**
+ * Returns the contacts that match a text, best match first. It reads a bounded number of rows. When
+ * thousands of contacts match a word, it ranks a sample of them.
+ */
+async function findMatches(reads: Reads, text: string): Promise<readonly Seen<ContactRow>[]> {
   const query = contactQuery(text);
   const [byWords, byPhone] = await Promise.all([
     findByWords(reads, contactsByWords, query.words),
@@ -60,7 +71,7 @@ export async function findBestMatches(
     contact,
     phones: (phones.get(contact.id) ?? []).map(({ address }) => address),
   }));
-  return ranked(candidates, query).slice(0, limit);
+  return ranked(candidates, query);
 }
 
 /** Finds the phone numbers that begin with the digits. */

@@ -33,8 +33,8 @@ export interface Contacts {
    */
   get(id: string): Promise<Contact>;
   /**
-   * Searches by words, word prefixes or the start of a phone number. Best matches come first.
-   * Returns one page: `next_cursor` is null.
+   * Searches by words, word prefixes or the start of a phone number, in all contacts or in those
+   * that pass the filters. Best matches come first. Returns one page: `next_cursor` is null.
    */
   search(query: SearchContacts): Promise<Page<Contact>>;
   /**

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Contact } from "../../../src/contacts/types.ts";
-import type { CreateContact } from "../../../src/contacts/input-types.ts";
+import type { CreateContact, SearchContacts } from "../../../src/contacts/input-types.ts";
 import type { Contacts } from "../../../src/host/handles/contact-handles.ts";
 import type { Search } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
@@ -33,6 +33,7 @@ const person: fc.Arbitrary<CreateContact> = fc
       name: some(names, 3),
       email: fc.constantFrom("ann@bob.example", "zoe.bo@anna.example", "o.neil@x.example"),
       attributes: fc.dictionary(fc.constantFrom("town", "pet"), some(names, 2), { maxKeys: 2 }),
+      labels: fc.uniqueArray(fc.constantFrom("vip", "new")),
     },
     { requiredKeys: [] },
   )
@@ -54,6 +55,12 @@ const query = fc.oneof(
     "\u202a+1 (500) 555-0012\u202c",
     "+1\u2060500555\u200b",
   ),
+);
+
+type Filters = Omit<SearchContacts, "q" | "limit">;
+const filters: fc.Arbitrary<Filters> = fc.record(
+  { label: fc.constantFrom("vip", "new", "none"), opted_out: fc.boolean() },
+  { requiredKeys: [] },
 );
 
 const pageSize = 100;
@@ -123,7 +130,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(person, { minLength: 1, maxLength: 30 }),
-        fc.array(query, { minLength: 1, maxLength: 25 }),
+        fc.array(fc.tuple(query, filters), { minLength: 1, maxLength: 25 }),
         async (people, queries) => {
           const { contacts } = engine.account(
             (await engine.accounts.create({ name: "One" })).account.id,
@@ -132,20 +139,29 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
             ...each,
             phone: `+1500555${String(i).padStart(4, "0")}`,
           }));
-          const [first, second, third, fourth] = await made(contacts, phoned);
+          const [first, second, third, fourth, ...left] = await made(contacts, phoned);
           if (first !== undefined && second !== undefined) await contacts.merge(first, second);
           if (third !== undefined) await contacts.erase(third);
           if (fourth !== undefined) {
             await contacts.update(fourth, { name: "Annabel Straße", attributes: {} });
           }
+          for (const id of left.filter((_, i) => i % 3 === 0)) {
+            await contacts.setConsent(id, "text", { status: "opted_out" });
+          }
           const { data: all } = await contacts.list({ limit: pageSize });
-          for (const q of queries) {
-            const found = await contacts.search({ q, limit: pageSize });
-            expect(idsOf(found), q).toEqual(expectedMatches(all, q));
+          for (const [q, wanted] of queries) {
+            const { label, opted_out } = wanted;
+            const passing = all.filter(
+              (each) =>
+                (label === undefined || each.labels.includes(label)) &&
+                (opted_out === undefined || each.opted_out === opted_out),
+            );
+            const found = await contacts.search({ q, limit: pageSize, ...wanted });
+            expect(idsOf(found), q).toEqual(expectedMatches(passing, q));
             expect(found.data).toEqual(
               idsOf(found).map((id) => all.find((each) => each.id === id)),
             );
-            const top = await contacts.search({ q, limit: 2 });
+            const top = await contacts.search({ q, limit: 2, ...wanted });
             expect(top).toEqual({
               data: found.data.slice(0, 2),
               has_more: found.data.length > 2,
@@ -156,6 +172,29 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
       ),
       { numRuns: rounds, endOnFailure: name !== "memory" },
     );
+  });
+
+  it("finds contacts of a time, and old ones that passed a filter behind many that did not", async () => {
+    const host = world();
+    const { contacts } = host.engine(open().connect());
+    const labels = ["vip"];
+    const old = await contacts.create({ name: "Ann", phone: "+15005550001", labels });
+    await contacts.setConsent(old.id, "text", { status: "opted_out" });
+    await host.clock.advance(1_000);
+    const people = function* (): Generator<{ phone: string; name: string }> {
+      for (let i = 0; i < 300; i++) yield { phone: `+1500556${1_000 + i}`, name: "Ann" };
+    };
+    for await (const { status } of contacts.import(people())) expect(status).toBe("created");
+    const first = { data: [{ id: old.id }], has_more: false, next_cursor: null };
+    const { created_at } = old;
+    const later = new Date(Date.parse(created_at) + 1).toISOString();
+    for (const filter of [{ label: "vip" }, { opted_out: true }, { created_before: later }]) {
+      const found = await contacts.search({ q: "ann", limit: 1, ...filter });
+      expect(found, JSON.stringify(filter)).toMatchObject(first);
+    }
+    const after = await contacts.search({ q: "ann", limit: 100, created_after: created_at });
+    expect([after.data.length, after.has_more]).toEqual([100, true]);
+    expect(idsOf(after)).not.toContain(old.id);
   });
 
   it("returns values unchanged, and treats every query as plain words", async () => {
