@@ -19,6 +19,7 @@ import { NewMessage } from "./list/new-message.tsx";
 import { useLoaded, useMoves } from "./moves.ts";
 import { Rail } from "./rail.tsx";
 import { leave } from "./state/actions.ts";
+import { contactParameters, contactQueryOf } from "./state/contact-query.ts";
 import { contacts } from "./state/contacts.ts";
 import { conversation, conversations } from "./state/conversations.ts";
 import { loadUnfinished } from "./state/drafts.ts";
@@ -42,6 +43,10 @@ export function Inbox(): JSX.Element {
   const shown = useMemo(
     () => listQueryOf(view, query),
     [view, ...queryParameters.map((each) => query[each])],
+  );
+  const shownContacts = useMemo(
+    () => contactQueryOf(query),
+    contactParameters.map((each) => query[each]),
   );
   useEffect(() => {
     loadUnfinished();
@@ -87,7 +92,13 @@ export function Inbox(): JSX.Element {
           <NoSuchView />
         ) : (
           <>
-            <ListPane name={name} query={shown} active={open} placeQuery={query} />
+            <ListPane
+              name={name}
+              query={shown}
+              contactQuery={shownContacts}
+              active={open}
+              placeQuery={query}
+            />
             <section
               class="open-pane"
               ref={pane}

@@ -8,6 +8,7 @@ import {
   CopyButton,
   explain,
   IconButton,
+  linkTo,
   may,
   newKey,
   shownAddress,
@@ -28,6 +29,7 @@ interface DetailsProps {
 /** The contact's data and attributes, to read and to edit. */
 export function ContactDetails(props: DetailsProps): JSX.Element {
   const { contact } = props;
+  const { labels } = contact;
   const edit = contactEdits.of(contact.id).value;
   const button = useRef<HTMLButtonElement>(null);
   const isEdited = edit !== null && may("contacts:write");
@@ -45,7 +47,6 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
     [t("contactEmail"), contact.email],
     [t("contactLanguage"), contact.language],
     [t("contactTimeZone"), contact.time_zone],
-    [t("labels"), contact.labels.join(", ")],
     ...Object.entries(contact.attributes),
   ] as const;
   const known = facts.filter(([, value]) => value !== null && value !== "");
@@ -64,8 +65,18 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
         )
       }
     >
-      {known.length === 0 && <p class="muted">{t("contactUnknown")}</p>}
+      {known.length === 0 && labels.length === 0 && <p class="muted">{t("contactUnknown")}</p>}
       <dl class="facts">
+        {labels.length > 0 && (
+          <div class="fact">
+            <dt>{t("labels")}</dt>
+            <dd class="fact-labels">
+              {labels.map((label) => (
+                <LabelLink key={label} label={label} />
+              ))}
+            </dd>
+          </div>
+        )}
         {known.map(([name, value]) => (
           <div key={name} class="fact">
             <dt>
@@ -81,6 +92,19 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
         ))}
       </dl>
     </Section>
+  );
+}
+
+/** A label, as a link to the contacts that have it. */
+function LabelLink({ label }: { readonly label: string }): JSX.Element {
+  return (
+    <a
+      class="badge tone-neutral is-link"
+      href={linkTo(["contacts"], { label })}
+      data-tooltip={t("labelShow", { label })}
+    >
+      <bdi class="truncate">{label}</bdi>
+    </a>
   );
 }
 

@@ -46,9 +46,9 @@ interface NothingProps {
 
 function NothingHere({ query, isFiltered, active }: NothingProps): JSX.Element {
   const { view, words } = query;
+  const path = active === undefined ? [view] : [view, active];
   if (words !== undefined) {
     const isNarrow = isFiltered || !isEverywhere(query);
-    const path = active === undefined ? [view] : [view, active];
     const widen = (
       <a class="button button-secondary" href={linkTo(path, { q: words })}>
         {t("searchWiden")}
@@ -60,7 +60,14 @@ function NothingHere({ query, isFiltered, active }: NothingProps): JSX.Element {
       </EmptyState>
     );
   }
-  if (isFiltered) return <EmptyState icon="filter" title={t("emptyFiltered")} />;
+  if (isFiltered) {
+    const clear = (
+      <a class="button button-secondary" href={linkTo(path)}>
+        {t("filterClear")}
+      </a>
+    );
+    return <EmptyState icon="filter" title={t("emptyFiltered")} actions={clear} />;
+  }
   const name = query.view[0]?.toUpperCase() + query.view.slice(1);
   return (
     <EmptyState icon="inbox" title={t(`empty${name}` as TextKey)}>

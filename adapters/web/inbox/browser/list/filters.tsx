@@ -1,21 +1,43 @@
-import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
-import { Button, Checkbox, Popover, Select, TextField } from "../../../shared/browser/index.ts";
-import type { ListQuery } from "../state/views.ts";
+/** The filters of a list: the button that opens their form, and those that are set. */
+import type { ComponentChildren, JSX, RefObject } from "preact";
+import { useState } from "preact/hooks";
+import {
+  Button,
+  IconButton,
+  Popover,
+  TextField,
+  useShortcuts,
+} from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { priorityName } from "../words.ts";
 
-interface FiltersProps {
-  readonly query: ListQuery;
-  /** How many filters are set. */
-  readonly active: number;
-  readonly onChange: (next: Readonly<Record<string, string | undefined>>) => void;
+/** A filter that is set. */
+export interface SetFilter {
+  /** The parameters of the place that hold it. */
+  readonly parameter: string;
+  /** What it lets through. */
+  readonly label: string;
 }
 
-/** The filters of a view, behind a button that says how many are set. */
-export function Filters({ query, active, onChange }: FiltersProps): JSX.Element {
+/** Changes parameters of the place. What is undefined is removed. */
+export type ChangePlace = (next: Readonly<Record<string, string | undefined>>) => void;
+
+interface FiltersProps {
+  readonly anchor: RefObject<HTMLButtonElement | null>;
+  /** The filters that are set. */
+  readonly active: readonly SetFilter[];
+  readonly onChange: ChangePlace;
+  /** The fields of the form. */
+  readonly children: ComponentChildren;
+}
+
+/** The form of the filters, behind a button that says how many are set. */
+export function Filters({ anchor, active, onChange, children }: FiltersProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const anchor = useRef<HTMLButtonElement>(null);
+  const open = (): void => {
+    // A narrow window hides the list behind what is open.
+    if (anchor.current?.checkVisibility() === true) setOpen(true);
+  };
+  useShortcuts([{ key: "f", label: t("filter"), run: open }]);
   return (
     <>
       <Button
@@ -24,73 +46,115 @@ export function Filters({ query, active, onChange }: FiltersProps): JSX.Element 
         icon="filter"
         buttonRef={anchor}
         aria-expanded={isOpen}
-        aria-pressed={active > 0}
+        aria-pressed={active.length > 0}
         onClick={() => setOpen(!isOpen)}
       >
-        {active > 0 ? t("filtersActive", { count: active }) : t("filter")}
+        {active.length > 0 ? t("filtersActive", { count: active.length }) : t("filter")}
       </Button>
       {isOpen && (
         <Popover anchor={anchor} onClose={() => setOpen(false)} class="filters">
-          <FilterForm query={query} active={active} onChange={onChange} />
+          {children}
+          <Button
+            isSmall
+            disabled={active.length === 0}
+            onClick={() => onChange(withoutFilters(active))}
+          >
+            {t("filterClear")}
+          </Button>
         </Popover>
       )}
     </>
   );
 }
 
-function FilterForm({ query, active, onChange }: FiltersProps): JSX.Element {
+/** The parameters of a place without filters. */
+export const withoutFilters = (active: readonly SetFilter[]): Record<string, undefined> =>
+  Object.fromEntries(active.map(({ parameter }) => [parameter, undefined]));
+
+interface ActiveFiltersProps extends Pick<FiltersProps, "anchor" | "active" | "onChange"> {}
+
+/** The filters that are set. Each can be removed. */
+export function ActiveFilters({
+  anchor,
+  active,
+  onChange,
+}: ActiveFiltersProps): JSX.Element | null {
+  if (active.length === 0) return null;
+  return (
+    <ul class="chips is-filters" aria-label={t("filtersSet")}>
+      {active.map(({ parameter, label }) => (
+        <li key={parameter} class="chip">
+          <bdi class="truncate">{label}</bdi>
+          <IconButton
+            icon="close"
+            isSmall
+            label={t("filterRemove", { name: label })}
+            onClick={() => {
+              // The button goes with its filter.
+              anchor.current?.focus();
+              onChange({ [parameter]: undefined });
+            }}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const maxProposed = 8;
+
+interface LabelFilterProps {
+  readonly value: string | undefined;
+  /** The labels of the rows that the page knows. */
+  readonly known: readonly string[];
+  readonly onChange: (label: string | undefined) => void;
+}
+
+/** Filters by a label: one that is typed, or one of those that most rows have. */
+export function LabelFilter({ value, known, onChange }: LabelFilterProps): JSX.Element {
   /** What is typed and not applied. Undefined once it is. */
-  const [label, setLabel] = useState<string>();
-  const any = { value: "", label: t("filterAny") };
-  const priorities = (["urgent", "high", "normal", "low"] as const).map((value) => ({
-    value,
-    label: priorityName(value),
-  }));
+  const [typed, setTyped] = useState<string>();
+  const apply = (label: string): void => {
+    onChange(label.trim() || undefined);
+    setTyped(undefined);
+  };
+  const words = (typed ?? "").trim().toLowerCase();
+  const proposed = byCount(known).filter((each) => each.toLowerCase().includes(words));
   return (
     <>
       <TextField
         label={t("filterLabel")}
         autofocus
+        autocomplete="off"
         maxLength={64}
-        value={label ?? query.label ?? ""}
-        onInput={({ currentTarget }) => setLabel(currentTarget.value)}
-        onChange={({ currentTarget }) => {
-          onChange({ label: currentTarget.value.trim() || undefined });
-          setLabel(undefined);
-        }}
+        value={typed ?? value ?? ""}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => apply(currentTarget.value)}
       />
-      <Select
-        label={t("filterChannel")}
-        value={query.channel ?? ""}
-        options={[
-          any,
-          { value: "sms", label: t("channelText") },
-          { value: "webchat", label: t("channelWebchat") },
-        ]}
-        onChange={({ currentTarget }) => onChange({ channel: currentTarget.value })}
-      />
-      <Select
-        label={t("filterPriority")}
-        value={query.priority ?? ""}
-        options={[any, ...priorities]}
-        onChange={({ currentTarget }) => onChange({ priority: currentTarget.value })}
-      />
-      <Checkbox
-        label={t("filterUnread")}
-        checked={query.unread === true}
-        onChange={({ currentTarget }) =>
-          onChange({ unread: currentTarget.checked ? "true" : undefined })
-        }
-      />
-      <Button
-        isSmall
-        disabled={active === 0}
-        onClick={() =>
-          onChange({ label: undefined, channel: undefined, priority: undefined, unread: undefined })
-        }
-      >
-        {t("filterClear")}
-      </Button>
+      {proposed.length > 0 && (
+        <div class="label-choices" role="group" aria-label={t("filterLabels")}>
+          {proposed.slice(0, maxProposed).map((label) => (
+            <button
+              key={label}
+              type="button"
+              class="choice"
+              aria-pressed={label === value}
+              // A field that lost the focus would apply what is typed in it.
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => apply(label === value ? "" : label)}
+            >
+              <bdi class="truncate">{label}</bdi>
+            </button>
+          ))}
+        </div>
+      )}
     </>
   );
+}
+
+/** Each label once, the most frequent first. */
+function byCount(labels: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return [...counts].toSorted(([, a], [, b]) => b - a).map(([label]) => label);
 }

@@ -1,12 +1,16 @@
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { go, linkTo, may, placeNow, Select, Tabs } from "../../../shared/browser/index.ts";
 import { countText, listTitle } from "../rail.tsx";
 import { counts } from "../state/live.ts";
+import type { ContactQuery } from "../state/contact-query.ts";
 import { isEverywhere, type ListName, type ListQuery, views } from "../state/views.ts";
 import { t } from "../texts.ts";
+import { ContactFilterFields, contactFilters } from "./contact-filters.tsx";
 import { ContactList } from "./contact-list.tsx";
+import { ConversationFilterFields, conversationFilters } from "./conversation-filters.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { Filters } from "./filters.tsx";
+import { ActiveFilters, Filters, withoutFilters } from "./filters.tsx";
 import { NewMessageButton } from "./new-message.tsx";
 import { Search } from "./search.tsx";
 
@@ -14,18 +18,23 @@ type PlaceQuery = Readonly<Record<string, string | undefined>>;
 
 interface ListPaneProps {
   readonly name: ListName;
-  /** What the list of conversations shows. The list of contacts uses only the words. */
+  /** What the list of conversations shows. */
   readonly query: ListQuery;
+  /** What the list of contacts shows. */
+  readonly contactQuery: ContactQuery;
   /** The id of what is open. */
   readonly active: string | undefined;
   readonly placeQuery: PlaceQuery;
 }
 
 /** The list with its name, search and filters. */
-export function ListPane({ name, query, active, placeQuery }: ListPaneProps): JSX.Element {
-  const { view, label, channel, priority, unread, words } = query;
+export function ListPane(props: ListPaneProps): JSX.Element {
+  const { name, query, contactQuery, active, placeQuery } = props;
+  const { view } = query;
   const isContacts = name === "contacts";
-  const filters = [label, channel, priority, unread].filter((each) => each !== undefined).length;
+  const { words } = isContacts ? contactQuery : query;
+  const filters = isContacts ? contactFilters(contactQuery) : conversationFilters(query);
+  const filterButton = useRef<HTMLButtonElement>(null);
   const change = (next: PlaceQuery): void => {
     // A person may have gone elsewhere since they typed.
     const { path, query: now } = placeNow();
@@ -39,7 +48,13 @@ export function ListPane({ name, query, active, placeQuery }: ListPaneProps): JS
         </h2>
         <ListChoice name={name} />
         <div class="list-tools">
-          {!isContacts && <Filters query={query} active={filters} onChange={change} />}
+          <Filters key={isContacts} anchor={filterButton} active={filters} onChange={change}>
+            {isContacts ? (
+              <ContactFilterFields query={contactQuery} onChange={change} />
+            ) : (
+              <ConversationFilterFields query={query} onChange={change} />
+            )}
+          </Filters>
           <NewMessageButton />
         </div>
       </div>
@@ -60,12 +75,18 @@ export function ListPane({ name, query, active, placeQuery }: ListPaneProps): JS
           ]}
         />
       )}
+      <ActiveFilters anchor={filterButton} active={filters} onChange={change} />
       {isContacts ? (
-        <ContactList words={words} active={active} placeQuery={placeQuery} />
+        <ContactList
+          query={contactQuery}
+          active={active}
+          placeQuery={placeQuery}
+          onClearFilters={filters.length === 0 ? undefined : () => change(withoutFilters(filters))}
+        />
       ) : (
         <ConversationList
           query={query}
-          isFiltered={filters > 0}
+          isFiltered={filters.length > 0}
           active={active}
           placeQuery={placeQuery}
         />

@@ -1,25 +1,20 @@
 /** The contacts that the page knows, and the list that shows them. */
-import type { Contact, Page } from "../../../../../src/index.ts";
+import type { Contact } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
+import { type ContactQuery, passesFilters, readContacts } from "./contact-query.ts";
 import { isErased } from "./erased.ts";
-import { LiveList, type PageRequest } from "./live-list.ts";
+import { LiveList } from "./live-list.ts";
 
-/** Which contacts the list shows. */
-export interface ContactQuery {
-  /** The words of a search. */
-  readonly words?: string | undefined;
-}
-
-/** All contacts, or those that a search finds. */
+/** All contacts, or those that pass the filters or that a search finds. */
 export const contacts = new LiveList<Contact, ContactQuery>({
   first: {},
   // Ids are in the order of creation.
   order: () => (a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0),
   isRanked: ({ words }) => words !== undefined,
-  isShown: () => true,
+  isShown: passesFilters,
   // A contact that was merged has no data left, only a pointer to the survivor.
   isGone: ({ id, merged_into }) => merged_into !== null || isErased(id),
-  readPage,
+  readPage: readContacts,
   readRow: (id, signal) => api.get<Contact>(`v1/contacts/${id}`, {}, { signal }),
 });
 
@@ -44,9 +39,11 @@ export function noteContact(contact: Contact): void {
   contacts.put(contact);
 }
 
-/** Reads a contact again after an event that says only that the contact changed. */
-export function noteChange(id: string): void {
-  if (isFollowed && contacts.rowNow(id) !== undefined) contacts.fetchSoon(id);
+/** Reads a contact again after an event that says only that the contact opted out or in. */
+export function noteConsent(id: string): void {
+  // A contact that the page does not know may belong in the list now.
+  const mayEnter = contacts.queryNow.optedOut !== undefined;
+  if (isFollowed && (mayEnter || contacts.rowNow(id) !== undefined)) contacts.fetchSoon(id);
 }
 
 /**
@@ -68,13 +65,3 @@ const addressesOf = ({ identities, email }: Contact): readonly string[] => [
   ...identities.map(({ address }) => address),
   ...(email === null ? [] : [email]),
 ];
-
-/** Reads one page, the newest contact first. The result of a search is one page. */
-function readPage(
-  { words }: ContactQuery,
-  { cursor, limit, signal }: PageRequest,
-): Promise<Page<Contact>> {
-  return words === undefined
-    ? api.get("v1/contacts", { limit, cursor: cursor ?? undefined }, { signal })
-    : api.get("v1/contacts/search", { q: words, limit }, { signal });
-}

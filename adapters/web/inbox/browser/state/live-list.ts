@@ -73,6 +73,11 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     this.rows = new OrderedList(source.order(source.first));
   }
 
+  /** What the list shows. */
+  get queryNow(): Query {
+    return this.query;
+  }
+
   /** A row, once the page knows it. */
   row(id: string): Row | undefined {
     return this.known.get(id);
@@ -199,6 +204,8 @@ export class LiveList<Row extends { readonly id: string }, Query> {
         for (const id of unlisted) this.refetch(id);
       }
       this.isLoading.value = false;
+      // A filter may leave even the first page without a row.
+      if (this.rows.length === 0) void this.more();
     });
     this.placeSoon();
   }

@@ -11,7 +11,7 @@ import {
   shownAddress,
   toast,
 } from "../../../shared/browser/index.ts";
-import { noteChange, noteContact, readContactsAgain } from "./contacts.ts";
+import { noteConsent, noteContact, readContactsAgain } from "./contacts.ts";
 import { conversationNow, conversations } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { removeErased } from "./erasure.ts";
@@ -132,7 +132,7 @@ function onEvent(event: Event): void {
       break;
     case "contact.opted_out":
     case "contact.opted_in":
-      noteChange(event.data.contact.id);
+      noteConsent(event.data.contact.id);
       touchContact(event.data.contact.id);
       break;
     case "sentiment.changed":

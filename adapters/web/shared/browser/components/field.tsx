@@ -62,7 +62,8 @@ type Given<Attributes> = Omit<
 >;
 
 interface TextFieldProps extends Labels, Given<PartialInputHTMLAttributes<HTMLInputElement>> {
-  readonly type?: "text" | "search" | "password" | "email" | "tel" | "url" | "datetime-local";
+  readonly type?:
+    "text" | "search" | "password" | "email" | "tel" | "url" | "date" | "datetime-local";
 }
 
 /** One line of text. */

@@ -1,0 +1,70 @@
+import type { JSX } from "preact";
+import { date, Select, TextField } from "../../../shared/browser/index.ts";
+import { type ContactQuery, startOf } from "../state/contact-query.ts";
+import { contacts } from "../state/contacts.ts";
+import { t } from "../texts.ts";
+import { type ChangePlace, LabelFilter, type SetFilter } from "./filters.tsx";
+
+/** The filters of the list of contacts that are set. */
+export function contactFilters(query: ContactQuery): readonly SetFilter[] {
+  const { label, optedOut, from, until } = query;
+  return [
+    ...(label === undefined
+      ? []
+      : [{ parameter: "label", label: t("filterIs", { name: t("filterLabel"), value: label }) }]),
+    ...(optedOut === undefined
+      ? []
+      : [{ parameter: "opted_out", label: t(optedOut ? "consentOut" : "filterNotOut") }]),
+    ...(from === undefined
+      ? []
+      : [{ parameter: "from", label: t("filterSince", { time: date(startOf(from)) }) }]),
+    ...(until === undefined
+      ? []
+      : [{ parameter: "until", label: t("filterUntil", { time: date(startOf(until)) }) }]),
+  ];
+}
+
+interface FieldsProps {
+  readonly query: ContactQuery;
+  readonly onChange: ChangePlace;
+}
+
+/** The fields of these filters. */
+export function ContactFilterFields({ query, onChange }: FieldsProps): JSX.Element {
+  const { label, optedOut, from, until } = query;
+  return (
+    <>
+      <LabelFilter
+        value={label}
+        known={contacts.rowsNow().flatMap(({ labels }) => labels)}
+        onChange={(next) => onChange({ label: next })}
+      />
+      <Select
+        label={t("filterConsent")}
+        value={optedOut === undefined ? "" : String(optedOut)}
+        options={[
+          { value: "", label: t("filterAny") },
+          { value: "false", label: t("filterNotOut") },
+          { value: "true", label: t("consentOut") },
+        ]}
+        onChange={({ currentTarget }) => onChange({ opted_out: currentTarget.value })}
+      />
+      <div class="filter-days">
+        <TextField
+          label={t("filterFrom")}
+          type="date"
+          max={until}
+          value={from ?? ""}
+          onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
+        />
+        <TextField
+          label={t("filterTo")}
+          type="date"
+          min={from}
+          value={until ?? ""}
+          onChange={({ currentTarget }) => onChange({ until: currentTarget.value })}
+        />
+      </div>
+    </>
+  );
+}

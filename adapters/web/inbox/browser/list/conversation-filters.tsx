@@ -1,0 +1,78 @@
+import type { JSX } from "preact";
+import { Checkbox, Select } from "../../../shared/browser/index.ts";
+import { conversations } from "../state/conversations.ts";
+import type { ListQuery } from "../state/views.ts";
+import { t } from "../texts.ts";
+import { priorityName } from "../words.ts";
+import { type ChangePlace, LabelFilter, type SetFilter } from "./filters.tsx";
+
+/** The filters of a list of conversations that are set. */
+export function conversationFilters(query: ListQuery): readonly SetFilter[] {
+  const { label, channel, priority, unread } = query;
+  const named = (parameter: string, name: string, value: string): SetFilter => ({
+    parameter,
+    label: t("filterIs", { name, value }),
+  });
+  return [
+    ...(label === undefined ? [] : [named("label", t("filterLabel"), label)]),
+    ...(channel === undefined
+      ? []
+      : [
+          named(
+            "channel",
+            t("filterChannel"),
+            t(channel === "webchat" ? "channelWebchat" : "channelText"),
+          ),
+        ]),
+    ...(priority === undefined
+      ? []
+      : [named("priority", t("filterPriority"), priorityName(priority))]),
+    ...(unread === undefined ? [] : [{ parameter: "unread", label: t("filterUnread") }]),
+  ];
+}
+
+interface FieldsProps {
+  readonly query: ListQuery;
+  readonly onChange: ChangePlace;
+}
+
+/** The fields of these filters. */
+export function ConversationFilterFields({ query, onChange }: FieldsProps): JSX.Element {
+  const any = { value: "", label: t("filterAny") };
+  const priorities = (["urgent", "high", "normal", "low"] as const).map((value) => ({
+    value,
+    label: priorityName(value),
+  }));
+  return (
+    <>
+      <LabelFilter
+        value={query.label}
+        known={conversations.rowsNow().flatMap(({ labels }) => labels)}
+        onChange={(label) => onChange({ label })}
+      />
+      <Select
+        label={t("filterChannel")}
+        value={query.channel ?? ""}
+        options={[
+          any,
+          { value: "sms", label: t("channelText") },
+          { value: "webchat", label: t("channelWebchat") },
+        ]}
+        onChange={({ currentTarget }) => onChange({ channel: currentTarget.value })}
+      />
+      <Select
+        label={t("filterPriority")}
+        value={query.priority ?? ""}
+        options={[any, ...priorities]}
+        onChange={({ currentTarget }) => onChange({ priority: currentTarget.value })}
+      />
+      <Checkbox
+        label={t("filterUnread")}
+        checked={query.unread === true}
+        onChange={({ currentTarget }) =>
+          onChange({ unread: currentTarget.checked ? "true" : undefined })
+        }
+      />
+    </>
+  );
+}
