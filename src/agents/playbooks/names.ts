@@ -1,6 +1,7 @@
 /** The templates and conditions of a playbook, and the names that they use. */
 import type { Json, Language } from "../../ports/index.ts";
-import { namesOf, parseCondition } from "./play/condition.ts";
+import { namesOf } from "./play/condition.ts";
+import { parseCondition } from "./play/parse-condition.ts";
 import { validValue } from "./play/slots.ts";
 import { hasStrayBraces, namesIn } from "./play/template.ts";
 import type { PlaybookStep } from "./step-types.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
-import { holds, parseCondition } from "../../../src/agents/playbooks/play/condition.ts";
+import { holds } from "../../../src/agents/playbooks/play/condition.ts";
+import { parseCondition } from "../../../src/agents/playbooks/play/parse-condition.ts";
 import { fitsPattern, patternProblem } from "../../../src/agents/playbooks/play/pattern.ts";
 import { fill, render } from "../../../src/agents/playbooks/play/template.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";

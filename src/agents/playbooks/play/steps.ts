@@ -1,4 +1,5 @@
-import { holds, parseCondition } from "./condition.ts";
+import { holds } from "./condition.ts";
+import { parseCondition } from "./parse-condition.ts";
 import { slotsFrom, type Frame } from "./frames.ts";
 import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
 import { namesRead } from "../names.ts";
