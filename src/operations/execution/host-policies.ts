@@ -4,16 +4,7 @@
  * opens a transaction, evaluates the policies in it, and runs the command in it too. Commands that
  * need no verdicts have no extra cost.
  */
-import {
-  isWord,
-  kindOf,
-  maxScheduleAhead,
-  PolicyFailure,
-  quoted,
-  type Scope,
-  TidingsError,
-  withDeadline,
-} from "../../kernel/index.ts";
+import { PolicyFailure, type Scope, TidingsError, withDeadline } from "../../kernel/index.ts";
 import {
   type Clock,
   type HostVerdicts,
@@ -26,6 +17,7 @@ import {
 } from "../../ports/index.ts";
 import { Semaphore } from "../../queue/index.ts";
 import type { Origin, Store, Tx } from "../../store/index.ts";
+import { checkVerdict, UnusableVerdict } from "./check-verdict.ts";
 
 interface HostPoliciesOptions {
   readonly policies: readonly Policy[];
@@ -62,6 +54,7 @@ const maxTries = 8;
 /** Maximum number of commands that wait for a transaction. */
 const maxWaiting = 10_000;
 
+/** Runs commands with the verdicts that they need. */
 export class HostPolicies {
   readonly #options: HostPoliciesOptions;
   readonly #transactions: Semaphore;
@@ -228,62 +221,4 @@ function cacheKey({ now: _, ...facts }: PolicyFacts): string {
 function isThenable(evaluated: Verdict | PromiseLike<Verdict>): evaluated is PromiseLike<Verdict> {
   const { then } = (evaluated ?? {}) as Partial<PromiseLike<Verdict>>;
   return typeof then === "function";
-}
-
-/** A policy returned no verdict, or none in time. */
-class UnusableVerdict extends Error {
-  override readonly name = "UnusableVerdict";
-}
-
-/** Checks that a policy returned a verdict. A policy in JavaScript may return anything. */
-function checkVerdict(result: unknown, now: number): Verdict {
-  const { verdict, code, message, until, reason } = (result ?? {}) as Readonly<
-    Record<"verdict" | "code" | "message" | "until" | "reason", unknown>
-  >;
-  if (verdict === "allow") return { verdict };
-  if (
-    verdict === "deny" &&
-    typeof code === "string" &&
-    /^[a-z][a-z0-9_]{0,63}$/.test(code) &&
-    isText(message)
-  ) {
-    return { verdict, code, message };
-  }
-  if (
-    verdict === "defer" &&
-    typeof until === "number" &&
-    until <= now + maxScheduleAhead &&
-    isText(reason)
-  ) {
-    return until > now ? { verdict, until: Math.ceil(until), reason } : { verdict: "allow" };
-  }
-  throw new UnusableVerdict(expectedOf(verdict, result));
-}
-
-/** Says what a policy must return, without quoting what it returned, which may be a message. */
-function expectedOf(verdict: unknown, result: unknown): string {
-  if (verdict === "deny") {
-    return (
-      'A verdict "deny" needs a code of up to 64 lower-case letters, digits and underscores, and ' +
-      "a message of up to 1,000 characters."
-    );
-  }
-  if (verdict === "defer") {
-    return (
-      'A verdict "defer" needs until, a time in milliseconds at most 35 days ahead, and a reason ' +
-      "of up to 1,000 characters."
-    );
-  }
-  const got = typeof verdict === "string" && isWord(verdict) ? quoted(verdict) : kindOf(result);
-  return (
-    'Expected { verdict: "allow" }, { verdict: "deny", code, message } or ' +
-    `{ verdict: "defer", until, reason }, got ${got}.`
-  );
-}
-
-/** Whether a text is storable and short enough to show. */
-function isText(text: unknown): text is string {
-  return (
-    typeof text === "string" && text.length <= 1_000 && text.isWellFormed() && !text.includes("\0")
-  );
 }
