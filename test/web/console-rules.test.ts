@@ -9,7 +9,7 @@ import {
 } from "../../adapters/web/console/browser/agents/graph/graph.ts";
 import { PagedList } from "../../adapters/web/console/browser/paged.ts";
 import { playedIn, takenPath } from "../../adapters/web/console/browser/agents/graph/taken-path.ts";
-import type { Json, PlaybookStep, PlaybookStepOutcome, RunStep } from "../../src/index.ts";
+import type { Json, Page, PlaybookStep, PlaybookStepOutcome, RunStep } from "../../src/index.ts";
 
 const bounds = [1, 5, 30];
 
@@ -178,4 +178,21 @@ test("a list that is read again has what is new, and keeps its later pages if no
   stored.unshift(...Array.from("dcba", (id) => ({ id })));
   await list.refresh();
   expect(shown()).toBe("dcb");
+});
+
+test("a change of a row also holds in a page that was read before it and arrives later", async () => {
+  const read = Promise.withResolvers<Page<{ id: string; body: string | null }>>();
+  const list = new PagedList(() => read.promise);
+  const reading = list.reload();
+  list.change("b", { body: null });
+  const data = [
+    { id: "b", body: "Card 4111" },
+    { id: "a", body: "Hello" },
+  ];
+  read.resolve({ data, has_more: false, next_cursor: null });
+  await reading;
+  expect(list.state.value.rows).toEqual([
+    { id: "b", body: null },
+    { id: "a", body: "Hello" },
+  ]);
 });

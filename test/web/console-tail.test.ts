@@ -1,4 +1,8 @@
-/** The tail of events while its list is read and after an outage, and what a redaction removes. */
+/**
+ * The tail of events, and the list of messages, while they are read and after an outage, and what a
+ * redaction removes.
+ */
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
@@ -6,6 +10,23 @@ import { eventually } from "../support/eventually.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
+
+/** Holds back the responses to reads of events. `isRead` resolves when the server has made one. */
+async function holdReads(page: Page) {
+  const isRead = Promise.withResolvers<void>();
+  const isReleased = Promise.withResolvers<void>();
+  await page.route(/\/v1\/events\?/, async (route) => {
+    const response = await route.fetch();
+    isRead.resolve();
+    await isReleased.promise;
+    await route.fulfill({ response });
+  });
+  const release = async (): Promise<void> => {
+    isReleased.resolve();
+    await page.unrouteAll({ behavior: "wait" });
+  };
+  return { isRead: isRead.promise, release };
+}
 
 test("an event that arrives while the list is read stays in the list", async ({ skip }) => {
   const { engine, shop, authorize } = await newShop();
@@ -19,23 +40,39 @@ test("an event that arrives while the list is read stays in the list", async ({ 
     await each.getByText("No events").waitFor();
     await each.getByRole("status").getByText("Live").waitFor();
   }
-  const isRead = Promise.withResolvers<void>();
-  const isReleased = Promise.withResolvers<void>();
-  await page.route(/\/v1\/events\?/, async (route) => {
-    const response = await route.fetch();
-    isRead.resolve();
-    await isReleased.promise;
-    await route.fulfill({ response });
-  });
+  const { isRead, release } = await holdReads(page);
   await page.evaluate("location.hash = '#/events?type=message.received'");
-  await isRead.promise;
+  await isRead;
   await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
   const row = ".event-row:has-text('message.received')";
   await second.locator(row).waitFor();
-  isReleased.resolve();
+  await release();
   await page.locator(row, { hasText: "Meanwhile" }).waitFor();
-  await page.unrouteAll({ behavior: "wait" });
   expect(await page.locator(".event-row").count()).toBe(1);
+});
+
+test("a message that is redacted while the list is read loses its text also in the list", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const context = await chromium(skip);
+  const { page } = await newTab(context);
+  const { page: second } = await newTab(context);
+  const { id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Card 4111" });
+  for (const each of [page, second]) {
+    await each.goto(`${url}#/events?type=message.redacted`);
+    await each.getByRole("status").getByText("Live").waitFor();
+  }
+  const { isRead, release } = await holdReads(page);
+  await page.evaluate("location.hash = '#/events?type=message.received'");
+  await isRead;
+  await shop.messages.redact(id);
+  // The tabs share one stream, so the first one has received what the second one shows.
+  await second.locator(".event-row").waitFor();
+  await release();
+  await page.locator(".event-row").waitFor();
+  expect(await page.getByText("4111").count()).toBe(0);
 });
 
 test("a tail that is paused stands still, also when the server is back, and misses nothing", async ({
@@ -132,4 +169,25 @@ test("a run that is shown loses the text of a message that is redacted, and what
   for (const text of ["4111", "confidence"]) {
     await expect.poll(() => page.getByText(text).count()).toBe(0);
   }
+});
+
+test("a message that arrives before the list is read counts as new only until the list has it", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/messages`);
+  await page.getByText("No messages").waitFor();
+  const isReleased = Promise.withResolvers<void>();
+  await page.route(/\/v1\/messages\?/, async (route) => {
+    await isReleased.promise;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Reload" }).click();
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
+  await page.getByRole("button", { name: /new/ }).waitFor();
+  isReleased.resolve();
+  await page.getByRole("row", { name: "Meanwhile" }).waitFor();
+  await page.getByRole("button", { name: "Reload" }).waitFor();
 });

@@ -21,7 +21,10 @@ export class PagedList<Row extends { readonly id: string }> {
     error: undefined,
   });
   private cursor: string | undefined;
+  /** The read that is under way. */
   private running: AbortController | undefined;
+  /** The changes of rows since that read began. Its page may be older than they are. */
+  private readonly changes = new Map<string, Partial<Row>>();
   private loading: Promise<void> = Promise.resolve();
   private readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>;
 
@@ -51,10 +54,13 @@ export class PagedList<Row extends { readonly id: string }> {
     await this.read("latest");
   }
 
-  /** Replaces a row that the list has. */
-  put(row: Row): void {
+  /** Changes a row that the list has, or that the page under way brings. */
+  change(id: string, change: Partial<Row>): void {
+    if (this.running !== undefined) {
+      this.changes.set(id, { ...this.changes.get(id), ...change });
+    }
     const state = this.inner.peek();
-    const rows = state.rows?.map((each) => (each.id === row.id ? row : each));
+    const rows = state.rows?.map((row) => (row.id === id ? { ...row, ...change } : row));
     this.inner.value = { ...state, rows };
   }
 
@@ -69,12 +75,17 @@ export class PagedList<Row extends { readonly id: string }> {
     this.running?.abort();
     const own = new AbortController();
     this.running = own;
+    this.changes.clear();
     if (part !== "latest") this.inner.value = { ...this.inner.peek(), isLoading: true };
     try {
       const page = await this.load(part === "next" ? this.cursor : undefined, own.signal);
-      if (!own.signal.aborted) this.take(part, page);
+      if (own.signal.aborted) return;
+      this.running = undefined;
+      const data = page.data.map((row) => ({ ...row, ...this.changes.get(row.id) }));
+      this.take(part, { ...page, data });
     } catch (error) {
       if (own.signal.aborted) return;
+      this.running = undefined;
       this.inner.value = { ...this.inner.peek(), isLoading: false, error };
     }
   }

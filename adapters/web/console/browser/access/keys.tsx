@@ -74,7 +74,7 @@ export function KeysTab(): JSX.Element {
             const key = await api.post<CreatedKey>(`v1/api-keys/${dialog.key.id}/rotate`, {
               grace_seconds,
             });
-            list.put(key);
+            list.change(key.id, key);
             setDialog({ kind: "secret", key });
           }}
         />

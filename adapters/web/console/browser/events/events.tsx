@@ -223,7 +223,7 @@ function EventDetail({ id, known, type }: EventDetailProps): JSX.Element {
     onEvent: ({ type: each, data }) => {
       // The event may be about the message, or quote it.
       if (each === "message.redacted") refresh();
-      // The server blanks the events that name the contact a little later.
+      // The server has blanked the events that name the contact.
       const shown = JSON.stringify(resource.state.peek().data?.data ?? {});
       if (each === "contact.erased" && shown.includes(data.contact_id)) {
         go(linkTo(["events"], { type }), true);

@@ -6,6 +6,10 @@ import { api } from "../../../shared/browser/index.ts";
 /** How many events the page keeps. */
 export const maxEvents = 1000;
 const pageSize = 100;
+
+/** Returns events without something, such as the text of a message. */
+type Removal = (events: readonly Event[]) => Event[];
+
 /** New events appear together, so that many a second do not draw the page as often. */
 const flushMs = 120;
 
@@ -26,6 +30,8 @@ export class Tail {
   private isStale = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private loading: AbortController | undefined;
+  /** What was removed since that load began. Its page may be older. */
+  private removals: Removal[] = [];
   private cursor: string | undefined;
   private readonly type: string | undefined;
 
@@ -56,6 +62,7 @@ export class Tail {
     this.loading?.abort();
     const own = new AbortController();
     this.loading = own;
+    this.removals = [];
     this.isLoading.value = true;
     try {
       const page = await api.get<Page<Event>>(
@@ -65,7 +72,8 @@ export class Tail {
       );
       if (own.signal.aborted) return;
       const before = cursor === undefined ? [] : (this.events.peek() ?? []);
-      this.events.value = [...before, ...page.data].slice(0, maxEvents);
+      const data = this.removals.reduce((events, remove) => remove(events), page.data);
+      this.events.value = [...before, ...data].slice(0, maxEvents);
       this.cursor = page.next_cursor ?? undefined;
       this.hasMore.value = page.has_more && before.length + page.data.length < maxEvents;
       this.error.value = undefined;
@@ -88,21 +96,30 @@ export class Tail {
     this.timer ??= setTimeout(() => this.flush(), flushMs);
   }
 
-  /** Removes the text of a message, also while the tail is paused. */
+  /** Removes the text of a message. */
   private redact(message: string): void {
-    const redacted = (event: Event): Event =>
-      event.type === "message.received" && event.data.message_id === message
-        ? { ...event, data: { ...event.data, body: "", media: [] } }
-        : event;
-    this.arrived = this.arrived.map(redacted);
-    this.events.value = this.events.peek()?.map(redacted);
+    this.remove((events) =>
+      events.map((event) =>
+        event.type === "message.received" && event.data.message_id === message
+          ? { ...event, data: { ...event.data, body: "", media: [] } }
+          : event,
+      ),
+    );
   }
 
-  /** Removes the events that name a contact. The server blanks them a little later. */
+  /** Removes the events that name a contact. */
   private forget(contact: string): void {
-    const isKept = ({ data }: Event): boolean => !JSON.stringify(data).includes(contact);
-    this.arrived = this.arrived.filter(isKept);
-    this.events.value = this.events.peek()?.filter(isKept);
+    this.remove((events) => events.filter(({ data }) => !JSON.stringify(data).includes(contact)));
+  }
+
+  /**
+   * Removes something from what was loaded and from what is loading, also while the tail is paused.
+   */
+  private remove(removal: Removal): void {
+    if (this.loading !== undefined) this.removals.push(removal);
+    this.arrived = removal(this.arrived);
+    const events = this.events.peek();
+    if (events !== undefined) this.events.value = removal(events);
   }
 
   pause(isPaused: boolean): void {

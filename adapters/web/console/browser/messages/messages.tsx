@@ -74,7 +74,8 @@ function MessageList(): JSX.Element {
       }),
     [query],
   );
-  // Messages that came since the list was read. They wait, so that no row moves below a pointer.
+  // Messages that came since the list was asked for. They wait, so that no row moves below a
+  // pointer.
   const fresh = useSignal<ReadonlySet<string>>(new Set());
   const reload = (): void => {
     fresh.value = new Set();
@@ -88,19 +89,20 @@ function MessageList(): JSX.Element {
         type === "message.received" || type === "message.updated" || type === "message.redacted";
       if (!isOfMessage) return;
       const { message_id } = event.data;
-      const rows = list.state.peek().rows ?? [];
-      const row = rows.find(({ id }) => id === message_id);
-      if (event.type === "message.redacted") {
-        if (row !== undefined) list.put({ ...row, body: null, media: [] });
-      } else if (row !== undefined && event.type === "message.updated") {
+      if (event.type === "message.redacted") list.change(message_id, { body: null, media: [] });
+      if (event.type === "message.updated") {
         const { status, error } = event.data;
-        list.put({ ...row, status, error });
-      } else if (row === undefined && message_id > (rows[0]?.id ?? "")) {
-        fresh.value = new Set([...fresh.value, message_id]);
+        list.change(message_id, { status, error });
       }
+      const [first] = list.state.peek().rows ?? [];
+      const isNew = type !== "message.redacted" && message_id > (first?.id ?? "");
+      if (isNew) fresh.value = new Set([...fresh.value, message_id]);
     },
     onGap: reload,
   });
+  // The list may have some of them, if it was read after they came.
+  const newest = list.state.value.rows?.[0]?.id ?? "";
+  const freshCount = [...fresh.value].filter((id) => id > newest).length;
   const hasFilters = query !== "{}";
   const state = withoutErased(list.state.value, ({ contact_id }) => contact_id);
   return (
@@ -108,12 +110,8 @@ function MessageList(): JSX.Element {
       title={t("messages")}
       about={t("messagesAbout")}
       actions={
-        <Button
-          icon="refresh"
-          kind={fresh.value.size > 0 ? "primary" : "secondary"}
-          onClick={reload}
-        >
-          {fresh.value.size > 0 ? t("messagesFresh", { count: fresh.value.size }) : t("reload")}
+        <Button icon="refresh" kind={freshCount > 0 ? "primary" : "secondary"} onClick={reload}>
+          {freshCount > 0 ? t("messagesFresh", { count: freshCount }) : t("reload")}
         </Button>
       }
     >

@@ -27,7 +27,8 @@ export class Handset {
   /** Reads the messages again if the event is about this phone. */
   observe(event: Event): void {
     if (event.type === "contact.erased" && event.data.contact_id === this.contact.peek()?.id) {
-      // The server removes the messages a little later.
+      // The server has removed the messages. A load that is under way may have read them before
+      // that: it is ignored, since the messages have changed.
       this.messages.value = [];
       this.refresh();
     }
