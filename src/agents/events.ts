@@ -6,7 +6,15 @@ import {
   type Sentiment,
   sentimentSchema,
 } from "../contacts/index.ts";
-import { type AgentId, type ConversationId, ids, type MessageId } from "../kernel/index.ts";
+import {
+  type AgentId,
+  type ContactId,
+  type ConversationId,
+  ids,
+  type MessageId,
+  type RunId,
+  timestamp,
+} from "../kernel/index.ts";
 import { type Run, runSchema } from "./runs/types.ts";
 
 /** An agent or the host application handed a conversation off to people. */
@@ -74,6 +82,38 @@ export const conversationHandoffDataSchema = z
 export const conversationHandoff = defineEvent(
   "conversation.handoff",
   conversationHandoffDataSchema,
+);
+
+/** A run of an agent waits until a person approves or denies the call of an action. */
+export interface AgentRunAwaitingApprovalData {
+  /** The run. Its `approval` has the input of the call. */
+  readonly run_id: RunId;
+  /** The agent of the run. */
+  readonly agent_id: AgentId;
+  /** The conversation that the agent works on. */
+  readonly conversation_id: ConversationId;
+  /** The contact of the conversation. */
+  readonly contact_id: ContactId;
+  /** The name of the action. */
+  readonly action: string;
+  /** When the call is denied if nobody decides before. */
+  readonly approve_by: string;
+}
+
+export const agentRunAwaitingApprovalDataSchema = z
+  .strictObject({
+    run_id: ids.run.describe("The run. Its `approval` has the input of the call."),
+    agent_id: ids.agent.describe("The agent of the run."),
+    conversation_id: ids.conversation.describe("The conversation that the agent works on."),
+    contact_id: ids.contact.describe("The contact of the conversation."),
+    action: z.string().describe("The name of the action."),
+    approve_by: timestamp.describe("When the call is denied if nobody decides before."),
+  })
+  .describe("A run of an agent waits until a person approves or denies the call of an action.");
+
+export const agentRunAwaitingApproval = defineEvent(
+  "agent.run.awaiting_approval",
+  agentRunAwaitingApprovalDataSchema,
 );
 
 /** An agent's run ended. Its status says how. */

@@ -2,6 +2,8 @@ export { agentDefinitionOf } from "./definition.ts";
 export { insertAgent } from "./write-agent.ts";
 export { insertPlaybook } from "./playbooks/write-playbook.ts";
 export {
+  agentRunAwaitingApproval,
+  type AgentRunAwaitingApprovalData,
   agentRunCompleted,
   type AgentRunCompletedData,
   conversationHandoff,

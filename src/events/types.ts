@@ -31,6 +31,7 @@ export const eventTypes = [
   "conversation.closed",
   "conversation.handoff",
   "sentiment.changed",
+  "agent.run.awaiting_approval",
   "agent.run.completed",
   "webhook.disabled",
 ] as const;

@@ -60,6 +60,7 @@ const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] }
     summary: "",
   }),
   "sentiment.changed": (data) => ({ ...data, contact: withoutName(data.contact) }),
+  "agent.run.awaiting_approval": (data) => data,
   "agent.run.completed": ({ run }) => ({ run: { ...run, steps: [], result: null } }),
   "webhook.disabled": (data) => data,
 };

@@ -1,6 +1,6 @@
 import type { Contact, ContactReference } from "../contacts/index.ts";
 import type { Conversation } from "../conversations/index.ts";
-import { iso } from "../kernel/index.ts";
+import { dayMs, iso, millis } from "../kernel/index.ts";
 import type { EventMap } from "../webhooks/index.ts";
 import type { EventType } from "../events/index.ts";
 
@@ -102,6 +102,14 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
     from: { label: "neutral", score: 0.05 },
     to: { label: "negative", score: -0.31 },
     message_id,
+  }),
+  "agent.run.awaiting_approval": ({ at, contact }) => ({
+    run_id: `run_${ulid}`,
+    agent_id,
+    conversation_id,
+    contact_id: contact.id,
+    action: "issue_refund",
+    approve_by: iso(millis(at) + dayMs),
   }),
   "agent.run.completed": ({ at }) => ({
     run: {

@@ -41,6 +41,8 @@ import {
   type ConversationUpdatedData,
 } from "../conversations/index.ts";
 import {
+  agentRunAwaitingApproval,
+  type AgentRunAwaitingApprovalData,
   agentRunCompleted,
   type AgentRunCompletedData,
   conversationHandoff,
@@ -97,6 +99,8 @@ export interface EventMap {
   readonly "conversation.handoff": ConversationHandoffData;
   /** A contact's sentiment has another label. */
   readonly "sentiment.changed": SentimentChangedData;
+  /** A run of an agent waits until a person approves or denies the call of an action. */
+  readonly "agent.run.awaiting_approval": AgentRunAwaitingApprovalData;
   /** An agent's run ended. */
   readonly "agent.run.completed": AgentRunCompletedData;
   /** The engine disabled a webhook. */
@@ -126,6 +130,7 @@ const catalog: { readonly [T in EventType]: EventDefinition<T, EventMap[T]> } = 
   "conversation.closed": conversationClosed,
   "conversation.handoff": conversationHandoff,
   "sentiment.changed": sentimentChanged,
+  "agent.run.awaiting_approval": agentRunAwaitingApproval,
   "agent.run.completed": agentRunCompleted,
   "webhook.disabled": webhookDisabled,
 };

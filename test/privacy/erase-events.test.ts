@@ -156,6 +156,14 @@ const told: Readonly<Record<EventType, object>> = {
     to: sentiment,
     message_id: id("msg"),
   },
+  "agent.run.awaiting_approval": {
+    run_id: id("run"),
+    agent_id: id("agt"),
+    conversation_id: id("conv"),
+    contact_id: id("ct"),
+    action: "pay_out",
+    approve_by: at,
+  },
   "agent.run.completed": { run },
   "webhook.disabled": { webhook_id: id("wh"), url: "https://example.org", reason: "gone" },
 };

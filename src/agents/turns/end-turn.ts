@@ -5,9 +5,10 @@ import { askedIn } from "../playbooks/play/frames.ts";
 import { endRun } from "../runs/end-run.ts";
 import { newTokens, saveProgress } from "./save-progress.ts";
 import { readRunState, type RunState } from "./run-state.ts";
-import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
+import { awaitingRuns, openRuns, type RunRow } from "../runs/rows.ts";
 import { answersMessages } from "../runs/rules.ts";
-import { callsAfterTurn, firstDenialOf, isWaiting } from "../runs/call-rules.ts";
+import { isWaiting } from "../runs/call-rules.ts";
+import { pauseRun } from "../runs/pause-run.ts";
 import { sendAs, type SendResult } from "../handling/send-as.ts";
 import type { BegunTurn, Progress, TurnOutcome } from "./turn-types.ts";
 import type { PolicyContext } from "../../consents/index.ts";
@@ -97,7 +98,7 @@ async function conclude(
   const isFailed = isRefused || outcome.isFailed;
   const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
   const did = columnsOf(run, outcome, sent);
-  if (waits) pauseRun(tx, run, did);
+  if (waits) pauseRun(tx, drawId, conversation, run, did);
   else endRun(tx, drawId, conversation, run, { ...did, status });
 }
 
@@ -115,19 +116,6 @@ function columnsOf(
     playbook_id: playbook_id ?? run.playbook_id,
     result: error ?? result,
   };
-}
-
-/** Lets a run wait for the approval of a call. */
-function pauseRun(tx: Tx, run: Seen<RunRow>, did: ReturnType<typeof columnsOf>): void {
-  const calls = callsAfterTurn(did.calls, tx.now);
-  tx.update(runs, run, {
-    ...did,
-    calls,
-    status: "awaiting_approval",
-    open: null,
-    resumed: true,
-    approve_by: firstDenialOf(calls),
-  });
 }
 
 /**

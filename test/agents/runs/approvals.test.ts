@@ -137,6 +137,42 @@ describe("an approval", () => {
     expect(runs.map(({ status }) => status)).toEqual(["awaiting_approval", "completed"]);
   });
 
+  test("is asked for by an event, once for each call that waits", async () => {
+    const amounts = [5, 7];
+    const { engine, agent, ask, pass, conversation, ...made } = await agency(memory(), {
+      actions: [payOut([])],
+      model: ({ calls }) =>
+        calls.length === 0
+          ? { calls: amounts.map((amount) => ({ action: "pay_out", input: { amount } })) }
+          : { text: "Somebody looks at it." },
+    });
+    const asked: unknown[] = [];
+    engine.on("agent.run.awaiting_approval", async ({ data }) => {
+      const { approval } = await engine.agents.run(data.agent_id, data.run_id);
+      asked.push({ ...data, input: approval?.input });
+    });
+    const start = made.world.clock.now();
+    await ask("Pay me twice");
+    await pass();
+    const [run = expect.fail()] = await made.runs();
+    const { id: conversation_id, contact } = await conversation();
+    const event = {
+      run_id: run.id,
+      agent_id: agent.id,
+      conversation_id,
+      contact_id: contact.id,
+      action: "pay_out",
+      approve_by: new Date(start + 1_500 + day).toISOString(),
+    };
+    expect(asked).toEqual([{ ...event, input: { amount: 5 } }]);
+    await engine.agents.approve(agent.id, run.id, { decision: "approve" });
+    await pass();
+    expect(asked.slice(1)).toEqual([{ ...event, input: { amount: 7 } }]);
+    await engine.agents.approve(agent.id, run.id, { decision: "deny" });
+    await pass();
+    expect(asked).toHaveLength(2);
+  });
+
   test("of a call whose run hands off is not possible: the call is denied, and the run says so", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), {

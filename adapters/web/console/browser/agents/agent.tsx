@@ -52,7 +52,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
     onEvent: ({ type }) => {
       // Runs of an erased contact are hidden by their conversations. The console may not know all
       // of these.
-      const isOfRun = type === "agent.run.completed" || type === "message.received";
+      const isOfRun = type.startsWith("agent.run.") || type === "message.received";
       if (isOfRun || type === "contact.erased") refresh();
     },
     onGap: refresh,

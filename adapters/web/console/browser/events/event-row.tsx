@@ -79,6 +79,8 @@ function summaryOf({ type, data }: Event): readonly string[] {
       return [shownAddress(data.contact.name), data.reason];
     case "sentiment.changed":
       return [shownAddress(data.contact.name), `${data.from?.label ?? "–"} → ${data.to.label}`];
+    case "agent.run.awaiting_approval":
+      return [data.action];
     case "agent.run.completed":
       return [data.run.status];
     case "webhook.disabled":

@@ -29,7 +29,7 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
   useEffect(() => {
     if (!isGiven) return undefined;
     void resource.reload();
-    // Only the end of a run is an event.
+    // Few of a run's steps are events.
     const timer = setInterval(() => {
       if (resource.data?.finished_at === null && document.visibilityState === "visible") refresh();
     }, pollMs);
@@ -43,6 +43,7 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
   useLive({
     onEvent: ({ type, data }) => {
       if (type === "agent.run.completed" && data.run.id === id) refresh();
+      if (type === "agent.run.awaiting_approval" && data.run_id === id) refresh();
       // A run that may quote the message has lost its texts.
       if (type === "message.redacted" && isOfRun(data.conversation_id)) refresh();
       if (type === "contact.erased") refresh();

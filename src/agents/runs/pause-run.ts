@@ -1,0 +1,44 @@
+import { agentRunAwaitingApproval } from "../events.ts";
+import { callsAfterTurn, firstDenialOf } from "./call-rules.ts";
+import { type RunRow, runs } from "./rows.ts";
+import { callToDecide } from "./show.ts";
+import type { ConversationRow } from "../../conversations/index.ts";
+import { appendEvent } from "../../events/index.ts";
+import { type GenerateId, iso } from "../../kernel/index.ts";
+import type { Seen } from "../../ports/index.ts";
+import type { Tx } from "../../store/index.ts";
+
+/**
+ * Lets a run wait for the approval of a call, and publishes the event. The event has no words of
+ * the run, so a redaction need not find it.
+ */
+export function pauseRun(
+  tx: Tx,
+  drawId: GenerateId,
+  { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
+  run: Seen<RunRow>,
+  patch: Partial<RunRow> & Pick<RunRow, "calls">,
+): void {
+  const calls = callsAfterTurn(patch.calls, tx.now);
+  const approve_by = firstDenialOf(calls);
+  const paused = tx.update(runs, run, {
+    ...patch,
+    calls,
+    status: "awaiting_approval",
+    open: null,
+    resumed: true,
+    approve_by,
+  });
+  const call = callToDecide(paused);
+  if (call === undefined) throw new TypeError("a run without a waiting call was paused");
+  const about = { contact_id, conversation_id };
+  const { id: run_id, agent_id } = paused;
+  const data = {
+    run_id,
+    agent_id,
+    ...about,
+    action: call.action,
+    approve_by: iso(call.approve_by ?? approve_by),
+  };
+  appendEvent(tx, drawId, agentRunAwaitingApproval, data, about);
+}
