@@ -67,3 +67,31 @@ export const runEndsOnce: Invariant = {
     };
   },
 };
+
+export const waitForApprovalIsReported: Invariant = {
+  name: "An event reports each time that a run begins to wait for an approval.",
+  check() {
+    const waiting = new Set<string>();
+    return {
+      *commit(engine, writes) {
+        const reported = new Set(
+          insertedRows(writes, events).flatMap(({ type, data }) =>
+            type === "agent.run.awaiting_approval" && "run_id" in data ? [data.run_id] : [],
+          ),
+        );
+        for (const { id, status, conversation_id } of writtenRows(writes, runs)) {
+          if (status !== "awaiting_approval") {
+            waiting.delete(id);
+          } else if (!waiting.has(id)) {
+            waiting.add(id);
+            if (reported.has(id)) continue;
+            yield {
+              about: [id, conversation_id],
+              description: `${engine} lets ${id} wait for an approval without an event`,
+            };
+          }
+        }
+      },
+    };
+  },
+};

@@ -5,7 +5,7 @@ import {
   agentAnswersOrHandsOff,
   agentOwnsConversation,
 } from "./agent-replies.ts";
-import { runEndsOnce } from "./agent-runs.ts";
+import { runEndsOnce, waitForApprovalIsReported } from "./agent-runs.ts";
 import {
   attemptRecordedBeforeCall,
   calledUnderLease,
@@ -152,6 +152,7 @@ export const invariants: readonly Invariant[] = [
   handOffEventOnce,
   handlerChangesAllowed,
   runEndsOnce,
+  waitForApprovalIsReported,
   recordedBeforeCall,
   actionDoneOnce,
   approvedBeforeAction,
