@@ -67,6 +67,9 @@ test("a person goes through all contacts, opens one and writes to it", async ({ 
   await title(page, "Person 178").waitFor();
   await page.getByRole("link", { name: "Any ferns?" }).click();
   await page.locator(".message", { hasText: "Any ferns?" }).waitFor();
+  await page.goBack();
+  await page.getByRole("button", { name: /Show the message/ }).click();
+  await page.locator(".message", { hasText: "Any ferns?" }).waitFor();
   expect(faults).toEqual([]);
 });
 

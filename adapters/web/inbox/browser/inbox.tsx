@@ -27,7 +27,7 @@ import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
 import { matches } from "./state/matches.ts";
 import { openThread, target } from "./state/thread.ts";
-import { listNameOf, listQueryOf, queryParameters, viewOf } from "./state/views.ts";
+import { listNameOf, listQueryOf, offeredLists, queryParameters, viewOf } from "./state/views.ts";
 import { t } from "./texts.ts";
 
 /**
@@ -125,12 +125,13 @@ export function Inbox(): JSX.Element {
 
 /** Says that the address names no view of the inbox. */
 function NoSuchView(): JSX.Element {
+  const [first] = offeredLists();
   return (
     <EmptyState
       title={t("noSuchView")}
       actions={
-        <a class="button button-primary" href={linkTo(["all"])}>
-          {t("noSuchViewLeave")}
+        <a class="button button-primary" href={linkTo([first])}>
+          {t(first === "contacts" ? "noSuchViewLeaveContacts" : "noSuchViewLeave")}
         </a>
       }
     >

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import { type ComponentChildren, Fragment, type JSX } from "preact";
 import {
   Avatar,
   Badge,
@@ -7,7 +7,6 @@ import {
   Icon,
   type IconName,
   linkTo,
-  may,
   Menu,
   openShortcutHelp,
   ThemeMenu,
@@ -15,7 +14,7 @@ import {
 } from "../../shared/browser/index.ts";
 import { counts } from "./state/live.ts";
 import { notifications, setNotifications } from "./state/notifications.ts";
-import { type ListName, views } from "./state/views.ts";
+import { type ListName, offeredLists } from "./state/views.ts";
 import { t } from "./texts.ts";
 
 const icons: { readonly [name in ListName]: IconName } = {
@@ -45,6 +44,10 @@ const maxShown = 99;
 export const countText = (count: number): string =>
   count > maxShown ? t("many", { count: maxShown }) : String(count);
 
+/** The count next to the name of a list. The contacts are not counted. */
+export const countOfList = (name: ListName): number =>
+  name === "contacts" ? 0 : (counts.value[name] ?? 0);
+
 interface RailProps {
   /** The list that is shown. Undefined if there is none. */
   readonly shown: ListName | undefined;
@@ -59,24 +62,21 @@ export function Rail({ shown }: RailProps): JSX.Element {
         {currentSession.value?.mode === "sandbox" && <Badge tone="warn">{t("sandbox")}</Badge>}
       </div>
       <nav class="rail-places" aria-label={t("views")}>
-        {views.map((each) => {
-          const count = counts.value[each] ?? 0;
+        {offeredLists().map((each, index) => {
+          const count = countOfList(each);
           return (
-            <RailPlace key={each} name={each} shown={shown}>
-              {count > 0 && (
-                <span class={each === "waiting" ? "count is-warn" : "count"}>
-                  {countText(count)}
-                </span>
-              )}
-            </RailPlace>
+            <Fragment key={each}>
+              {each === "contacts" && index > 0 && <hr class="rail-rule" />}
+              <RailPlace name={each} shown={shown}>
+                {count > 0 && (
+                  <span class={each === "waiting" ? "count is-warn" : "count"}>
+                    {countText(count)}
+                  </span>
+                )}
+              </RailPlace>
+            </Fragment>
           );
         })}
-        {may("contacts:read") && (
-          <>
-            <hr class="rail-rule" />
-            <RailPlace name="contacts" shown={shown} />
-          </>
-        )}
       </nav>
       <div class="rail-end">
         <Operator />

@@ -22,6 +22,7 @@ export const t = defineTexts({
   noSuchView: "There is no such view",
   noSuchViewHint: "The address may be misspelled, or come from another version of the inbox.",
   noSuchViewLeave: "Show the open conversations",
+  noSuchViewLeaveContacts: "Show the contacts",
 
   search: "Search people and messages",
   searchContacts: "Search contacts",

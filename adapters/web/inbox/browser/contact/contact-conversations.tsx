@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Conversation, Page } from "../../../../../src/index.ts";
-import { api, Badge, Icon, linkTo, shortTime } from "../../../shared/browser/index.ts";
+import { api, Badge, Icon, linkTo, may, shortTime } from "../../../shared/browser/index.ts";
 import { now } from "../state/now.ts";
 import { activityOf } from "../state/views.ts";
 import { t } from "../texts.ts";
@@ -14,7 +14,7 @@ interface ContactConversationsProps {
   readonly beside?: string | undefined;
 }
 
-/** The latest conversations with the contact. Each is a link. */
+/** The latest conversations with the contact. Each is a link, if the person may open it. */
 export function ContactConversations({ id, beside }: ContactConversationsProps): JSX.Element {
   const found = useResource(
     (signal) =>
@@ -29,17 +29,32 @@ export function ContactConversations({ id, beside }: ContactConversationsProps):
       <ul class="others">
         {rows.map((row) => (
           <li key={row.id}>
-            <a class="other" href={linkTo([row.status === "open" ? "all" : row.status, row.id])}>
-              <Icon name={row.medium === "webchat" ? "chat" : "phone"} />
-              <bdi class="grow truncate">{row.last_message?.preview || mediumName(row.medium)}</bdi>
-              {row.status === "closed" && <Badge>{t("rowClosed")}</Badge>}
-              <time class="muted" dateTime={activityOf(row)}>
-                {shortTime(activityOf(row), now.value)}
-              </time>
-            </a>
+            {may("conversations:read") ? (
+              <a class="other" href={linkTo([row.status === "open" ? "all" : row.status, row.id])}>
+                <Summary of={row} />
+              </a>
+            ) : (
+              <div class="other">
+                <Summary of={row} />
+              </div>
+            )}
           </li>
         ))}
       </ul>
     </Section>
+  );
+}
+
+function Summary({ of: row }: { readonly of: Conversation }): JSX.Element {
+  const { medium, last_message, status } = row;
+  return (
+    <>
+      <Icon name={medium === "webchat" ? "chat" : "phone"} />
+      <bdi class="grow truncate">{last_message?.preview || mediumName(medium)}</bdi>
+      {status === "closed" && <Badge>{t("rowClosed")}</Badge>}
+      <time class="muted" dateTime={activityOf(row)}>
+        {shortTime(activityOf(row), now.value)}
+      </time>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { ContactSentiment } from "../../../../../src/index.ts";
-import { dateTime, number } from "../../../shared/browser/index.ts";
+import { dateTime, may, number } from "../../../shared/browser/index.ts";
 import { goToMessage } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { uncoverThread } from "./contact-visibility.ts";
@@ -17,8 +17,8 @@ interface SentimentChartProps {
 }
 
 /**
- * The score of each message, oldest first. A bar leads to its message. Tab reaches one of the bars,
- * and arrow keys move between them.
+ * The score of each message, oldest first. A bar leads to its message, if the person may see it. Tab
+ * reaches one of the bars, and arrow keys move between them.
  */
 export function SentimentChart(props: SentimentChartProps): JSX.Element {
   const messages = props.messages.toReversed();
@@ -28,7 +28,7 @@ export function SentimentChart(props: SentimentChartProps): JSX.Element {
   const tabStop = isKnown ? reached : messages.at(-1)?.message_id;
   const step = width / Math.max(messages.length, slots);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const bars = Array.from(chart.current?.querySelectorAll<SVGGElement>("[role=button]") ?? []);
+    const bars = Array.from(chart.current?.querySelectorAll<SVGGElement>("[tabindex]") ?? []);
     const next = neighbour(event.key, bars);
     if (next === undefined) return;
     event.preventDefault();
@@ -85,16 +85,18 @@ function Bar({ message, x, width, isTabStop, onReach }: BarProps): JSX.Element {
     score: number(score, { maximumFractionDigits: 2, signDisplay: "exceptZero" }),
     time: dateTime(created_at),
   });
+  const leads = may("conversations:read") && may("messages:read");
   const show = (): void => {
+    if (!leads) return;
     uncoverThread();
     void goToMessage(message_id);
   };
   return (
     <g
-      class="sentiment-bar"
-      role="button"
+      class={leads ? "sentiment-bar leads" : "sentiment-bar"}
+      role={leads ? "button" : "img"}
       tabIndex={isTabStop ? 0 : -1}
-      aria-label={t("sentimentShow", { point: about })}
+      aria-label={leads ? t("sentimentShow", { point: about }) : about}
       data-tooltip={about}
       onFocus={onReach}
       onClick={show}

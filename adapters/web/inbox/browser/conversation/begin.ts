@@ -5,7 +5,9 @@ import { conversations } from "../state/conversations.ts";
 import { nextSequence } from "../state/order.ts";
 import { writeReplySoon } from "./composer.tsx";
 
-export const mayBegin = (): boolean => may("conversations:write") && may("messages:write");
+/** Whether the person may begin a conversation, and see it then. */
+export const mayBegin = (): boolean =>
+  may("conversations:read") && may("conversations:write") && may("messages:write");
 
 /** Whether the contact has a number. Only a visitor can begin a webchat conversation. */
 export const isReachable = ({ identities }: Contact): boolean =>

@@ -1,10 +1,9 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
-import { go, linkTo, may, placeNow, Select, Tabs } from "../../../shared/browser/index.ts";
-import { countText, listTitle } from "../rail.tsx";
-import { counts } from "../state/live.ts";
+import { go, linkTo, placeNow, Select, Tabs } from "../../../shared/browser/index.ts";
+import { countOfList, countText, listTitle } from "../rail.tsx";
 import type { ContactQuery } from "../state/contact-query.ts";
-import { isEverywhere, type ListName, type ListQuery, views } from "../state/views.ts";
+import { isEverywhere, type ListName, type ListQuery, offeredLists } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { ContactFilterFields, contactFilters } from "./contact-filters.tsx";
 import { ContactList } from "./contact-list.tsx";
@@ -38,7 +37,7 @@ export function ListPane(props: ListPaneProps): JSX.Element {
   const change = (next: PlaceQuery): void => {
     // A person may have gone elsewhere since they typed.
     const { path, query: now } = placeNow();
-    go(linkTo(path.length === 0 ? [view] : path, { ...now, ...next }), true);
+    go(linkTo(path.length === 0 ? [name] : path, { ...now, ...next }), true);
   };
   return (
     <section class="list-pane" id="list" aria-label={t(isContacts ? "contacts" : "conversations")}>
@@ -97,19 +96,18 @@ export function ListPane(props: ListPaneProps): JSX.Element {
 
 /** The choice of a list, on screens that have no room for it in the rail. */
 function ListChoice({ name }: Pick<ListPaneProps, "name">): JSX.Element {
-  const options = views.map((each) => {
-    const count = counts.value[each] ?? 0;
+  const options = offeredLists().map((each) => {
+    const count = countOfList(each);
     const title = listTitle(each);
     return { value: each, label: count > 0 ? `${title} (${countText(count)})` : title };
   });
-  const contacts = { value: "contacts", label: t("contacts") };
   return (
     <span class="list-view-choice">
       <Select
         label={t("views")}
         isLabelHidden
         value={name}
-        options={may("contacts:read") ? [...options, contacts] : options}
+        options={options}
         onChange={({ currentTarget }) => go(linkTo([currentTarget.value]))}
       />
     </span>

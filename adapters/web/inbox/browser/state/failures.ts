@@ -1,11 +1,11 @@
 /** Says that a message failed after its author has gone on to another conversation. */
 import type { Message } from "../../../../../src/index.ts";
-import { go, linkTo, placeNow, toast } from "../../../shared/browser/index.ts";
+import { go, placeNow, toast } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
 import { conversationNow } from "./conversations.ts";
 import { thread } from "./thread.ts";
-import { listNameOf, viewOf } from "./views.ts";
+import { conversationLink } from "./views.ts";
 
 const maxKept = 500;
 
@@ -54,12 +54,7 @@ function tell(what: "failedToSend" | "failedToDeliver", conversationId: string):
     isError: true,
     action: {
       label: t("failedShow"),
-      run: () => {
-        const { path, query } = placeNow();
-        // The words of a search for contacts would search the conversations, too.
-        const kept = listNameOf(path) === "contacts" ? {} : query;
-        go(linkTo([viewOf(path), conversationId], kept));
-      },
+      run: () => go(conversationLink(conversationId, placeNow())),
     },
   });
 }

@@ -39,7 +39,7 @@ export function forgetHandoff(conversationId: string): void {
 
 /** Reads the reasons of the latest hand-offs. */
 export async function loadHandoffs(): Promise<void> {
-  if (!may("events:read")) return;
+  if (!may("events:read") || !may("conversations:read")) return;
   try {
     const { data } = await api.get<Page<Event>>("v1/events", {
       type: "conversation.handoff",

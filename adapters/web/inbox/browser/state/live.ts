@@ -56,7 +56,7 @@ const countDelayMs = 4000;
 export function follow(): () => void {
   const { account_id, mode } = currentSession.peek() ?? {};
   const readAgain = (): void => {
-    void conversations.reload();
+    if (may("conversations:read")) void conversations.reload();
     readContactsAgain();
     void loadHandoffs();
     countSoon(0);
@@ -92,6 +92,12 @@ export function follow(): () => void {
 }
 
 function onEvent(event: Event): void {
+  onContactEvent(event);
+  // A person may see the contacts and the events, and not the conversations.
+  if (may("conversations:read")) onConversationEvent(event);
+}
+
+function onConversationEvent(event: Event): void {
   // An import creates many contacts, and none of them changes a count.
   if (event.type !== "contact.created") countSoon(countDelayMs);
   switch (event.type) {
@@ -120,6 +126,12 @@ function onEvent(event: Event): void {
     case "conversation.handoff":
       noteHandoff(event);
       break;
+    default:
+  }
+}
+
+function onContactEvent(event: Event): void {
+  switch (event.type) {
     case "contact.created":
       noteContact(event.data.contact);
       break;
@@ -137,6 +149,10 @@ function onEvent(event: Event): void {
       break;
     case "sentiment.changed":
       touchContact(event.data.contact.id);
+      break;
+    case "message.redacted":
+      // The contact's observations were made from messages.
+      touchContact(event.data.contact_id);
       break;
     default:
   }
@@ -184,7 +200,7 @@ function received(event: Event<"message.received">): void {
 
 /** Reads again, or forgets, what has the text of the message or was made from it. */
 function redacted({ data }: Event<"message.redacted">): void {
-  const { conversation_id, message_id, contact_id } = data;
+  const { conversation_id, message_id } = data;
   forgetMatch(conversation_id, message_id);
   // The list shows the beginning of the last message.
   if (conversationNow(conversation_id)?.last_message?.id === message_id) {
@@ -194,8 +210,6 @@ function redacted({ data }: Event<"message.redacted">): void {
   if (open?.id === conversation_id) void open.refreshRedacted(message_id);
   // The reason of a hand-off may quote the message.
   if (handoffs.peek().has(conversation_id)) void loadHandoffs();
-  // The contact's observations were made from messages.
-  touchContact(contact_id);
 }
 
 /** Says that a colleague took the conversation that is open here. */
@@ -237,7 +251,7 @@ let counting: ReturnType<typeof setTimeout> | undefined;
 
 /** Counts what is unread, and who waits. */
 export function countSoon(delayMs: number): void {
-  if (counting !== undefined && delayMs > 0) return;
+  if (!may("conversations:read") || (counting !== undefined && delayMs > 0)) return;
   clearTimeout(counting);
   counting = setTimeout(() => {
     counting = undefined;

@@ -27,7 +27,7 @@ export function loadPeople(): void {
   reading.abort();
   reading = new AbortController();
   if (may("agents:read")) void readByName("v1/agents", agents, reading.signal);
-  void readByName("v1/operators", operators, reading.signal);
+  if (may("conversations:read")) void readByName("v1/operators", operators, reading.signal);
 }
 
 interface Named {

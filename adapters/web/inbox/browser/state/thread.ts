@@ -1,9 +1,10 @@
 /** The messages and notes of the open conversation. */
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
-import { api, ApiError, go, linkTo, placeNow, toastError } from "../../../shared/browser/index.ts";
+import { api, ApiError, go, placeNow, toastError } from "../../../shared/browser/index.ts";
 import { removeArrived } from "./drafts.ts";
 import { nextSequence } from "./order.ts";
+import { conversationLink } from "./views.ts";
 
 interface MessageEntry {
   readonly kind: "message";
@@ -290,14 +291,14 @@ export const target = signal<Target | undefined>(undefined);
 
 /** Shows a message of the contact. It may be in another conversation. */
 export async function goToMessage(id: string): Promise<void> {
-  const { path, query } = placeNow();
+  const place = placeNow();
   try {
     const { conversation_id } =
       thread.peek()?.message(id) ?? (await api.get<Message>(`v1/messages/${id}`));
     // Whoever has gone elsewhere meanwhile stays there.
-    if (placeNow().path[1] !== path[1]) return;
+    if (placeNow().path[1] !== place.path[1]) return;
     target.value = { id, conversation_id };
-    if (conversation_id !== path[1]) go(linkTo([path[0] ?? "all", conversation_id], query));
+    if (conversation_id !== place.path[1]) go(conversationLink(conversation_id, place));
   } catch (error) {
     toastError(error);
   }

@@ -1,6 +1,14 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
 import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
-import { api, ApiError, currentSession, may, type Query } from "../../../shared/browser/index.ts";
+import {
+  api,
+  ApiError,
+  currentSession,
+  linkTo,
+  may,
+  type Place,
+  type Query,
+} from "../../../shared/browser/index.ts";
 import type { PageRequest } from "./live-list.ts";
 import { matches } from "./matches.ts";
 import { isMe } from "./people.ts";
@@ -15,14 +23,29 @@ const isView = (given: string | undefined): given is View => views.some((view) =
 /** What the address can name first: a view of the conversations, or the contacts. */
 export type ListName = View | "contacts";
 
+/**
+ * The lists that the page offers to the person. A person who may see nothing gets the views, which
+ * say so.
+ */
+export function offeredLists(): readonly [ListName, ...ListName[]] {
+  if (!may("contacts:read")) return views;
+  return may("conversations:read") ? [...views, "contacts"] : ["contacts"];
+}
+
 /** The list that the path of a place names. Undefined if the page has no such list. */
-export function listNameOf([name = "all"]: readonly string[]): ListName | undefined {
+export function listNameOf([name]: readonly string[]): ListName | undefined {
+  if (name === undefined) return offeredLists()[0];
   if (name === "contacts") return may("contacts:read") ? name : undefined;
   return isView(name) ? name : undefined;
 }
 
 /** The view that the path of a place names. Without one, it is that of the open conversations. */
 export const viewOf = ([view]: readonly string[]): View => (isView(view) ? view : "all");
+
+/** The address of a conversation in the view of a place. */
+export const conversationLink = (id: string, { path, query }: Place): string =>
+  // The search and the filters of the contacts would apply to the conversations, too.
+  linkTo([viewOf(path), id], listNameOf(path) === "contacts" ? {} : query);
 
 /** What the list shows. */
 export interface ListQuery {
