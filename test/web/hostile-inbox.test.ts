@@ -19,6 +19,21 @@ const files = [
   "https://user:alert(4)@evil.example/a.png",
 ];
 
+const shownPhone = (phone: string): string =>
+  phone.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3");
+
+/** A text within one of the page, where marks of direction could reorder other words. */
+const plain = (text: string): string => {
+  const bare = text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "");
+  return /[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(bare) ? `\u2068${bare}\u2069` : bare;
+};
+
+/** Nobody could find the contact by a name without a visible character. */
+const shownName = (name: string, phone: string): string =>
+  /^[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]*$/u.test(name)
+    ? shownPhone(phone)
+    : shownPhone(name);
+
 /** The tags inside of the elements, apart from links, marked directions and places to break. */
 const foreign = (selector: string): string =>
   `[...document.querySelectorAll(${JSON.stringify(`:is(${selector}) *`)})]
@@ -51,16 +66,27 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
   expect(hostileTexts.length).toBeGreaterThan(200);
   const { engine, shop, authorize } = await newShop({ limits: { messageCharacters: 10_000 } });
   const perThread = 40;
-  const threads: { conversation: string; name: string; bodies: string[]; facts: string[] }[] = [];
+  const threads: {
+    conversation: string;
+    contact: string;
+    name: string;
+    bodies: string[];
+    facts: string[];
+    labels: readonly string[];
+  }[] = [];
   for (const [i, text] of hostileTexts.entries()) {
     const phone = phoneOf(i);
     const name = shortened(text, 200).trim() === "" ? "-" : shortened(text, 200);
     const isThread = i % perThread === 0;
     const own = isThread ? hostileTexts.slice(i, i + perThread) : [];
     const facts = own.map((each, n) => [`${n} ${shortened(each, 60)}`, shortened(each, 500)]);
+    const labels = [...new Set(own.map((each) => shortened(each, 64).trim()))]
+      .filter((each) => each !== "")
+      .slice(0, 20);
     const contact = await shop.contacts.create({
       phone,
       name,
+      labels,
       attributes: Object.fromEntries(facts),
     });
     const first = await shop.sandbox.inbound({ from: phone, body: text });
@@ -73,7 +99,9 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
       });
     }
     const conversation = first.conversation_id;
-    threads.push({ conversation, name, bodies: own, facts: facts.flat() });
+    const shown = shownName(name, phone);
+    const thread = { conversation, contact: contact.id, name: shown, labels };
+    threads.push({ ...thread, bodies: own, facts: facts.flat() });
   }
   const media = await shop.sandbox.inbound({
     from: phoneOf(9_000),
@@ -89,8 +117,7 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
   for (let cursor: string | undefined; ;) {
     const found = await shop.conversations.list({ limit: 100, ...(cursor && { cursor }) });
     for (const { id, contact, last_message } of found.data) {
-      // The only one without a name.
-      const name = contact.name === phoneOf(9_000) ? "+1 415 555 9000" : contact.name;
+      const name = shownName(contact.name, contact.phone ?? "");
       expected.set(id, [name, last_message?.preview || "Attachment or empty message"]);
     }
     if (found.next_cursor === null) break;
@@ -132,6 +159,41 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
     expect(rel).toContain("noopener");
   }
   expect(await page.evaluate(foreign(".attachment > a"))).toEqual([]);
+
+  await page.evaluate(`location.hash = "#/contacts"`);
+  await page.locator(".row.is-contact").first().waitFor();
+  const people = new Map<string, string>();
+  for (let cursor: string | undefined; ;) {
+    const found = await shop.contacts.list({ limit: 100, ...(cursor && { cursor }) });
+    for (const { id, name, phone } of found.data) {
+      people.set(id, shownName(name ?? "", phone ?? ""));
+    }
+    if (found.next_cursor === null) break;
+    cursor = found.next_cursor;
+  }
+  const rows = await page.evaluate<[string, string[]][]>(allRows);
+  expect(new Map(rows.map(([id, [name]]) => [id, name]))).toEqual(people);
+  expect(await page.evaluate(foreign(".row-name, .row-preview > .truncate, .badge"))).toEqual([]);
+  for (const { contact, name, facts, labels, bodies } of threads) {
+    const [label = ""] = labels;
+    const query = new URLSearchParams({ label }).toString();
+    await page.evaluate(`location.hash = ${JSON.stringify(`#/contacts/${contact}?${query}`)}`);
+    await page
+      .locator(".contact-page .fact")
+      .nth(facts.length / 2)
+      .waitFor();
+    await page.locator(".other").first().waitFor();
+    expect(await texts(page, ".conversation-header h2")).toEqual([name]);
+    expect(await texts(page, ".chip > bdi")).toEqual([`Label: ${plain(label)}`]);
+    await expect.poll(() => texts(page, ".row-name")).toEqual([name]);
+    expect(await texts(page, ".fact-labels .badge")).toEqual(labels);
+    const shown = await texts(page, ".fact dt, .fact dd > bdi");
+    expect(shown.slice(-facts.length)).toEqual(facts);
+    const preview = shortened(bodies.at(-1) ?? "", 140);
+    expect(await texts(page, ".other > bdi")).toEqual([preview === "" ? "Text" : preview]);
+    const parts = ".fact dt, .fact dd > bdi, .fact-labels .badge, .chip > bdi, .other > bdi, h2";
+    expect(await page.evaluate(foreign(parts))).toEqual([]);
+  }
   // The test opens conversations faster than an operator may. The page repeats what was refused.
   expect(faults.filter((fault) => !fault.includes("status of 429"))).toEqual([]);
 });

@@ -8,7 +8,14 @@ import type {
   Event,
   Page,
 } from "../../../../src/index.ts";
-import { api, ApiError, type Loaded, may, shownAddress } from "../../shared/browser/index.ts";
+import {
+  api,
+  ApiError,
+  isVisible,
+  type Loaded,
+  may,
+  shownAddress,
+} from "../../shared/browser/index.ts";
 import type { PagedRows } from "./paged.ts";
 
 /** The contacts that the console knows, by the ids of their conversations. */
@@ -30,9 +37,9 @@ export const contactOf = (
   conversationId: string | null | undefined,
 ): ContactReference | undefined => known.value.get(conversationId ?? "");
 
-/** The name of a contact as people read it. Undefined if it is empty or the phone number. */
+/** The name of a contact as people read it. Undefined if nobody sees it, or it is the number. */
 export const nameOf = (contact: ContactReference | undefined): string | undefined =>
-  contact === undefined || ["", contact.phone].includes(contact.name)
+  contact === undefined || !isVisible(contact.name) || contact.name === contact.phone
     ? undefined
     : shownAddress(contact.name);
 

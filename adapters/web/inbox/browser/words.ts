@@ -1,6 +1,12 @@
 /** The words of the states that conversations and messages can be in. */
 import type { Contact, Conversation, Message, Priority } from "../../../../src/index.ts";
-import { dayAndTime, type IconName, shownAddress, type Tone } from "../../shared/browser/index.ts";
+import {
+  dayAndTime,
+  type IconName,
+  isVisible,
+  shownAddress,
+  type Tone,
+} from "../../shared/browser/index.ts";
 import { t } from "./texts.ts";
 
 export const priorityName = (priority: Priority): string =>
@@ -16,11 +22,11 @@ export const priorityTone = (priority: Priority): Tone =>
 
 /** The name of a contact, or the address that stands for it as elsewhere. */
 export const contactName = ({ name, phone, identities, email, id }: Contact): string =>
-  shownAddress(name ?? phone ?? identities[0]?.address ?? email ?? id);
+  shownAddress(isVisible(name) ? name : (phone ?? identities[0]?.address ?? email ?? id));
 
 /** The same for a contact as conversations have it. */
-export const nameIn = ({ contact: { name } }: Pick<Conversation, "contact">): string =>
-  shownAddress(name);
+export const nameIn = ({ contact: { name, phone, id } }: Pick<Conversation, "contact">): string =>
+  shownAddress(isVisible(name) ? name : (phone ?? id));
 
 export const mediumName = (medium: Conversation["medium"]): string =>
   medium === "webchat" ? t("channelWebchat") : t("channelText");

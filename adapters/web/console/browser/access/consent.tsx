@@ -10,6 +10,7 @@ import {
   ErrorState,
   go,
   Icon,
+  isVisible,
   linkTo,
   may,
   place,
@@ -94,8 +95,10 @@ export function ConsentTab(): JSX.Element {
                 aria-current={id === openId ? "true" : undefined}
               >
                 <span class="two-lines grow">
-                  <bdi class="truncate strong">{name ?? shownAddress(phone ?? email ?? id)}</bdi>
-                  {name !== null && (
+                  <bdi class="truncate strong">
+                    {isVisible(name) ? name : shownAddress(phone ?? email ?? id)}
+                  </bdi>
+                  {isVisible(name) && (
                     <bdi class="truncate muted">{shownAddress(phone ?? email ?? id)}</bdi>
                   )}
                 </span>

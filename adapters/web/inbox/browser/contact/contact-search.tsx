@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
-import { api, Avatar, explain, shownAddress } from "../../../shared/browser/index.ts";
+import { api, Avatar, explain, isVisible, shownAddress } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
 
@@ -60,7 +60,7 @@ interface FoundContactProps {
 
 /** A contact to pick. */
 export function FoundContact({ contact, refusal, onPick }: FoundContactProps): JSX.Element {
-  const address = contact.name === null ? "" : shownAddress(contact.phone ?? "");
+  const address = isVisible(contact.name) ? shownAddress(contact.phone ?? "") : "";
   return (
     <li>
       <button type="button" class="menu-item" disabled={refusal !== undefined} onClick={onPick}>

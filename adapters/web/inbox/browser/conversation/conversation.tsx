@@ -63,6 +63,7 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
       <ErrorState error={error} onRetry={() => void loading.reload()} />
     );
   }
+  const phone = shownAddress(row.contact.phone ?? "");
   return (
     <article class="conversation">
       <header class="conversation-header">
@@ -76,10 +77,10 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
           </h2>
           <p class="conversation-sub muted truncate">
             {mediumName(row.medium)}
-            {row.contact.phone !== null && row.contact.phone !== row.contact.name && (
+            {phone !== "" && phone !== nameIn(row) && (
               <>
                 {" · "}
-                <bdi>{shownAddress(row.contact.phone)}</bdi>
+                <bdi>{phone}</bdi>
               </>
             )}
             {row.assignee !== null && (

@@ -8,12 +8,12 @@ import {
   may,
   onReconnect,
   placeNow,
-  shownAddress,
   toast,
 } from "../../../shared/browser/index.ts";
 import { noteConsent, noteContact, readContactsAgain } from "./contacts.ts";
 import { conversationNow, conversations } from "./conversations.ts";
 import { t } from "../texts.ts";
+import { nameIn } from "../words.ts";
 import { removeErased } from "./erasure.ts";
 import { tellStatus } from "./failures.ts";
 import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
@@ -180,7 +180,7 @@ function received(event: Event<"message.received">): void {
   endTyping(conversation_id, "contact");
   const open = thread.peek();
   if (open?.id === conversation_id) open.refreshMessage(message_id);
-  notify({ id: conversation_id, name: shownAddress(contact.name), body });
+  notify({ id: conversation_id, name: nameIn(event.data), body });
   if (row === undefined || row.status !== "open") conversations.fetchSoon(conversation_id);
   // A page that was read after the message has it already.
   if (row === undefined || (row.last_message?.id ?? "") >= message_id) return;

@@ -125,6 +125,12 @@ export const shownAddress = (address: string): string =>
     .replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3")
     .replace(/^visitor:\w{22}(\w{4})$/, (_, code: string) => text("visitor", { code }));
 
+const visible = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Whether a text has a character that people see. A name need not have one. */
+export const isVisible = (given: string | null | undefined): given is string =>
+  visible.test(given ?? "");
+
 /** The phone number (E.164) that a person typed, with or without separators. */
 export function numberTyped(typed: string): string | undefined {
   const number = typed.replaceAll(/[\s().-]/g, "");
