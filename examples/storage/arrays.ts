@@ -16,10 +16,12 @@ import {
   type Lookup,
   type Range,
   type Row,
+  type Schema,
   type Search,
   StorageConflict,
   type StoragePort,
   StorageRefusal,
+  TidingsError,
   type Write,
 } from "tidings";
 
@@ -29,9 +31,11 @@ export interface Database {
   rows: Map<string, readonly Row[]>;
   /** The highest position in a log. */
   position: number;
+  /** The version of the schema. 0 if no engine has opened the database yet. */
+  version: number;
 }
 
-export const emptyDatabase = (): Database => ({ rows: new Map(), position: 0 });
+export const emptyDatabase = (): Database => ({ rows: new Map(), position: 0, version: 0 });
 
 /** Returns a connection to the database. */
 export function arrays(database: Database): StoragePort<undefined> {
@@ -43,9 +47,8 @@ export function arrays(database: Database): StoragePort<undefined> {
       transactions: 0,
       synchronous: true,
     },
-    // Arrays need no tables. A database creates a table for each collection of the schema.
-    async open() {},
-    async migrate() {},
+    open: async (schema) => migrate(database, schema),
+    migrate: async (schema) => migrate(database, schema),
     migrationSql: () => "",
     begin: () => groupOn(database),
     reader: {
@@ -58,12 +61,37 @@ export function arrays(database: Database): StoragePort<undefined> {
   };
 }
 
+/**
+ * Gives older rows the columns that a newer version of tidings has added. Arrays need no tables. A
+ * database also creates a table for each new collection, and the new indexes.
+ * @throws TidingsError `storage_newer`
+ */
+function migrate(database: Database, { version, collections }: Schema): void {
+  if (database.version > version) {
+    const message = `The database has version ${database.version}, and the code ${version}.`;
+    throw new TidingsError("storage_newer", message);
+  }
+  for (const collection of collections) {
+    const added = Object.entries(collection.columns)
+      .filter(([, { since }]) => since > database.version)
+      // The fill value of a JSON column is JSON text.
+      .map(([name, { type, fill = null }]) => [
+        name,
+        type === "json" && fill !== null ? (JSON.parse(String(fill)) as unknown) : fill,
+      ]);
+    const fills = Object.fromEntries(added) as Row;
+    const rows = rowsOf(database, collection).map((row) => ({ ...row, ...fills }));
+    database.rows.set(collection.name, rows);
+  }
+  database.version = version;
+}
+
 function groupOn(database: Database): Group {
   return {
     read: (lookups) => lookups.map((lookup) => lookUp(database, lookup)),
     /** Writes to a copy, which replaces the rows at the end: all writes are committed, or none. */
     commit(writes) {
-      const copy = { rows: new Map(database.rows), position: database.position };
+      const copy = { ...database, rows: new Map(database.rows) };
       for (const write of writes) apply(copy, write);
       for (const collection of new Set(writes.map((write) => write.collection))) {
         checkUnique(collection, rowsOf(copy, collection));

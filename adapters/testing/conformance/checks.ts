@@ -27,11 +27,16 @@ export async function runCheck(sentence: string, check: () => Promise<void>): Pr
   }
 }
 
-/** Fails unless both values are equal, compared by content. `what` names the value. */
+/**
+ * Fails unless both values are equal, compared by content. `what` names the value. Of values that
+ * are too long to be shown, the error has the first part that differs.
+ */
 export function same(actual: unknown, expected: unknown, what: string): void {
-  if (!isEqual(actual, expected)) {
-    throw new Mismatch(`${display(expected)} (${what})`, display(actual));
-  }
+  if (isEqual(actual, expected)) return;
+  const isLong = [actual, expected].some((value) => textOf(value).length > maxShown);
+  const parts = isLong ? firstDifference(actual, expected) : { actual, expected, path: "" };
+  const where = parts.path === "" ? what : `${what}, at ${parts.path}`;
+  throw new Mismatch(`${display(parts.expected)} (${where})`, display(parts.actual));
 }
 
 /** Fails unless the condition holds. `expected` says what it means, and `got` is what was found. */
@@ -76,7 +81,7 @@ export async function failsWith(
 
 function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (!isObject(a) || !isObject(b)) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const left = new Map(Object.entries(a));
   const right = new Map(Object.entries(b));
@@ -86,11 +91,41 @@ function isEqual(a: unknown, b: unknown): boolean {
   );
 }
 
+interface Difference {
+  readonly actual: unknown;
+  readonly expected: unknown;
+  /** Such as `[2].id`. Empty if the values differ as a whole. */
+  readonly path: string;
+}
+
+/** Returns the first elements and properties in which two values differ. */
+function firstDifference(actual: unknown, expected: unknown, path = ""): Difference {
+  const isArray = Array.isArray(actual);
+  if (isObject(actual) && isObject(expected) && isArray === Array.isArray(expected)) {
+    for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+      const left: unknown = Reflect.get(actual, key);
+      const right: unknown = Reflect.get(expected, key);
+      if (isEqual(left, right)) continue;
+      return firstDifference(left, right, isArray ? `${path}[${key}]` : `${path}.${key}`);
+    }
+  }
+  return { actual, expected, path };
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** The length of a value in the error of a failed check, in characters. */
+const maxShown = 400;
+
 /** A value as a failed check shows it: JSON, shortened. */
 export function display(value: unknown): string {
+  const text = textOf(value);
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+}
+
+function textOf(value: unknown): string {
   if (typeof value === "bigint" || isError(value)) return String(value);
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+  return JSON.stringify(value) ?? String(value);
 }
 
 /** Jest has an `Error` of its own, and the errors of Node are no instances of it. */

@@ -1,4 +1,5 @@
 import {
+  added,
   boolean,
   collection,
   integer,
@@ -91,7 +92,39 @@ export interface Book extends RowOf<typeof books> {}
 export const bookById = books.key("shelf", "id");
 export const booksByWords = books.words("words", "words");
 
-export const schema: Schema = schemaOf([items, places, entries, sums, books]);
+/** Has a unique index of some rows only. */
+export const seats = collection("conformance_seats", { id: text(), guest: text(), state: text() });
+export const seatById = seats.key("id");
+export const seatOfGuest = seats.unique("of_guest", ["guest"], {
+  where: { column: "state", in: ["taken", "it's held"] },
+});
+
+export const schema: Schema = schemaOf([items, places, entries, sums, books, seats]);
+
+/** The notes of an older version of the code. */
+export const notes = collection("conformance_notes", { id: text(), body: nullable(text()) });
+export const noteById = notes.key("id");
+export const olderSchema: Schema = schemaOf([notes]);
+
+/** The notes of a newer version, which has more columns and indexes, and another collection. */
+export const newerNotes = collection("conformance_notes", {
+  id: text(),
+  body: nullable(text()),
+  kind: added(2, text(), "it's plain"),
+  stars: added(2, nullable(integer())),
+  pinned: added(2, boolean(), false),
+  tags: added(2, json<unknown>(), '["new"]'),
+});
+export const newerNoteById = newerNotes.key("id");
+export const notesByKind = newerNotes.index("by_kind", ["kind", "stars"], { since: 2 });
+export const notesByBody = newerNotes.words("words", "body", { since: 2 });
+export const remarks = collection(
+  "conformance_remarks",
+  { id: added(2, text()), position: added(2, position()) },
+  { since: 2 },
+);
+export const remarkById = remarks.key("id");
+export const newerSchema: Schema = schemaOf([newerNotes, remarks]);
 
 export function item(id: string, patch: Partial<Item> = {}): Item {
   const nulls = { rank: null, label: null, extra: null };

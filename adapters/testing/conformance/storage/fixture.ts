@@ -3,6 +3,7 @@ import {
   type Group,
   type Lookup,
   type Row,
+  type Schema,
   silent,
   type StoragePort,
   type Write,
@@ -68,10 +69,10 @@ export class OpenPorts {
     this.#connect = connect;
   }
 
-  async port(): Promise<StoragePort> {
+  async port(described: Schema = schema): Promise<StoragePort> {
     const port = this.#connected();
     this.#opened.push(port);
-    await port.open(schema);
+    await port.open(described);
     return port;
   }
 

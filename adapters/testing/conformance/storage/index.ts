@@ -9,6 +9,7 @@ import { transactionChecks } from "./transactions.ts";
 import { raceChecks } from "./races.ts";
 import { rangeChecks } from "./ranges.ts";
 import { rowChecks } from "./rows.ts";
+import { upgradeChecks } from "./upgrades.ts";
 import { writeChecks } from "./writes.ts";
 import { searchChecks } from "./search.ts";
 import { sharingChecks } from "./sharing.ts";
@@ -50,6 +51,7 @@ export function storageConformance(
     ["writes", writeChecks],
     ["ranges", rangeChecks],
     ["search", searchChecks],
+    ["upgrades", upgradeChecks],
     ["transactions", transactionChecks],
     ["races", raceChecks],
     ["sharing", sharingChecks],

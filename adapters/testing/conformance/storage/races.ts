@@ -130,6 +130,8 @@ export const raceChecks: StorageChecks = {
     const store = await ports.store(async () => {
       const change = rival.commitUnscoped(increment("a"));
       changes.push(change);
+      // Awaited at the end, unless this command fails first.
+      change.catch(() => {});
       // Later changes may have to wait for this command, so it does not wait for them.
       if (changes.length === 1) await change;
     });
@@ -211,6 +213,7 @@ export const raceChecks: StorageChecks = {
       const rows = await port.reader.range({ ...beyond, limit: 20 });
       for (const { id, position } of rows) {
         followed.push(id);
+        holds(Number(position) > last, `a position above ${last} in a range after it`, position);
         last = Number(position);
       }
       if (rows.length > 0) idle = 0;
@@ -263,6 +266,7 @@ export const raceChecks: StorageChecks = {
         walked.push(...rows.map(({ id }) => id).filter((id) => id.startsWith("still")));
         const last = rows.at(-1);
         if (last === undefined) break;
+        holds(page < 200, "an end of the pages", `page ${page}`);
         after = [last.at, last.id];
         if (page < 20) await stir(order === "ascending" ? page : 100 + page);
       }

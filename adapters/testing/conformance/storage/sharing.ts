@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type Admission,
   type AdmissionRequest,
   type EngineLocks,
   StorageConflict,
@@ -122,6 +123,12 @@ const engineChecks: StorageChecks = {
         for (let ms = 0; heard.includes(0) && ms < pollsAfterMs; ms += 10) await sleep(10);
         holds(!heard.includes(0), "that every engine is notified before it polls", heard);
       }
+      stops[1]?.();
+      heard.fill(0);
+      await write(port, insertNew("d"));
+      const others = (): unknown[] => [heard[0], heard[2]];
+      for (let ms = 0; others().includes(0) && ms < pollsAfterMs; ms += 10) await sleep(10);
+      same(heard[1], 0, "notifications of an engine that has unsubscribed");
     } finally {
       for (const stop of stops) stop?.();
       await port.close();
@@ -206,6 +213,26 @@ const engineChecks: StorageChecks = {
       [false, true, false, true],
       "requests of several keys, and under another limit",
     );
+  },
+
+  "a request is admitted again when earlier ones have left the window": async (ports) => {
+    const port = await portWith(ports, "admit");
+    if (port === undefined) return;
+    const window = 300;
+    const ask = (): Promise<readonly Admission[]> => port.admit([{ key: "a", limit: 2, window }]);
+    await ask();
+    await ask();
+    let refused = 0;
+    for (let ms = 0; ; ms += 10) {
+      const [answer] = await ask();
+      if (answer?.admitted === true) break;
+      refused++;
+      const wait = answer?.retry_after_ms ?? 0;
+      holds(wait > 0 && wait <= window, `a wait of at most the window, ${window} ms`, wait);
+      // Refused requests do not count.
+      holds(ms < 10 * window, "an admitted request after the window", `${refused} refusals`);
+      await sleep(10);
+    }
   },
 
   "a lock of an engine is held until it is released, and every connection sees that": async (

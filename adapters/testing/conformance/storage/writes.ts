@@ -1,5 +1,15 @@
-import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
-import { entriesByPosition, item, items, schema, sumByDay, sums } from "./collections.ts";
+import { StorageConflict, type StoragePort, type Write } from "../../../../src/ports/index.ts";
+import {
+  entries,
+  entriesByPosition,
+  entry,
+  item,
+  itemById,
+  items,
+  schema,
+  sumByDay,
+  sums,
+} from "./collections.ts";
 import { failsAs, holds, same } from "../checks.ts";
 import {
   allIds,
@@ -8,6 +18,7 @@ import {
   rowsOf,
   ids,
   insert,
+  insertNew,
   log,
   update,
   write,
@@ -34,6 +45,16 @@ export const writeChecks: StorageChecks = {
       [{ ...item("a", { data: { n: 2 }, extra: [] }), version: 2 }],
       "the row",
     );
+  },
+
+  "a new row has the version that its write names": async (ports) => {
+    const port = await ports.port();
+    await write(port, { kind: "insert", collection: items, row: { ...item("a"), version: 7 } });
+    same(await rowsOf(port, byId("a")), [{ ...item("a"), version: 7 }], "the row");
+    const outdated = update("a", 1, item("a", { state: "lost" }), "state");
+    await failsAs(StorageConflict, () => write(port, outdated), "an update of version 1");
+    await write(port, update("a", 7, item("a", { state: "new" }), "state"));
+    same((await rowsOf(port, byId("a")))[0]?.["version"], 8, "the version after an update");
   },
 
   "a guard that fails refuses the whole group": async (ports) => {
@@ -108,6 +129,21 @@ export const writeChecks: StorageChecks = {
     same([await allIds(port), await inLog()], [all, others], "rows at the end");
   },
 
+  "a group of many commands is written, and its rows are read at once": async (ports) => {
+    const port = await ports.port();
+    // 128 commands commit together, with some writes each.
+    const names = Array.from({ length: 600 }, (_, i) => `n${i}`);
+    await write(port, ...names.map(insertNew));
+    const lookups = names.map(byId);
+    same((await port.reader.get(lookups)).flatMap(ids), names, "rows read");
+    const group = port.begin();
+    same((await group.read(lookups)).flatMap(ids), names, "rows read in a group");
+    await group.commit(names.map((id) => update(id, 1, item(id, { state: "new" }), "state")));
+    const range = { index: itemById, prefix: [], order: "ascending", limit: 999 } as const;
+    const rows = await port.reader.range({ ...range, where: { id: names, state: "new" } });
+    same(rows.length, names.length, "number of rows that were changed");
+  },
+
   "an open group does not block other reads or commits": async (ports) => {
     const port = await ports.port();
     const other = await ports.port();
@@ -164,6 +200,20 @@ export const writeChecks: StorageChecks = {
     );
   },
 
+  "counters that two connections add to at once lose nothing": async (ports) => {
+    const rounds = 40;
+    const row = { day: "mon", kind: "sms", count: 1, cost: 0.5 };
+    const addOften = async (port: StoragePort): Promise<void> => {
+      for (let i = 0; i < rounds; i++) {
+        await write(port, { kind: "add", collection: sums, row });
+      }
+    };
+    const [port, other] = [await ports.port(), await ports.port()];
+    await Promise.all([addOften(port), addOften(other)]);
+    const [read] = await port.reader.get([{ index: sumByDay, key: ["mon", "sms"], limit: 1 }]);
+    same(read, [{ ...row, count: 2 * rounds, cost: rounds }], "sums");
+  },
+
   "a removed counter starts at zero again": async (ports) => {
     const port = await ports.port();
     const key = { day: "mon", kind: "sms" };
@@ -202,6 +252,31 @@ export const writeChecks: StorageChecks = {
     const positions = rows.map((row) => Number(row["position"]));
     const ascending = positions.every((at, i) => at > (positions[i - 1] ?? 0));
     holds(ascending, "positions that ascend from 1", positions);
+  },
+
+  "a row of a log keeps its position when it changes, and leaves it to nobody": async (ports) => {
+    const port = await ports.port();
+    const positionsOf = async (from: StoragePort): Promise<number[]> => {
+      const index = entriesByPosition;
+      const rows = await from.reader.range({ index, prefix: [], order: "ascending", limit: 9 });
+      return rows.map((row) => Number(row["position"]));
+    };
+    await write(port, log("a"), log("b"));
+    const [first = 0, second = 0] = await positionsOf(port);
+    const changed = { ...entry("a"), position: first, body: "changed", version: 2 };
+    const change = { collection: entries, key: ["a"], version: 1 };
+    await write(port, { ...change, kind: "update", row: changed, changed: ["body"] });
+    same(await positionsOf(port), [first, second], "positions after a change");
+    await write(port, { kind: "remove", collection: entries, key: ["b"], version: 1 });
+    await write(port, log("c"));
+    const [, third = 0] = await positionsOf(port);
+    holds(third > second, `a position above ${second}, that of the row that was removed`, third);
+    await write(port, { kind: "remove", collection: entries, key: ["c"], version: 1 });
+    await port.close();
+    const again = await ports.port();
+    await write(again, log("d"));
+    const [, fourth = 0] = await positionsOf(again);
+    holds(fourth > third, `a position above ${third} after opening again`, fourth);
   },
 
   "open and close are idempotent, and committed rows are there after a restart": async (ports) => {
