@@ -199,6 +199,9 @@ test("what a person does to a conversation and its contact is done, and what fai
   await composer.fill("From the store.");
   await composer.press("Control+Enter");
   await expect.poll(sent).toMatchObject({ body: "From the store.", from, author: { id: kim.id } });
+  await is({ handler: "human", assignee: { id: kim.id } });
+  await inMenu("Hand back to the agent");
+  await is({ handler: "ai" });
 
   const contact = page.getByRole("complementary", { name: "Contact" });
   const inContact = (name: string) => contact.getByRole("button", { name, exact: true });

@@ -21,6 +21,8 @@ import {
   snooze,
 } from "../state/actions.ts";
 import { conversations } from "../state/conversations.ts";
+import { agents } from "../state/people.ts";
+import { thread } from "../state/thread.ts";
 import { viewOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
@@ -104,6 +106,22 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
   );
 }
 
+/**
+ * Whether people have the conversation and can hand it back to an agent. A person who has replied
+ * is the assignee, and then only the messages tell that an agent had it before.
+ */
+function canHandBack({ id, status, handler, assignee }: Conversation): boolean {
+  if (status === "closed" || (handler !== "human" && handler !== "queue")) return false;
+  if (assignee?.type === "agent") return true;
+  const entries = thread.value?.id === id ? thread.value.entries.value : [];
+  return entries.some(
+    (entry) =>
+      entry.kind === "message" &&
+      entry.message.author.type === "agent" &&
+      agents.value.some((agent) => agent.id === entry.message.author.id),
+  );
+}
+
 /** The place after a conversation leaves the view: the next one, or the list. */
 function nextAfter(id: string): string[] {
   const view = viewOf(placeNow().path);
@@ -115,7 +133,7 @@ function nextAfter(id: string): string[] {
 }
 
 function menuOf(row: Conversation, open: (what: Opened) => void): MenuItem[] {
-  const { id, priority, assignee, handler } = row;
+  const { id, priority, handler } = row;
   const isClosed = row.status === "closed";
   const items: MenuItem[] = [
     { label: t("assign"), icon: "person", shortcut: "a", onPick: () => open("assign") },
@@ -131,7 +149,7 @@ function menuOf(row: Conversation, open: (what: Opened) => void): MenuItem[] {
   if (handler !== "queue" && !isClosed) {
     items.push({ label: t("handOff"), icon: "handoff", onPick: () => open("handoff") });
   }
-  if (assignee?.type === "agent" && handler !== "ai" && !isClosed) {
+  if (canHandBack(row)) {
     items.push({ label: t("handBack"), icon: "agent", onPick: () => void handBack(id) });
   }
   for (const each of ["urgent", "high", "normal", "low"] as const) {
