@@ -94,6 +94,48 @@ test("an erased contact leaves all pages that get no events, once these are read
   }
 });
 
+test("what was typed to and about a contact that is erased leaves the browser, even without an event", async ({
+  skip,
+}) => {
+  const { engine, shop } = await newShop();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "events:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const stored = () => page.evaluate<string>("JSON.stringify({ ...localStorage })");
+  const other = await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
+  const typeAt = async (place: string, field: string, text: string) => {
+    await page.goto(`${url}#/${place}`);
+    await page.getByRole("textbox", { name: field }).fill(text);
+    await expect.poll(stored).toContain(text);
+  };
+  // Each of these places alone tells the page of the erasure. So does the next visit.
+  for (const place of ["contact", "conversation", "list"] as const) {
+    const erased = await shop.sandbox.inbound({ from: "+15005550001", body: "Hello" });
+    const { contact_id: id, conversation_id } = erased;
+    await typeAt(`all/${other.conversation_id}`, "Reply to", "Bananas are here");
+    await typeAt(`all/${conversation_id}`, "Reply to", "Kumquats are here");
+    await typeAt(`contacts/${id}`, "What you learned", "Likes kumquats");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Kumquat Keller");
+    await page.goto("about:blank");
+    if (place === "list") {
+      await shop.contacts.erase(id);
+      await page.goto(url);
+    } else {
+      await page.goto(`${url}#/all`);
+      await page.locator(".row").first().waitFor();
+      await shop.contacts.erase(id);
+      const name = place === "contact" ? `contacts/${id}` : `all/${conversation_id}`;
+      await page.evaluate(`location.hash = "#/${name}"`);
+      await page.getByText("does not exist").waitFor();
+    }
+    await expect.poll(stored).not.toMatch(/kumquat/i);
+    expect(await stored()).toContain("Bananas");
+  }
+});
+
 test("an erased contact leaves the console's tail and messages, also while the tail is paused", async ({
   skip,
 }) => {

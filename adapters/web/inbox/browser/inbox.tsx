@@ -26,6 +26,7 @@ import { loadUnfinished } from "./state/drafts.ts";
 import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
 import { matches } from "./state/matches.ts";
+import { sweepDrafts } from "./state/sweep.ts";
 import { openThread, target } from "./state/thread.ts";
 import { listNameOf, listQueryOf, offeredLists, queryParameters, viewOf } from "./state/views.ts";
 import { t } from "./texts.ts";
@@ -50,6 +51,7 @@ export function Inbox(): JSX.Element {
   );
   useEffect(() => {
     loadUnfinished();
+    void sweepDrafts();
     loadPeople();
     return follow();
   }, []);

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import type { Contact as Person } from "../../../../../src/index.ts";
 import {
-  api,
   Avatar,
   Badge,
   date,
@@ -9,6 +8,7 @@ import {
   IconButton,
   Skeleton,
 } from "../../../shared/browser/index.ts";
+import { readContact } from "../state/contacts.ts";
 import { conversation } from "../state/conversations.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
@@ -34,7 +34,7 @@ interface ContactOfProps {
 }
 
 function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
-  const contact = useResource((signal) => api.get<Person>(`v1/contacts/${id}`, {}, { signal }), id);
+  const contact = useResource((signal) => readContact(id, signal), id);
   const { data, error } = contact.state.value;
   const change = (next: Person): void => {
     contact.set(next);

@@ -4,6 +4,7 @@ import { api } from "../../../shared/browser/index.ts";
 import { type ContactQuery, passesFilters, readContacts } from "./contact-query.ts";
 import { isErased } from "./erased.ts";
 import { LiveList } from "./live-list.ts";
+import { isGone, sweepDrafts } from "./sweep.ts";
 
 /** All contacts, or those that pass the filters or that a search finds. */
 export const contacts = new LiveList<Contact, ContactQuery>({
@@ -15,8 +16,18 @@ export const contacts = new LiveList<Contact, ContactQuery>({
   // A contact that was merged has no data left, only a pointer to the survivor.
   isGone: ({ id, merged_into }) => merged_into !== null || isErased(id),
   readPage: readContacts,
-  readRow: (id, signal) => api.get<Contact>(`v1/contacts/${id}`, {}, { signal }),
+  readRow: readContact,
 });
+
+/** Reads a contact. If it is gone, it was erased. */
+export async function readContact(id: string, signal?: AbortSignal): Promise<Contact> {
+  try {
+    return await api.get<Contact>(`v1/contacts/${id}`, {}, { signal });
+  } catch (error) {
+    if (isGone(error)) void sweepDrafts();
+    throw error;
+  }
+}
 
 /** Whether the list is open. A closed list follows no changes: it is read again when it opens. */
 let isFollowed = false;

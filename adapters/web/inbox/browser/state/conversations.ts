@@ -3,6 +3,7 @@ import type { Conversation } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
 import { isErased } from "./erased.ts";
 import { LiveList } from "./live-list.ts";
+import { isGone, sweepDrafts } from "./sweep.ts";
 import { byView, isShown, type ListQuery, requestOf } from "./views.ts";
 
 /** The list of one view, with its filters and its words of search. */
@@ -13,8 +14,18 @@ export const conversations = new LiveList<Conversation, ListQuery>({
   isShown,
   isGone: ({ contact }) => isErased(contact.id),
   readPage: requestOf,
-  readRow: (id, signal) => api.get<Conversation>(`v1/conversations/${id}`, {}, { signal }),
+  readRow,
 });
+
+/** Reads a conversation. If it is gone, its contact was erased. */
+async function readRow(id: string, signal?: AbortSignal): Promise<Conversation> {
+  try {
+    return await api.get<Conversation>(`v1/conversations/${id}`, {}, { signal });
+  } catch (error) {
+    if (isGone(error)) void sweepDrafts();
+    throw error;
+  }
+}
 
 /** A conversation, once the page knows it. */
 export const conversation = (id: string): Conversation | undefined => conversations.row(id);

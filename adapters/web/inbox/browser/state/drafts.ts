@@ -280,6 +280,12 @@ export function removeArrived({ conversation_id: id, idempotency_key }: Message)
   if (arrived !== undefined) removeOutgoing(id, arrived.key);
 }
 
+/** The ids of the conversations and contacts with something typed, in this visit or an earlier one. */
+export function draftedIds(): ReadonlySet<string> {
+  const ids = conversations.stored().map(([id]) => id.replace(/:.*/, ""));
+  return new Set(ids.filter((id) => isConversation(id) || id.startsWith("ct_")));
+}
+
 /** Removes what was typed in a conversation of an erased contact. */
 export const forgetConversation = (id: string): void => conversations.forget(id);
 

@@ -7,6 +7,7 @@ import { forgetContact, forgetConversation } from "./drafts.ts";
 import { noteErased } from "./erased.ts";
 import { forgetHandoff } from "./handoffs.ts";
 import { forgetMatchIn } from "./matches.ts";
+import { sweepDrafts } from "./sweep.ts";
 
 /**
  * Removes what the page has of the contact. If the contact or a conversation with it is open, goes
@@ -22,6 +23,8 @@ export function removeErased(contactId: string): void {
     forgetHandoff(id);
     forgetMatchIn(id);
   }
+  // The page does not know all conversations of the contact.
+  void sweepDrafts();
   const {
     path: [view = "all", open = ""],
     query,

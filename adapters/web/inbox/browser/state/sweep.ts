@@ -1,0 +1,39 @@
+/** Removes what was typed to and about contacts that were erased. */
+import { api, ApiError } from "../../../shared/browser/index.ts";
+import { draftedIds, forgetContact, forgetConversation } from "./drafts.ts";
+
+/** Whether the engine says that something does not exist. A proxy's 404 says nothing about it. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 404 && error.code === "not_found";
+
+let isSweeping = false;
+let isDue = false;
+
+/**
+ * Reads what has drafts, and removes the drafts of what is gone. The contact may have been erased
+ * while the page was closed, and a conversation that is gone does not say whose it was.
+ */
+export async function sweepDrafts(): Promise<void> {
+  isDue = true;
+  if (isSweeping) return;
+  isSweeping = true;
+  while (isDue) {
+    // What was read before another erasure must be read again.
+    isDue = false;
+    await sweep();
+  }
+  isSweeping = false;
+}
+
+async function sweep(): Promise<void> {
+  for (const id of draftedIds()) {
+    const isContact = id.startsWith("ct_");
+    try {
+      await api.get(`v1/${isContact ? "contacts" : "conversations"}/${id}`);
+    } catch (error) {
+      if (!isGone(error)) continue;
+      if (isContact) forgetContact(id);
+      else forgetConversation(id);
+    }
+  }
+}
