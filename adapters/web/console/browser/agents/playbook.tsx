@@ -10,7 +10,7 @@ import { EditButtons, EnableButton, EnabledBadge } from "./edit-buttons.tsx";
 import { PlayedGraph } from "./graph/played-graph.tsx";
 import { StepGraph } from "./graph/step-graph.tsx";
 import { playedIn } from "./graph/taken-path.ts";
-import { isErasedRun, useRun } from "./runs/run-resource.ts";
+import { isGoneRun, useRun } from "./runs/run-resource.ts";
 
 /** One playbook: its steps as a graph, and its questions. */
 export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
@@ -21,7 +21,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
     [path],
   );
   const runState = useRun(agent, runId).state.value;
-  const run = isErasedRun(runState) ? undefined : runState.data;
+  const run = isGoneRun(runState) ? undefined : runState.data;
   useEffect(() => void resource.reload(), [resource]);
   const { data, error } = resource.state.value;
   const back = { href: linkTo(["agents"]), label: t("agents") };

@@ -50,6 +50,8 @@ export const agentTexts = {
   runsNoneHint: "A run appears each time the agent answers or is triggered.",
   runOf: "Run: {trigger}",
   runErased: "The contact of this run was erased",
+  runGone: "This run no longer exists",
+  runGoneHint: "It was removed some time after it ended, or its contact was erased.",
   runRunning: "Running",
   runAwaiting: "Waits for approval",
   runCompleted: "Completed",

@@ -13,8 +13,8 @@ const refreshDelayMs = 100;
 export const runPath = (agentId: string, id: string): string =>
   `v1/agents/${encodeURIComponent(agentId)}/runs/${encodeURIComponent(id)}`;
 
-/** Whether the run was shown, and its contact has been erased since. */
-export const isErasedRun = (state: Loaded<Run>): boolean =>
+/** Whether the run was shown, and has been removed since: its contact was erased, or it was old. */
+export const isGoneRun = (state: Loaded<Run>): boolean =>
   isErasedSince(state, ({ conversation_id }) => conversation_id);
 
 /** A run. It is read again until it has ended. Without the ids, nothing is read. */

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Run } from "../../../../../../src/index.ts";
 import { dateTime, EmptyState, linkTo, number } from "../../../../shared/browser/index.ts";
-import { useContactOf } from "../../contacts.ts";
+import { isErased, useContactOf } from "../../contacts.ts";
 import { Json } from "../../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../../parts/layout.tsx";
 import { ContactCell, Copied } from "../../parts/values.tsx";
@@ -10,7 +10,7 @@ import { PlayedGraph } from "../graph/played-graph.tsx";
 import { playedIn } from "../graph/taken-path.ts";
 import { PlaybookLink } from "../named-link.tsx";
 import { Approval } from "./approvals.tsx";
-import { isErasedRun, runPath, useRun } from "./run-resource.ts";
+import { isGoneRun, runPath, useRun } from "./run-resource.ts";
 import { runTime, RunStatus, triggerName } from "./run-table.tsx";
 import { Story } from "./story.tsx";
 
@@ -27,10 +27,14 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
   const { data: run, error } = state;
   useContactOf(run?.conversation_id);
   const back = { href: linkTo(["agents", agentId]), label: t("agent") };
-  if (isErasedRun(state)) {
+  if (isGoneRun(state)) {
     return (
       <PageView title={t("run")} back={back}>
-        <EmptyState title={t("runErased")} />
+        {isErased(run?.conversation_id) ? (
+          <EmptyState title={t("runErased")} />
+        ) : (
+          <EmptyState title={t("runGone")}>{t("runGoneHint")}</EmptyState>
+        )}
       </PageView>
     );
   }
