@@ -59,6 +59,14 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
     // What was shown stays where it is while earlier messages come above it.
     else if (hasOlder) list.scrollTop += list.scrollHeight - this.#height;
     else if (arrived && !this.state.hasNewer) this.setState({ hasNewer: true });
+    // A visitor who is at the beginning cannot scroll there once more.
+    if (!isKept && !this.#isAtEnd) this.#loadAtBeginning();
+  }
+
+  #loadAtBeginning(): void {
+    const { chat, state } = this.props;
+    const isThere = (this.#list.current?.scrollTop ?? nearEnd) < nearEnd;
+    if (isThere && state.hasOlder) void chat.loadOlder();
   }
 
   #toEnd(): void {
@@ -81,7 +89,7 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
     if (list === null || list.clientWidth !== this.#width) return;
     this.#isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < nearEnd;
     if (this.#isAtEnd && this.state.hasNewer) this.setState({ hasNewer: false });
-    if (list.scrollTop < nearEnd && this.props.state.hasOlder) void this.props.chat.loadOlder();
+    this.#loadAtBeginning();
   };
 
   override render(): JSX.Element {
