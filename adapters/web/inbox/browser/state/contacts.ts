@@ -43,10 +43,15 @@ export function readContactsAgain(): void {
   if (isFollowed) void contacts.reload();
 }
 
-/** Takes a contact from an event or an answer. */
+/** Takes a new contact from an event. No other contact was merged into it. */
+export function noteCreated(contact: Contact): void {
+  if (isFollowed) contacts.put(contact);
+}
+
+/** Takes a changed contact from an event or an answer. */
 export function noteContact(contact: Contact): void {
   if (!isFollowed) return;
-  for (const id of mergeCandidates(contact)) contacts.fetchSoon(id);
+  findMergedSoon(contact);
   contacts.put(contact);
 }
 
@@ -57,19 +62,29 @@ export function noteConsent(id: string): void {
   if (isFollowed && (mayEnter || contacts.rowNow(id) !== undefined)) contacts.fetchSoon(id);
 }
 
+/** Addresses that contacts have just got, each with the id of its contact. */
+const gained = new Map<string, string>();
+const findingDelayMs = 400;
+let finding: ReturnType<typeof setTimeout> | undefined;
+
 /**
- * The contacts that have an address which this contact has just got. They may have been merged into
- * it: the event of a merge names only the survivor.
+ * Reads the contacts again that have an address which this contact has just got. They may have been
+ * merged into it: the event of a merge names only the survivor. One pass over all rows serves many
+ * events, since an import may change thousands of contacts.
  */
-function mergeCandidates(contact: Contact): readonly string[] {
-  const gained = new Set(addressesOf(contact));
+function findMergedSoon(contact: Contact): void {
   const before = contacts.rowNow(contact.id);
-  for (const each of before === undefined ? [] : addressesOf(before)) gained.delete(each);
-  if (gained.size === 0) return [];
-  return contacts
-    .rowsNow()
-    .filter((row) => row.id !== contact.id && addressesOf(row).some((each) => gained.has(each)))
-    .map(({ id }) => id);
+  const had = new Set(before === undefined ? [] : addressesOf(before));
+  for (const each of addressesOf(contact)) if (!had.has(each)) gained.set(each, contact.id);
+  if (gained.size === 0) return;
+  finding ??= setTimeout(() => {
+    finding = undefined;
+    for (const row of contacts.rowsNow()) {
+      const owners = addressesOf(row).map((each) => gained.get(each) ?? row.id);
+      if (owners.some((owner) => owner !== row.id)) contacts.fetchSoon(row.id);
+    }
+    gained.clear();
+  }, findingDelayMs);
 }
 
 const addressesOf = ({ identities, email }: Contact): readonly string[] => [

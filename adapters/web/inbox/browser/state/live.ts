@@ -10,7 +10,7 @@ import {
   placeNow,
   toast,
 } from "../../../shared/browser/index.ts";
-import { noteConsent, noteContact, readContactsAgain } from "./contacts.ts";
+import { noteConsent, noteContact, noteCreated, readContactsAgain } from "./contacts.ts";
 import { conversationNow, conversations } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
@@ -133,7 +133,7 @@ function onConversationEvent(event: Event): void {
 function onContactEvent(event: Event): void {
   switch (event.type) {
     case "contact.created":
-      noteContact(event.data.contact);
+      noteCreated(event.data.contact);
       break;
     case "contact.updated":
       noteContact(event.data.contact);
