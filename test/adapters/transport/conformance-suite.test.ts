@@ -74,6 +74,11 @@ describe("the suite for transports", () => {
 
   test("passes for a correct transport", async () => {
     expect(await broken(() => ({}))).toEqual([]);
+    const withNulls = parsing((result) => ({
+      ...result,
+      inbound: result.inbound.map((each) => ({ ...each, keyword: null })),
+    }));
+    expect(await broken(withNulls)).toEqual([]);
   });
 
   test.each<[what: string, spoil: (sound: Transport) => Partial<Transport>, found: string]>([
@@ -221,6 +226,79 @@ describe("the suite for transports", () => {
       "ignores repeated callbacks",
       parsing((result, nth) => ({ ...result, receipts: nth > 0 ? [] : result.receipts })),
       "give the same result in any order",
+    ],
+    [
+      "drops all media but the first",
+      parsing((result) => ({
+        ...result,
+        inbound: result.inbound.map((each) => ({ ...each, media: each.media.slice(0, 1) })),
+      })),
+      "pass on an inbound message unchanged",
+    ],
+    [
+      "takes every inbound message for an MMS",
+      parsing((result) => ({
+        ...result,
+        inbound: result.inbound.map((each) => ({ ...each, channel: "mms" })),
+      })),
+      "pass on an inbound message unchanged",
+    ],
+    [
+      "lets the carrier repeat inbound messages",
+      parsing((result) =>
+        result.inbound.length === 0 ? result : { ...result, response: { status: 500 } },
+      ),
+      "pass on an inbound message unchanged",
+    ],
+    [
+      "takes the text of an inbound message for its id",
+      parsing((result) => ({
+        ...result,
+        inbound: result.inbound.map((each) => ({ ...each, provider_message_id: each.body })),
+      })),
+      "give two equal inbound messages different ids",
+    ],
+    [
+      "compares signatures of different lengths",
+      ({ parseCallback }) => ({
+        async parseCallback(request) {
+          const { length } = request.headers["x-twilio-signature"] ?? "";
+          if (length !== 0 && length !== 28) throw new RangeError("The lengths differ.");
+          return (
+            (await parseCallback?.(request)) ?? {
+              receipts: [],
+              inbound: [],
+              response: { status: 200 },
+            }
+          );
+        },
+      }),
+      "are refused when their signature is of another form",
+    ],
+    [
+      "gives no message with the error of a receipt",
+      parsing((result) => ({
+        ...result,
+        receipts: result.receipts.map(({ subject, receipt }) => ({
+          subject,
+          receipt: {
+            ...receipt,
+            error: receipt.error && { ...receipt.error, message: "" },
+          },
+        })),
+      })),
+      "report the status of the right attempt",
+    ],
+    [
+      "takes the seconds of a look-up for milliseconds",
+      ({ lookup }) => ({
+        async lookup(message, attempt) {
+          const answer = (await lookup?.(message, attempt)) ?? { outcome: "unknown" };
+          if (answer.outcome !== "sent") return answer;
+          return { ...answer, receipts: [{ status: "sent", at: attempt.started_at / 1_000 }] };
+        },
+      }),
+      "find a message by its provider id",
     ],
     [
       "trusts the URL that was called",

@@ -164,13 +164,13 @@ const twilioCallbacks: CarrierCallbacks = {
       `?attempt=${attempt_id}`,
       at,
     ),
-  inbound: ({ from, to, body, media, at }) =>
+  inbound: ({ provider_message_id, from, to, body, media, at }) =>
     fromTwilio(
       [
         ["AccountSid", accountSid],
         ["Body", body],
         ["From", from],
-        ["MessageSid", `MM${"1".repeat(32)}`],
+        ["MessageSid", `MM${"1".repeat(31)}${provider_message_id.at(-1)}`],
         ["NumMedia", String(media.length)],
         ["SmsStatus", "received"],
         ["To", to],
@@ -251,10 +251,10 @@ const telnyxCallbacks: CarrierCallbacks = {
       `?attempt=${attempt_id}`,
     );
   },
-  inbound({ from, to, body, media, at }) {
+  inbound({ provider_message_id, from, to, body, media, at }) {
     const payload = {
       direction: "inbound",
-      id: uuid(99),
+      id: uuid(90 + Number(provider_message_id.at(-1))),
       type: media.length > 0 ? "MMS" : "SMS",
       from: { phone_number: from, carrier: "T", line_type: "Wireless" },
       to: [{ phone_number: to, status: "webhook_delivered" }],

@@ -1,12 +1,18 @@
 import {
   type AttemptMade,
-  carrierErrorCodes,
+  type CarriedMessage,
   type LookupAnswer,
   type OutboundMessage,
   type SendAnswer,
   type SendContext,
 } from "../../../../src/ports/index.ts";
-import type { Fixture, CarrierBehavior, TransportChecks } from "./fixture.ts";
+import {
+  type CarrierBehavior,
+  checkErrorForm,
+  checkReceiptForm,
+  type Fixture,
+  type TransportChecks,
+} from "./fixture.ts";
 import { holds, Mismatch, same } from "../checks.ts";
 
 const deadlineMs = 25_000;
@@ -15,8 +21,7 @@ const deadlineMs = 25_000;
 function checkRejected(answer: SendAnswer): Extract<SendAnswer, { outcome: "rejected" }> {
   if (answer.outcome !== "rejected") throw new Mismatch("the outcome rejected", answer.outcome);
   const { error, retry_after_ms = 0 } = answer;
-  holds(carrierErrorCodes.includes(error.code), "a code of `carrierErrorCodes`", error.code);
-  holds(error.message !== "", "an error with a message", error);
+  checkErrorForm(error);
   holds(
     Number.isFinite(retry_after_ms) && retry_after_ms >= 0,
     "a number of at least 0 as retry_after_ms",
@@ -128,6 +133,7 @@ export const answerChecks: TransportChecks = {
         "receipts of this message only, at least one",
         fixture.receipts.map(({ subject }) => subject),
       );
+      for (const { receipt } of fixture.receipts) checkReceiptForm(receipt);
     },
   },
 };
@@ -142,15 +148,20 @@ async function lookUp(
   const attempt = { attempt_id, number, started_at, provider_message_id };
   const answer = (await transport.lookup?.(message, attempt)) ?? { outcome: "unknown" };
   same(underTest.accepted?.(), before, "number of messages that the carrier has after a lookup");
+  for (const { receipts } of messagesIn(answer)) {
+    holds(Array.isArray(receipts), "a list of receipts", receipts);
+    for (const receipt of receipts) checkReceiptForm(receipt);
+  }
   return answer;
 }
 
-const foundIn = (answer: LookupAnswer): readonly string[] => {
-  if (answer.outcome === "sent") return [answer.provider_message_id];
-  return answer.outcome === "alike"
-    ? answer.messages.map(({ provider_message_id }) => provider_message_id)
-    : [];
+const messagesIn = (answer: LookupAnswer): readonly CarriedMessage[] => {
+  if (answer.outcome === "sent") return [answer];
+  return answer.outcome === "alike" ? answer.messages : [];
 };
+
+const foundIn = (answer: LookupAnswer): readonly string[] =>
+  messagesIn(answer).map(({ provider_message_id }) => provider_message_id);
 
 async function checkNeverNotSent(fixture: Fixture, behavior: CarrierBehavior): Promise<void> {
   const message = fixture.underTest.message(behavior);

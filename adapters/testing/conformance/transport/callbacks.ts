@@ -5,7 +5,13 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../../../src/ports/index.ts";
-import type { AcceptedMessage, CarrierCallbacks, Fixture, TransportChecks } from "./fixture.ts";
+import {
+  type AcceptedMessage,
+  type CarrierCallbacks,
+  checkReceiptForm,
+  type Fixture,
+  type TransportChecks,
+} from "./fixture.ts";
 import { holds, same } from "../checks.ts";
 
 const statuses: readonly Receipt["status"][] = ["sent", "delivered", "undelivered", "read"];
@@ -49,21 +55,42 @@ async function receiptsOf(fixture: Fixture): Promise<CallbackRequest[]> {
 
 /** Returns a callback for each status, and one with an inbound message. */
 async function allCallbacks(fixture: Fixture): Promise<CallbackRequest[]> {
-  return [...(await receiptsOf(fixture)), callbacksOf(fixture).inbound(inboundMessage(fixture))];
+  const inbound = inboundMessages(fixture).map((each) => callbacksOf(fixture).inbound(each));
+  return [...(await receiptsOf(fixture)), ...inbound];
 }
 
 function inboundMessage(fixture: Fixture): InboundMessage {
   const { from, to } = fixture.underTest.message("accepts");
-  const isMms = fixture.transport.capabilities.channels.includes("mms");
   return {
     provider_message_id: "inbound-1",
-    channel: isMms ? "mms" : "sms",
+    channel: "sms",
     from: to,
     to: from,
     body: "Grüße & 👋 = 100% +1",
-    media: isMms ? [{ url: "https://media.example/a.png?x=1&y=2", content_type: "image/png" }] : [],
+    media: [],
     at: fixture.clock.now(),
   };
+}
+
+/** A message of each channel that the carrier can deliver. */
+function inboundMessages(fixture: Fixture): InboundMessage[] {
+  const { channels } = fixture.transport.capabilities;
+  const sms = inboundMessage(fixture);
+  const media = [
+    { url: "https://media.example/a.png?x=1&y=2", content_type: "image/png" },
+    { url: "https://media.example/b", content_type: "video/mp4" },
+  ];
+  const mms = { ...sms, provider_message_id: "inbound-2", channel: "mms", media } as const;
+  return [sms, mms].filter(({ channel }) => channels.includes(channel));
+}
+
+async function parseInbound(fixture: Fixture, written: InboundMessage): Promise<InboundMessage> {
+  const request = callbacksOf(fixture).inbound(written);
+  const { receipts, inbound, response } = await parse(fixture, request);
+  same([receipts.length, inbound.length], [0, 1], "receipts and messages");
+  checkResponse(response);
+  const [first = written] = inbound;
+  return first;
 }
 
 const facts = ({ receipts, inbound }: CallbackResult): object => ({ receipts, inbound });
@@ -118,10 +145,15 @@ function checkReceipt(
     `the message ${accepted.provider_message_id} in a receipt with the status ${status}`,
     provider_message_id,
   );
+  if (parsed !== undefined) checkReceiptForm(parsed.receipt);
+  checkResponse(response);
+}
+
+function checkResponse({ status }: CallbackResult["response"]): void {
   holds(
-    response.status >= 200 && response.status < 300,
+    status >= 200 && status < 300,
     "a response with a 2xx status, or the carrier repeats the callback",
-    response.status,
+    status,
   );
 }
 
@@ -141,15 +173,32 @@ export const callbackChecks: TransportChecks = {
   "pass on an inbound message unchanged": {
     needs: ["callbacks"],
     async run(fixture) {
+      for (const written of inboundMessages(fixture)) {
+        const parsed = await parseInbound(fixture, written);
+        const { provider_message_id, at, keyword, ...message } = parsed;
+        const { provider_message_id: _, at: written_at, ...expected } = written;
+        same(message, expected, "the message");
+        same(keyword ?? null, null, "the keyword of a message without one");
+        holds(
+          provider_message_id !== "",
+          "a provider's id, by which repetitions are recognized",
+          "",
+        );
+        checkTime(at, written_at, "the message");
+      }
+    },
+  },
+  "give two equal inbound messages different ids": {
+    needs: ["callbacks"],
+    async run(fixture) {
       const written = inboundMessage(fixture);
-      const { receipts, inbound } = await parse(fixture, callbacksOf(fixture).inbound(written));
-      same([receipts.length, inbound.length], [0, 1], "receipts and messages");
-      const [first = written] = inbound;
-      const { provider_message_id, at, ...message } = first;
-      const { provider_message_id: _, at: written_at, ...expected } = written;
-      same(message, expected, "the message");
-      holds(provider_message_id !== "", "a provider's id, by which repetitions are recognized", "");
-      checkTime(at, written_at, "the message");
+      const one = await parseInbound(fixture, written);
+      const two = await parseInbound(fixture, { ...written, provider_message_id: "inbound-3" });
+      holds(
+        one.provider_message_id !== two.provider_message_id,
+        "another `provider_message_id` for a second message with the same text",
+        two.provider_message_id,
+      );
     },
   },
   "give the same result when they are repeated": {
@@ -204,6 +253,26 @@ export const callbackChecks: TransportChecks = {
         url: `${request.url}&attempt=att_01JZ0000000000000000000009`,
       });
       if (elsewhere !== "refused") same(facts(elsewhere), original, "the result at another URL");
+    },
+  },
+  "are refused when their signature is of another form": {
+    needs: ["accepts", "callbacks"],
+    async run(fixture) {
+      const [request] = await receiptsOf(fixture);
+      if (request === undefined) throw new Error("the carrier sends no receipts");
+      for (const [name, value] of Object.entries(request.headers)) {
+        const sent = (header: string): CallbackRequest => ({
+          ...request,
+          headers: { ...request.headers, [name]: header },
+        });
+        // Headers that do not matter, and the one that says how to read the body.
+        if (name === "content-type") continue;
+        if ((await parseOrRefuse(fixture, sent(""))) !== "refused") continue;
+        for (const header of ["x", value.slice(0, value.length / 2), "é, é", value.repeat(50)]) {
+          const result = await parseOrRefuse(fixture, sent(header));
+          same(result, "refused", `the result with ${header.slice(0, 20)} as ${name}`);
+        }
+      }
     },
   },
   "are refused when they are malformed": {

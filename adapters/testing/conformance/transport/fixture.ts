@@ -2,6 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptId, hasMethods } from "../../../../src/kernel/index.ts";
 import {
   type CallbackRequest,
+  type CarrierError,
+  carrierErrorCodes,
   type InboundMessage,
   type OutboundMessage,
   type Receipt,
@@ -54,7 +56,10 @@ export interface CarrierCallbacks {
    * A callback with a receipt of a message. Undefined when the carrier never reports this status.
    */
   receipt(of: AcceptedMessage, status: Receipt["status"], at: number): CallbackRequest | undefined;
-  /** A callback with a message from a contact. Its id may be another one. */
+  /**
+   * A callback with a message from a contact. The carrier's id may be another one, but two messages
+   * with different ids get different ones.
+   */
   inbound(message: InboundMessage): CallbackRequest;
 }
 
@@ -71,6 +76,30 @@ export interface AcceptedMessage {
 /** How long a message may take to reach a carrier, in milliseconds of the real clock. */
 const arrivalMs = 5_000;
 const arrivalStepMs = 5;
+
+/** Times in seconds are below this one, and times in milliseconds above. */
+const earliestMs = 1e11;
+const statuses: ReadonlySet<unknown> = new Set(["sent", "delivered", "undelivered", "read"]);
+
+/**
+ * Fails unless a receipt has a form that the engine accepts. If a look-up says no time, the engine
+ * takes its own.
+ */
+export function checkReceiptForm({ status, at, error }: Receipt): void {
+  holds(statuses.has(status), "a status of a `Receipt`", status);
+  holds(
+    !Number.isFinite(at) || at > earliestMs,
+    `milliseconds since the epoch as the time of a receipt with the status ${status}`,
+    at,
+  );
+  if (error) checkErrorForm(error);
+}
+
+/** Fails unless the engine accepts an error of a carrier. */
+export function checkErrorForm(error: CarrierError): void {
+  holds(carrierErrorCodes.includes(error.code), "a code of `carrierErrorCodes`", error.code);
+  holds(error.message !== "", "an error with a message", error);
+}
 
 /** The transport of one test, on virtual time. */
 export class Fixture {
