@@ -17,7 +17,7 @@ interface SentimentChartProps {
 }
 
 /**
- * The score of each message, oldest first. A bar leads to its message, if the person may see it. Tab
+ * The score of each message, oldest first. A bar leads to its message if the person may see it. Tab
  * reaches one of the bars, and arrow keys move between them.
  */
 export function SentimentChart(props: SentimentChartProps): JSX.Element {

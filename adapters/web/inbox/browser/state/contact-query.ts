@@ -75,6 +75,6 @@ export const startOf = (day: string): Date => new Date(`${day}T00:00`);
 const dayAfter = (day: Date): Date =>
   new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1);
 
-/** The server knows no time outside of the years 0 to 9999, and the days around it must be there. */
+/** The server knows no time outside of the years 0 to 9999, and the days around it must exist. */
 const isDay = (given = ""): boolean =>
   /^(?!0000|9999)\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(startOf(given).getTime());
