@@ -118,19 +118,23 @@ export const sentWithinItsTime: Invariant = {
       const toleranceMs = clocksDiffer ? 2 * maxSkewMs + 10_000 : 0;
       // Between the hand-over and the call's arrival, the clock may be set by more than that.
       const { started_at } = attempt;
-      if (send_at !== undefined && started_at < earliest - toleranceMs) {
+      const key = [attempt.account_id, attempt.mode, message_id];
+      const entries = readRows(database, timelineById, key).flatMap(({ entry }) => entry ?? []);
+      // Once a message is queued, the clock may be set back to before its send time.
+      const queuedAt = entries.map((entry) =>
+        entry.type === "transition" && entry.to === "queued" ? Date.parse(entry.at) : 0,
+      );
+      if (send_at !== undefined && Math.max(started_at, ...queuedAt) < earliest - toleranceMs) {
         yield {
           about: [message_id],
           description: `${message_id} was due at ${iso(earliest)} and was handed over at ${iso(started_at)}`,
         };
       }
-      const [row] = readRows(database, messageById, [attempt.account_id, attempt.mode, message_id]);
+      const [row] = readRows(database, messageById, key);
       // A policy that defers a message also extends its time to live.
-      const isDeferred = readRows(database, timelineById, [
-        attempt.account_id,
-        attempt.mode,
-        message_id,
-      ]).some(({ entry }) => entry?.type === "policy" && entry.verdict === "defer");
+      const isDeferred = entries.some(
+        (entry) => entry.type === "policy" && entry.verdict === "defer",
+      );
       const latest = isDeferred
         ? (row?.expires_at ?? Infinity)
         : Math.max(created, ...times) + ttl_seconds * 1_000;
