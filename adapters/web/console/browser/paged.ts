@@ -25,6 +25,8 @@ export class PagedList<Row extends { readonly id: string }> {
   private running: AbortController | undefined;
   /** The changes of rows since that read began. Its page may be older than they are. */
   private readonly changes = new Map<string, Partial<Row>>();
+  /** The rows that were added since that read began, newest first. Its page may lack them. */
+  private added: readonly Row[] = [];
   private loading: Promise<void> = Promise.resolve();
   private readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>;
 
@@ -59,16 +61,17 @@ export class PagedList<Row extends { readonly id: string }> {
     if (this.running !== undefined) {
       this.changes.set(id, { ...this.changes.get(id), ...change });
     }
+    const changed = (row: Row): Row => (row.id === id ? { ...row, ...change } : row);
+    this.added = this.added.map(changed);
     const state = this.inner.peek();
-    const rows = state.rows?.map((row) => (row.id === id ? { ...row, ...change } : row));
-    this.inner.value = { ...state, rows };
+    this.inner.value = { ...state, rows: state.rows?.map(changed) };
   }
 
   /** Adds a row before the others, or replaces it. */
   add(row: Row): void {
+    if (this.running !== undefined) this.added = joined([row], this.added);
     const state = this.inner.peek();
-    const others = (state.rows ?? []).filter(({ id }) => id !== row.id);
-    this.inner.value = { ...state, rows: [row, ...others] };
+    this.inner.value = { ...state, rows: joined([row], state.rows ?? []) };
   }
 
   private async read(part: Part): Promise<void> {
@@ -76,12 +79,14 @@ export class PagedList<Row extends { readonly id: string }> {
     const own = new AbortController();
     this.running = own;
     this.changes.clear();
+    this.added = [];
     if (part !== "latest") this.inner.value = { ...this.inner.peek(), isLoading: true };
     try {
       const page = await this.load(part === "next" ? this.cursor : undefined, own.signal);
       if (own.signal.aborted) return;
       this.running = undefined;
-      const data = page.data.map((row) => ({ ...row, ...this.changes.get(row.id) }));
+      const read = page.data.map((row) => ({ ...row, ...this.changes.get(row.id) }));
+      const data = part === "next" ? read : joined(this.added, read);
       this.take(part, { ...page, data });
     } catch (error) {
       if (own.signal.aborted) return;
@@ -120,7 +125,7 @@ function rowsAfter<Row extends { readonly id: string }>(
 function joined<Row extends { readonly id: string }>(
   before: readonly Row[],
   next: readonly Row[],
-): readonly Row[] {
+): Row[] {
   const known = new Set(before.map(({ id }) => id));
   return [...before, ...next.filter(({ id }) => !known.has(id))];
 }
