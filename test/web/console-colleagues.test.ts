@@ -52,3 +52,66 @@ test("a key that is created before the list of keys has arrived stays in the lis
   await page.getByRole("row", { name: "Till" }).waitFor();
   expect(await page.getByRole("row", { name: "Reports" }).count()).toBe(1);
 });
+
+test("a change of a sender leaves what a colleague has changed meanwhile", async ({ skip }) => {
+  const { shop, url, page } = await openConsole(skip);
+  const sender = async () => (await shop.senders.list()).data[0] ?? expect.fail("No sender.");
+  const { id, address, channels } = await sender();
+  await page.goto(`${url}#/access/senders`);
+  await page.getByRole("button", { name: `Actions of ${address}` }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Messages per second" }).fill("3");
+  await shop.senders.update(id, { daily_cap: 500, pool: true });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await sender()).toMatchObject({
+    channels,
+    daily_cap: 500,
+    pool: true,
+    messages_per_second: 3,
+  });
+});
+
+test("a change of a webhook leaves what a colleague has changed meanwhile", async ({ skip }) => {
+  const { shop, url, page } = await openConsole(skip);
+  const { id } = await shop.webhooks.create({
+    url: "https://shop.example/till",
+    events: ["contact.created"],
+  });
+  await page.goto(`${url}#/webhooks/${id}`);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Description").fill("Till");
+  await shop.webhooks.update(id, { events: ["message.sent"], ordering: "fifo" });
+  // The page behind the dialog reads the webhook again.
+  const isRead = page.waitForResponse((response) => response.url().endsWith(`/v1/webhooks/${id}`));
+  await shop.contacts.create({ phone: "+14155550100" });
+  await isRead;
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await shop.webhooks.get(id)).toMatchObject({
+    description: "Till",
+    events: ["message.sent"],
+    ordering: "fifo",
+  });
+});
+
+test("an agent's form that is opened again leaves what a colleague has changed since", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  const { id } = await shop.agents.create({ name: "Ada", channels: ["sms"] });
+  const role = page.getByRole("textbox", { name: "Role" });
+  await page.goto(`${url}#/agents/${id}/edit`);
+  await role.fill("host");
+  await shop.agents.update(id, { name: "Bea" });
+  await page.reload();
+  await page.getByText("What you typed earlier and did not save is back.").waitFor();
+  expect(await role.inputValue()).toBe("host");
+  expect(await page.getByRole("textbox", { name: "Name", exact: true }).inputValue()).toBe("Bea");
+  await page.getByRole("button", { name: "Save as version 3" }).click();
+  await page.getByText("The agent is saved as version 3").waitFor();
+  expect(await shop.agents.get(id)).toMatchObject({ name: "Bea", persona: { role: "host" } });
+});

@@ -13,10 +13,10 @@ import {
   renamed,
 } from "../../adapters/web/console/browser/agents/edit/playbook/playbook-draft.ts";
 import {
-  changedFields,
   textOfValue,
   valueIn,
 } from "../../adapters/web/console/browser/agents/edit/form/values.ts";
+import { changedFields } from "../../adapters/web/console/browser/changed-fields.ts";
 import type { Agent, CreateAgent, CreatePlaybook, Json, Playbook } from "../../src/index.ts";
 import { newShop } from "./shop-pages.ts";
 

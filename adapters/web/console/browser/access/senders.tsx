@@ -16,6 +16,7 @@ import {
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
+import { changedFields } from "../changed-fields.ts";
 import { PagedList } from "../paged.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
@@ -24,6 +25,10 @@ import { numberIn } from "../typed-number.ts";
 
 type Channel = Sender["channels"][number];
 const channels: readonly Channel[] = ["sms", "mms", "webchat"];
+
+/** The same channels in the order in which they are offered. */
+const inOrder = (chosen: readonly Channel[]): readonly Channel[] =>
+  channels.filter((channel) => chosen.includes(channel));
 
 type OpenDialog =
   { readonly kind: "create" } | { readonly kind: "edit" | "remove"; readonly sender: Sender };
@@ -190,14 +195,17 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
   const [isPooled, setPooled] = useState(sender?.pool ?? false);
   const [rate, setRate] = useState(String(sender?.messages_per_second ?? ""));
   const [cap, setCap] = useState(String(sender?.daily_cap ?? ""));
-  const body = {
-    ...(sender === undefined && { address, transport }),
-    channels: channels.filter((channel) => chosen.includes(channel)),
-    ...((sender?.default ?? false) !== isDefault && { default: isDefault }),
+  const fields = {
+    channels: inOrder(chosen),
+    default: isDefault,
     pool: isPooled,
     messages_per_second: numberIn(rate) ?? null,
     daily_cap: numberIn(cap) ?? null,
   };
+  const body =
+    sender === undefined
+      ? { address, transport, ...fields }
+      : changedFields({ ...sender, channels: inOrder(sender.channels) }, fields);
   const key = useMemo(newKey, [JSON.stringify(body)]);
   const save = async (): Promise<void> => {
     await (sender === undefined

@@ -1,6 +1,11 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { CreatedWebhook, DeliveryWithAttempts, Webhook } from "../../../../../src/index.ts";
+import type {
+  CreatedWebhook,
+  CreateWebhook,
+  DeliveryWithAttempts,
+  Webhook,
+} from "../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -14,6 +19,7 @@ import {
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
+import { changedFields } from "../changed-fields.ts";
 import { ActionDialog, RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
 import { eventTypes } from "../reference/document.ts";
 import { t } from "../texts.ts";
@@ -78,8 +84,8 @@ export function WebhookActions({
         <WebhookForm
           webhook={webhook}
           onClose={close}
-          onSave={async (values, key) => {
-            const changes = { ...values, description: values.description ?? null };
+          onSave={async (values, key, first) => {
+            const changes = changedFields(clearable(first), clearable(values));
             onChange(await api.patch<Webhook>(path, changes, { key }));
             close();
           }}
@@ -124,6 +130,12 @@ export function WebhookActions({
     </>
   );
 }
+
+/** The fields of a change, in which null clears the description. */
+const clearable = (values: CreateWebhook) => ({
+  ...values,
+  description: values.description ?? null,
+});
 
 interface PathDialogProps {
   readonly path: string;

@@ -9,7 +9,8 @@ import { EventChoice, withoutCovered } from "./event-choice.tsx";
 interface WebhookFormProps {
   /** The endpoint to change. Absent for a new one. */
   readonly webhook?: Webhook;
-  readonly onSave: (values: CreateWebhook, key: string) => Promise<void>;
+  /** Saves the values. `first` are those that the form began with. */
+  readonly onSave: (values: CreateWebhook, key: string, first: CreateWebhook) => Promise<void>;
   readonly onClose: () => void;
 }
 
@@ -21,6 +22,8 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps): JSX
   const [ordering, setOrdering] = useState(webhook?.ordering ?? "none");
   const events = withoutCovered(chosen);
   const values = { url, events, ordering, ...(description !== "" && { description }) };
+  // Not those of the endpoint at the time of saving: the page may have read it again since.
+  const [first] = useState(values);
   // The same values have the same key, so that a repeated attempt adds one endpoint.
   const key = useMemo(newKey, [JSON.stringify(values)]);
   return (
@@ -28,7 +31,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps): JSX
       title={t(webhook === undefined ? "webhookAdd" : "webhookEdit")}
       confirm={t(webhook === undefined ? "add" : "save")}
       canConfirm={url !== "" && events.length > 0}
-      onConfirm={() => onSave(values, key)}
+      onConfirm={() => onSave(values, key, first)}
       onClose={onClose}
     >
       {(problemOf) => (

@@ -11,12 +11,12 @@ import {
   toast,
   type Tone,
 } from "../../../../../shared/browser/index.ts";
+import { changedFields } from "../../../changed-fields.ts";
 import { t } from "../../../texts.ts";
 import { riskName } from "../action-risk.ts";
 import { EditorForm, Section } from "../form/editor-form.tsx";
 import { Choices, Input, Lines, List } from "../form/fields.tsx";
 import { useForm } from "../form/form.ts";
-import { changedFields } from "../form/values.ts";
 import { e } from "../texts.ts";
 import { Handoff, Limits, Replies } from "./agent-behavior.tsx";
 import { agentBody, type AgentDraft, agentDraftOf, newAgent } from "./agent-draft.ts";

@@ -1,6 +1,7 @@
 /** The state of a form. What a person types survives a reload of the page until it is saved. */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { currentSession, newKey, recall, remember } from "../../../../../shared/browser/index.ts";
+import { changedFields } from "../../../changed-fields.ts";
 import { Problems } from "./problems.ts";
 
 /** A form and what a person typed in it. */
@@ -52,7 +53,8 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
     set: (change) => {
       const next = { ...values, ...change };
       setValues(next);
-      remember(storageKey, JSON.stringify(next));
+      // Only what the person has changed: another person may save the form before it is restored.
+      remember(storageKey, JSON.stringify(changedFields(saved, next)));
     },
     isRestored,
     isChanged,

@@ -43,11 +43,3 @@ export const objectOf = (pairs: readonly Pair[]): { readonly [name: string]: Jso
   Object.fromEntries(
     pairs.flatMap(({ name, value }) => (name.trim() === "" ? [] : [[name.trim(), valueIn(value)]])),
   );
-
-/** The fields of `after` that differ from `before`. */
-export function changedFields(before: Body, after: Body): Body {
-  const changed = Object.entries(after).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries(changed);
-}

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../../src/index.ts";
 import { api, Checkbox, go, linkTo, toast } from "../../../../../shared/browser/index.ts";
+import { changedFields } from "../../../changed-fields.ts";
 import { Card } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
@@ -9,7 +10,6 @@ import { EditorForm, Section } from "../form/editor-form.tsx";
 import { Input, Lines, StepChoice } from "../form/fields.tsx";
 import { type Form, useForm } from "../form/form.ts";
 import { defaultOf, hintOf } from "../form/schema.ts";
-import { changedFields } from "../form/values.ts";
 import { e } from "../texts.ts";
 import {
   newPlaybook,
