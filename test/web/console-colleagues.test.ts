@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { show } from "./faults.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -114,4 +115,27 @@ test("an agent's form that is opened again leaves what a colleague has changed s
   await page.getByRole("button", { name: "Save as version 3" }).click();
   await page.getByText("The agent is saved as version 3").waitFor();
   expect(await shop.agents.get(id)).toMatchObject({ name: "Bea", persona: { role: "host" } });
+});
+
+test("the count of new messages has those that the filters show, and no others", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  const write = (from: string, body: string) => shop.sandbox.inbound({ from, body });
+  await page.goto(`${url}#/messages?direction=outbound`);
+  await page.getByText("No message matches the filters").waitFor();
+  await write("+14155550100", "Excluded");
+  await shop.messages.send({ to: "+15005550001", body: "One" });
+  await page.getByRole("button", { name: /new message/ }).waitFor();
+  await page.getByRole("button", { name: "1 new message", exact: true }).click();
+  await page.getByRole("row", { name: "One" }).waitFor();
+  await page.getByRole("button", { name: "Reload" }).waitFor();
+
+  const [first] = (await shop.messages.list({ direction: "inbound" })).data;
+  await show(page, `#/messages?to=${encodeURIComponent(first?.to ?? "")}`);
+  await page.getByRole("row", { name: "Excluded" }).waitFor();
+  await shop.messages.send({ to: "+15005550001", body: "Two" });
+  await write("+14155550100", "Shown");
+  await page.getByRole("button", { name: "1 new message", exact: true }).click();
+  await page.getByRole("row", { name: "Shown" }).waitFor();
 });

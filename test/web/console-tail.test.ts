@@ -180,7 +180,8 @@ test("a message that arrives before the list is read counts as new only until th
   await page.goto(`${url}#/messages`);
   await page.getByText("No messages").waitFor();
   const isReleased = Promise.withResolvers<void>();
-  await page.route(/\/v1\/messages\?/, async (route) => {
+  // Of the two kinds of reads, the list's.
+  await page.route(/\/v1\/messages\?limit=50$/, async (route) => {
     await isReleased.promise;
     await route.continue();
   });

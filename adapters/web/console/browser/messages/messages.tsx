@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { Message, Page } from "../../../../../src/index.ts";
@@ -14,13 +13,14 @@ import {
   linkTo,
   place,
   placeNow,
+  Resource,
   Select,
   Table,
   TextField,
   timeNow,
 } from "../../../shared/browser/index.ts";
 import { readContacts, withoutErased } from "../contacts.ts";
-import { useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { ContactCell, StatusBadge, When } from "../parts/values.tsx";
@@ -29,6 +29,9 @@ import { shownStatus, statusNames } from "../words.ts";
 import { MessagePage } from "./message.tsx";
 
 const pageSize = 50;
+/** The maximum page size of the API. More new messages are not counted. */
+const maxFresh = 100;
+const refreshDelayMs = 300;
 
 /** The messages of the account, or one of them. */
 export function MessagesPage(): JSX.Element {
@@ -74,14 +77,27 @@ function MessageList(): JSX.Element {
       }),
     [query],
   );
-  // Messages that came since the list was asked for. They wait, so that no row moves below a
-  // pointer.
-  const fresh = useSignal<ReadonlySet<string>>(new Set());
+  // The ids of the latest messages that the filters have. Those that came after the list was read
+  // wait, so that no row moves below a pointer.
+  const latest = useMemo(
+    () =>
+      new Resource<readonly string[]>(async (signal) => {
+        const asked = { ...filters, limit: maxFresh };
+        const { data } = await api.get<Page<Message>>("v1/messages", asked, { signal });
+        return data.map(({ id }) => id);
+      }),
+    [query],
+  );
+  const newest = list.state.value.rows?.[0]?.id ?? "";
+  const look = useCoalesced(() => latest.reload(), refreshDelayMs);
   const reload = (): void => {
-    fresh.value = new Set();
+    latest.set([]);
     void list.reload();
   };
-  useEffect(reload, [list]);
+  useEffect(() => {
+    reload();
+    return () => latest.stop();
+  }, [list]);
   useLive({
     onEvent: (event) => {
       const { type } = event;
@@ -94,15 +110,11 @@ function MessageList(): JSX.Element {
         const { status, error } = event.data;
         list.change(message_id, { status, error });
       }
-      const [first] = list.state.peek().rows ?? [];
-      const isNew = type !== "message.redacted" && message_id > (first?.id ?? "");
-      if (isNew) fresh.value = new Set([...fresh.value, message_id]);
+      if (type !== "message.redacted" && message_id > newest) look();
     },
     onGap: reload,
   });
-  // The list may have some of them, if it was read after they came.
-  const newest = list.state.value.rows?.[0]?.id ?? "";
-  const freshCount = [...fresh.value].filter((id) => id > newest).length;
+  const freshCount = latest.data?.filter((id) => id > newest).length ?? 0;
   const hasFilters = query !== "{}";
   const state = withoutErased(list.state.value, ({ contact_id }) => contact_id);
   return (
@@ -111,7 +123,11 @@ function MessageList(): JSX.Element {
       about={t("messagesAbout")}
       actions={
         <Button icon="refresh" kind={freshCount > 0 ? "primary" : "secondary"} onClick={reload}>
-          {freshCount > 0 ? t("messagesFresh", { count: freshCount }) : t("reload")}
+          {freshCount === 0
+            ? t("reload")
+            : t(freshCount < maxFresh ? "messagesFresh" : "messagesManyFresh", {
+                count: freshCount,
+              })}
         </Button>
       }
     >

@@ -6,6 +6,7 @@ export const messagePageTexts = {
   message: "Message",
   messagesAbout: "Everything that your account sent and received, newest first.",
   messagesFresh: { one: "{count} new message", other: "{count} new messages" },
+  messagesManyFresh: "{count} or more new messages",
   messagesNone: "No messages yet",
   messagesNoneHint: "Send one with POST /v1/messages, or from a phone on screen.",
   messagesNoneMatch: "No message matches the filters",
