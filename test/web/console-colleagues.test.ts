@@ -1,6 +1,8 @@
 /** Changes that other people and programs make while a person works in the console. */
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
+import type { EngineOptions } from "../../adapters/entry.ts";
+import { system } from "../../adapters/system/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { show } from "./faults.ts";
@@ -9,8 +11,8 @@ import { newShop, newTab, servePage } from "./shop-pages.ts";
 const chromium = sharedChromium();
 
 /** The console of a new account, in an empty tab. */
-async function openConsole(skip: TestContext["skip"]) {
-  const { engine, shop, authorize } = await newShop();
+async function openConsole(skip: TestContext["skip"], options: Partial<EngineOptions> = {}) {
+  const { engine, shop, authorize } = await newShop(options);
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page } = await newTab(await chromium(skip));
   return { shop, url, page };
@@ -138,4 +140,21 @@ test("the count of new messages has those that the filters show, and no others",
   await write("+14155550100", "Shown");
   await page.getByRole("button", { name: "1 new message", exact: true }).click();
   await page.getByRole("row", { name: "Shown" }).waitFor();
+});
+
+test("the focus stays at a change of consent when another one of the same millisecond follows", async ({
+  skip,
+}) => {
+  const { clock } = system();
+  const now = clock.now();
+  const { shop, url, page } = await openConsole(skip, { clock: { ...clock, now: () => now } });
+  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const { id, contact_id } = await write("STOP");
+  await page.goto(`${url}#/access/consent/${contact_id}`);
+  const changes = page.locator(".consent-address .life-row");
+  await changes.getByRole("link", { name: id }).focus();
+  const { id: next } = await write("START");
+  await changes.getByRole("link", { name: next }).waitFor();
+  expect(await changes.locator("a").allInnerTexts()).toEqual([next, id]);
+  expect(await page.evaluate("document.activeElement.innerText")).toBe(id);
 });
