@@ -2,10 +2,13 @@
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import type { EngineOptions } from "../../adapters/entry.ts";
+import { standard } from "../../adapters/standard.ts";
 import { system } from "../../adapters/system/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
 import { show } from "./faults.ts";
+import { newReceiver } from "./receiver.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -157,4 +160,36 @@ test("the focus stays at a change of consent when another one of the same millis
   await changes.getByRole("link", { name: next }).waitFor();
   expect(await changes.locator("a").allInnerTexts()).toEqual([next, id]);
   expect(await page.evaluate("document.activeElement.innerText")).toBe(id);
+});
+
+test("an attempt that is shown stays when the answer to the redelivery comes late", async ({
+  skip,
+}) => {
+  const { http } = standard();
+  const { shop, url, page } = await openConsole(skip, { http: { ...http, allow: ["127.0.0.1"] } });
+  const receiver = await newReceiver();
+  receiver.answer({ status: 500 });
+  const { id } = await shop.webhooks.create({ url: receiver.url, events: ["contact.created"] });
+  await shop.contacts.create({ phone: "+14155550100" });
+  const delivery = await eventually(async () => {
+    const [found] = (await shop.webhooks.deliveries(id)).data;
+    expect(found?.attempts).toHaveLength(1);
+    return found;
+  });
+  await page.goto(`${url}#/webhooks/${id}/${delivery?.id}`);
+  const attempts = page.locator(".attempt");
+  await attempts.waitFor();
+  const isReleased = Promise.withResolvers<void>();
+  await page.route("**/redeliver", async (route) => {
+    const response = await route.fetch();
+    await isReleased.promise;
+    await route.fulfill({ response });
+  });
+  await page.getByRole("button", { name: "Redeliver" }).click();
+  await expect.poll(() => attempts.count(), { timeout: 20_000 }).toBeGreaterThan(1);
+  const shown = await attempts.count();
+  const message = page.locator(".toast");
+  isReleased.resolve();
+  await message.waitFor();
+  expect(await attempts.count()).toBeGreaterThanOrEqual(shown);
 });

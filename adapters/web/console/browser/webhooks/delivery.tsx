@@ -46,9 +46,10 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
   }
   const redeliver = async (): Promise<void> => {
     try {
-      const delivery = await api.post<Delivery>(`${path}/redeliver`);
-      resource.set({ ...data, ...delivery });
+      await api.post<Delivery>(`${path}/redeliver`);
       toast({ message: t("redelivering") });
+      // The answer has no attempts, and may be older than what the page has read meanwhile.
+      await resource.reload();
     } catch (failure) {
       toastError(failure);
     }
