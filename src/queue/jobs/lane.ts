@@ -1,6 +1,6 @@
 /** The lanes in which jobs wait, and the pools of lanes. */
 import { boundedCache } from "../../kernel/index.ts";
-import type { SendClass } from "./classes.ts";
+import { type SendClass, sendClasses } from "./classes.ts";
 import { type JobKind, jobKinds, type LaneFields } from "./job-kinds.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";
 
@@ -65,9 +65,14 @@ export function groupOf(lane: Lane): string {
   return "class" in lane ? text.slice(0, text.lastIndexOf("/")) : text;
 }
 
-/** Returns the class of a lane's jobs. Jobs without classes are all of the best one. */
+/**
+ * Returns the class of a lane's jobs. Jobs without classes are all of the best one. So are jobs
+ * that another version of the engine has stored with a class that this one does not have, or with
+ * none: a job of no class would never be picked.
+ */
 export function classOf(lane: Lane): SendClass {
-  return "class" in lane ? lane.class : "single";
+  const stored = "class" in lane ? lane.class : undefined;
+  return sendClasses.find((each) => each === stored) ?? "single";
 }
 
 /**
