@@ -268,7 +268,9 @@ export const callbackChecks: TransportChecks = {
         // Headers that do not matter, and the one that says how to read the body.
         if (name === "content-type") continue;
         if ((await parseOrRefuse(fixture, sent(""))) !== "refused") continue;
-        for (const header of ["x", value.slice(0, value.length / 2), "é, é", value.repeat(50)]) {
+        // None contains the whole value. Of a longer one, a transport may read only that part.
+        const half = value.slice(0, value.length / 2);
+        for (const header of ["x", half, "é, é", "A".repeat(50 * value.length)]) {
           const result = await parseOrRefuse(fixture, sent(header));
           same(result, "refused", `the result with ${header.slice(0, 20)} as ${name}`);
         }
