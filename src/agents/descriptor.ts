@@ -182,7 +182,7 @@ const agentRoutes: readonly ApiRoute[] = [
     description:
       "Returns the conversation to its agent, and opens it if it is snoozed, even if the agent " +
       "already has it. If it has no agent, it then has no handler and no assignee, and stays " +
-      "snoozed if it is.",
+      "snoozed if it is. A conversation without a handler stays unchanged.",
   },
 ];
 

@@ -87,6 +87,7 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
 /**
  * Hands a conversation back to its agent, which takes it now: a snooze ends, even if the agent has
  * the conversation already. Without an agent, people give the conversation up, and nobody has it.
+ * Without a handler, it stays unchanged.
  */
 export const handBackConversation: Command<ById, Conversation> = {
   kind: "command",

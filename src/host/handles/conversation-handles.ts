@@ -105,6 +105,7 @@ export interface Conversations {
   /**
    * Returns the conversation to its agent, and opens it if it is snoozed, even if the agent already
    * has it. If it has no agent, it then has no handler and no assignee, and stays snoozed if it is.
+   * A conversation without a handler stays unchanged.
    * @throws TidingsError `conflict` when the conversation is closed
    */
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;
