@@ -28,8 +28,8 @@ export async function runCheck(sentence: string, check: () => Promise<void>): Pr
 }
 
 /**
- * Fails unless both values are equal, compared by content. `what` names the value. Of values that
- * are too long to be shown, the error has the first part that differs.
+ * Fails unless both values are equal, compared by content. `what` names the value. If one is too
+ * long to show, the error shows only the first part that differs.
  */
 export function same(actual: unknown, expected: unknown, what: string): void {
   if (isEqual(actual, expected)) return;
@@ -98,7 +98,7 @@ interface Difference {
   readonly path: string;
 }
 
-/** Returns the first elements and properties in which two values differ. */
+/** Returns the first part in which two values differ, as deep as it can be named. */
 function firstDifference(actual: unknown, expected: unknown, path = ""): Difference {
   const isArray = Array.isArray(actual);
   if (isObject(actual) && isObject(expected) && isArray === Array.isArray(expected)) {
@@ -114,7 +114,7 @@ function firstDifference(actual: unknown, expected: unknown, path = ""): Differe
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** The length of a value in the error of a failed check, in characters. */
+/** The maximum length of a value in the error of a failed check, in characters. */
 const maxShown = 400;
 
 /** A value as a failed check shows it: JSON, shortened. */

@@ -1,5 +1,5 @@
 /**
- * The conformance suite for storages finds mistakes: each of these storages has exactly one.
+ * The conformance suite for storages finds the mistake of each of these storages. Each has one.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -143,7 +143,7 @@ test.each<[what: string, check: string, spoil: Spoil]>([
   ],
   [
     "gives a row of a log a new position when it changes",
-    "a row of a log keeps its position when it changes, and leaves it to nobody",
+    "a row of a log keeps its position when it changes, and no later row gets it",
     writing((write) => {
       if (write.kind !== "update" || !("position" in write.row)) return write;
       const { collection, key, version, row } = write;
@@ -155,7 +155,7 @@ test.each<[what: string, check: string, spoil: Spoil]>([
   ],
   [
     "takes the position after the last row of a log",
-    "a row of a log keeps its position when it changes, and leaves it to nobody",
+    "a row of a log keeps its position when it changes, and no later row gets it",
     inGroups((group, _, database) => ({
       commit(writes) {
         const positions = [...database.rows.values()].flat().map((row) => row["position"] ?? 0);
@@ -166,7 +166,7 @@ test.each<[what: string, check: string, spoil: Spoil]>([
   ],
   [
     "forgets the last position of a log",
-    "a row of a log keeps its position when it changes, and leaves it to nobody",
+    "a row of a log keeps its position when it changes, and no later row gets it",
     (sound, database) => ({
       async open(schema) {
         await sound.open(schema);
@@ -181,7 +181,7 @@ test.each<[what: string, check: string, spoil: Spoil]>([
   ],
   [
     "leaves rows from before out of a new index",
-    "indexes and collections of an upgrade have the rows from before and new ones",
+    "new indexes have the rows from before an upgrade, and new collections take rows",
     ({ reader }) => ({
       reader: {
         ...reader,

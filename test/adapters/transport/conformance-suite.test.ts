@@ -286,7 +286,7 @@ describe("the suite for transports", () => {
           );
         },
       }),
-      "are refused when their signature is of another form",
+      "are refused when their signature is malformed",
     ],
     [
       "gives no message with the error of a receipt",

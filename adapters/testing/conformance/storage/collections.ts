@@ -92,7 +92,7 @@ export interface Book extends RowOf<typeof books> {}
 export const bookById = books.key("shelf", "id");
 export const booksByWords = books.words("words", "words");
 
-/** Has a unique index of some rows only. */
+/** Has a unique index that only some of its rows are in. */
 export const seats = collection("conformance_seats", { id: text(), guest: text(), state: text() });
 export const seatById = seats.key("id");
 export const seatOfGuest = seats.unique("of_guest", ["guest"], {

@@ -97,7 +97,7 @@ export const rowChecks: StorageChecks = {
     const logged = { ...entry("long"), body: long, version: 1 };
     await write(port, { kind: "insert", collection: entries, row: logged });
     const [row] = await rowsOf(port, { index: entryById, key: ["long"], limit: 1 });
-    same(String(row?.["body"]).length, long.length, "length of a long text that no index has");
+    same(String(row?.["body"]).length, long.length, "length of a long text that is in no index");
   },
 
   "mutating a row that was read or written does not change the stored row": async (ports) => {
@@ -322,7 +322,7 @@ export const rowChecks: StorageChecks = {
     await write(port, sit("a", "left"), sit("b", "left"), sit("c", "taken"));
     await failsAs(StorageConflict, () => write(port, sit("d", "it's held")), "a taken key");
     const taking = change("a", "taken");
-    await failsAs(StorageConflict, () => write(port, taking), "a row that comes to match");
+    await failsAs(StorageConflict, () => write(port, taking), "a change that makes a row match");
     await write(port, change("c", "left"));
     await write(port, taking);
     const [rows] = await port.reader.get([{ index: seatOfGuest, key: ["anna"], limit: 9 }]);

@@ -63,7 +63,9 @@ export const upgradeChecks: StorageChecks = {
     );
   },
 
-  "indexes and collections of an upgrade have the rows from before and new ones": async (ports) => {
+  "new indexes have the rows from before an upgrade, and new collections take rows": async (
+    ports,
+  ) => {
     const older = await ports.port(olderSchema);
     await write(older, insertNote("b", "red"), insertNote("a", "red"));
     await older.close();

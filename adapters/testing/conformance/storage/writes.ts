@@ -254,7 +254,7 @@ export const writeChecks: StorageChecks = {
     holds(ascending, "positions that ascend from 1", positions);
   },
 
-  "a row of a log keeps its position when it changes, and leaves it to nobody": async (ports) => {
+  "a row of a log keeps its position when it changes, and no later row gets it": async (ports) => {
     const port = await ports.port();
     const positionsOf = async (from: StoragePort): Promise<number[]> => {
       const index = entriesByPosition;

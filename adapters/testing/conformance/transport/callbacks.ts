@@ -255,7 +255,7 @@ export const callbackChecks: TransportChecks = {
       if (elsewhere !== "refused") same(facts(elsewhere), original, "the result at another URL");
     },
   },
-  "are refused when their signature is of another form": {
+  "are refused when their signature is malformed": {
     needs: ["accepts", "callbacks"],
     async run(fixture) {
       const [request] = await receiptsOf(fixture);
@@ -265,8 +265,9 @@ export const callbackChecks: TransportChecks = {
           ...request,
           headers: { ...request.headers, [name]: header },
         });
-        // Headers that do not matter, and the one that says how to read the body.
+        // Says how to read the body, and signs nothing.
         if (name === "content-type") continue;
+        // A header that may be empty is no signature.
         if ((await parseOrRefuse(fixture, sent(""))) !== "refused") continue;
         // None contains the whole value. Of a longer one, a transport may read only that part.
         const half = value.slice(0, value.length / 2);

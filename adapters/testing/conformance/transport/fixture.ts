@@ -57,8 +57,8 @@ export interface CarrierCallbacks {
    */
   receipt(of: AcceptedMessage, status: Receipt["status"], at: number): CallbackRequest | undefined;
   /**
-   * A callback with a message from a contact. The carrier's id may be another one, but two messages
-   * with different ids get different ones.
+   * A callback with a message from a contact. The carrier may give the message another id. Messages
+   * with different ids keep different ids.
    */
   inbound(message: InboundMessage): CallbackRequest;
 }
@@ -77,13 +77,13 @@ export interface AcceptedMessage {
 const arrivalMs = 5_000;
 const arrivalStepMs = 5;
 
-/** Times in seconds are below this one, and times in milliseconds above. */
+/** A time below this one is in seconds, and one above it in milliseconds. */
 const earliestMs = 1e11;
 const statuses: ReadonlySet<unknown> = new Set(["sent", "delivered", "undelivered", "read"]);
 
 /**
- * Fails unless a receipt has a form that the engine accepts. If a look-up says no time, the engine
- * takes its own.
+ * Fails unless a receipt has a form that the engine accepts. A receipt of a look-up may have no
+ * time: the engine then takes its own.
  */
 export function checkReceiptForm({ status, at, error }: Receipt): void {
   holds(statuses.has(status), "a status of a `Receipt`", status);
