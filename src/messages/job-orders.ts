@@ -6,7 +6,7 @@ import {
   type Claim,
   type JobOrder,
   moveToClass,
-  type SendClass,
+  type JobClass,
 } from "../queue/index.ts";
 import { type AttemptRow, type MessageRow, outbox } from "./rows.ts";
 import type { Services } from "../operations/index.ts";
@@ -17,7 +17,7 @@ import { firstFollowUpAt } from "./attempts/follow-up-times.ts";
 export function sendClassOf({
   category,
   in_batch,
-}: Pick<MessageRow, "category" | "in_batch">): SendClass {
+}: Pick<MessageRow, "category" | "in_batch">): JobClass {
   if (category === "marketing") return in_batch ? "marketing_batch" : "marketing";
   return in_batch ? "batch" : "single";
 }

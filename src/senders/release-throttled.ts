@@ -7,8 +7,8 @@ import {
   jobsByLane,
   pickByClass,
   renew,
-  type SendClass,
-  sendClasses,
+  type JobClass,
+  jobClasses,
 } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
@@ -55,9 +55,9 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
 function listWaitingLanes(
   tx: Tx,
   throttle: ThrottleRow,
-): Promise<(readonly [SendClass, readonly Seen<JobRow>[]])[]> {
+): Promise<(readonly [JobClass, readonly Seen<JobRow>[]])[]> {
   return Promise.all(
-    sendClasses.map(async (name) => {
+    jobClasses.map(async (name) => {
       const lane = encodeLane(waitingLane(throttle, name));
       return [name, await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun)] as const;
     }),

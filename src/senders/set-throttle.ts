@@ -1,6 +1,6 @@
 import { senderThrottles, type SenderRow, throttleByAddress, type ThrottleRow } from "./rows.ts";
 import { countedHandOvers, throttleJob, waitingLane } from "./throttle.ts";
-import { arm, encodeLane, jobs, jobsByLane, sendClasses } from "../queue/index.ts";
+import { arm, encodeLane, jobs, jobsByLane, jobClasses } from "../queue/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 
 /**
@@ -33,7 +33,7 @@ const maxMoved = 50_000;
  * waiting lanes of the sender's new transport.
  */
 async function emptyWaitingLanes(tx: Tx, throttle: ThrottleRow): Promise<void> {
-  const lanes = sendClasses.map((name) => encodeLane(waitingLane(throttle, name)));
+  const lanes = jobClasses.map((name) => encodeLane(waitingLane(throttle, name)));
   const waiting = await Promise.all(
     lanes.map((lane) => unscoped(tx).list(jobsByLane, ["work", lane], maxMoved)),
   );

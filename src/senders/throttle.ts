@@ -14,7 +14,7 @@ import {
   type Lane,
   moveToUsualLane,
   currentLane,
-  type SendClass,
+  type JobClass,
   waitingForOf,
 } from "../queue/index.ts";
 import {
@@ -148,7 +148,7 @@ export function isRecent(
 /** The lane of the jobs of a class that hand messages to a transport. */
 export function sendLane(
   { transport, account_id, mode }: Scope & { readonly transport: string | null },
-  sendClass: SendClass,
+  sendClass: JobClass,
 ): Lane<"send"> {
   // A message without a transport is never handed over.
   const remote = transport ?? "";
@@ -157,7 +157,7 @@ export function sendLane(
 }
 
 /** The lane in which `send` jobs of a class wait for a sender. */
-export function waitingLane(throttle: ThrottleRow, sendClass: SendClass): Lane<"send"> {
+export function waitingLane(throttle: ThrottleRow, sendClass: JobClass): Lane<"send"> {
   return { ...sendLane(throttle, sendClass), waiting_for: throttle.address };
 }
 

@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
 import { schema } from "../../src/modules.ts";
 import { Backlog } from "../../src/queue/dispatcher/backlog.ts";
-import { classAt, type SendClass } from "../../src/queue/jobs/classes.ts";
+import { classAt, type JobClass } from "../../src/queue/jobs/classes.ts";
 import { Slots } from "../../src/queue/dispatcher/slots.ts";
 import { DueJobs } from "../../src/queue/dispatcher/due-jobs.ts";
 import { dueJob } from "../../src/queue/dispatcher/round-robin.ts";
@@ -34,11 +34,11 @@ async function opened(laneConcurrency: number) {
     "work",
     slots,
   );
-  const waiting = new Map<string, SendClass>();
+  const waiting = new Map<string, JobClass>();
   const running: Lane[] = [];
   let count = 0;
-  const waitingIn = (sendClass: SendClass): number =>
-    [...waiting.values()].filter((each) => each === sendClass).length;
+  const waitingIn = (jobClass: JobClass): number =>
+    [...waiting.values()].filter((each) => each === jobClass).length;
   /** Whether a mailing waits that has the next pick and a slot. */
   const mailingIsNext = (): boolean =>
     waitingIn("batch") > 0 &&

@@ -1,14 +1,14 @@
 /** The turns of classes: better ones first, and none starves. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { classAt, type SendClass, sendClasses, pickByClass } from "../../src/queue/jobs/classes.ts";
+import { classAt, type JobClass, jobClasses, pickByClass } from "../../src/queue/jobs/classes.ts";
 
-const rankOf = (sendClass: SendClass): number => sendClasses.indexOf(sendClass);
-const best = (waiting: readonly SendClass[]): SendClass =>
-  sendClasses.find((each) => waiting.includes(each)) ?? expect.fail("nothing waits");
+const rankOf = (jobClass: JobClass): number => jobClasses.indexOf(jobClass);
+const best = (waiting: readonly JobClass[]): JobClass =>
+  jobClasses.find((each) => waiting.includes(each)) ?? expect.fail("nothing waits");
 
 /** The classes that wait at each of many turns. */
-const histories = fc.array(fc.subarray([...sendClasses], { minLength: 1 }), {
+const histories = fc.array(fc.subarray([...jobClasses], { minLength: 1 }), {
   minLength: 24,
   maxLength: 80,
   size: "max",
@@ -34,7 +34,7 @@ describe("the turns of classes", () => {
   it("come at least once in 24 to a class behind a better one, whatever else comes and goes", () => {
     fc.assert(
       fc.property(
-        fc.subarray([...sendClasses], { minLength: 2, maxLength: 2 }),
+        fc.subarray([...jobClasses], { minLength: 2, maxLength: 2 }),
         fc.nat(1_000),
         histories,
         (two, first, history) => {
@@ -51,7 +51,7 @@ describe("the turns of classes", () => {
   it("come to the lower of two classes exactly once in eight", () => {
     fc.assert(
       fc.property(
-        fc.subarray([...sendClasses], { minLength: 2, maxLength: 2 }),
+        fc.subarray([...jobClasses], { minLength: 2, maxLength: 2 }),
         fc.nat(1_000),
         (two, first) => {
           const taken = Array.from({ length: 8 }, (_, i) => classAt(first + i, two));
@@ -69,7 +69,7 @@ describe("the turns of classes", () => {
     fc.assert(
       fc.property(queues, fc.nat(100), fc.nat(40), (lengths, turn, max) => {
         const waiting = new Map(
-          sendClasses.map((name, c) => [
+          jobClasses.map((name, c) => [
             name,
             Array.from({ length: lengths[c] ?? 0 }, (_, n) => ({ name, n })),
           ]),
@@ -79,12 +79,12 @@ describe("the turns of classes", () => {
         expect(taken, `As many jobs are taken as there are, up to ${max}.`).toHaveLength(
           Math.min(max, all),
         );
-        for (const name of sendClasses) {
+        for (const name of jobClasses) {
           const own = taken.filter((each) => each.name === name);
           expect(own.map(({ n }) => n)).toEqual(own.map((_, i) => i));
         }
         // Where a job of a lower class comes before a better one that was left, it had its turn.
-        const bestLeft = sendClasses.find(
+        const bestLeft = jobClasses.find(
           (name, c) => (lengths[c] ?? 0) > taken.filter((each) => each.name === name).length,
         );
         if (bestLeft === undefined) return;

@@ -5,7 +5,7 @@ import { endLeases } from "../../src/queue/engine-register.ts";
 import { arm, disarm } from "../../src/queue/jobs/arm.ts";
 import { finish, lease, moveToClass, renew } from "../../src/queue/jobs/lease.ts";
 import { jobByName, storedName } from "../../src/queue/jobs/rows.ts";
-import type { SendClass } from "../../src/queue/jobs/classes.ts";
+import type { JobClass } from "../../src/queue/jobs/classes.ts";
 import type { Claim, JobOrder } from "../../src/queue/jobs/job.ts";
 import { decodeLane, type Lane } from "../../src/queue/jobs/lane.ts";
 import { silent } from "../../src/ports/logger.ts";
@@ -219,17 +219,17 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
 
   it("move to a better lane when they are armed for it, and never to a worse one", async () => {
     const { clock, store } = await stored();
-    const order = (sendClass: SendClass): JobOrder<"send"> => ({
+    const order = (jobClass: JobClass): JobOrder<"send"> => ({
       kind: "send",
       key: { conversation_id: "conv_1" },
       account_id: "acct_1",
       mode: "live",
-      lane: laneOf("sandbox", sendClass),
+      lane: laneOf("sandbox", jobClass),
       due_at: clock.now(),
     });
     const name = storedName(order("batch"));
-    const armed = async (sendClass: SendClass): Promise<Lane> => {
-      await store.commitUnscoped((tx) => arm(tx, order(sendClass)));
+    const armed = async (jobClass: JobClass): Promise<Lane> => {
+      await store.commitUnscoped((tx) => arm(tx, order(jobClass)));
       const row = await store.unscopedReads.get(jobByName, [name.kind, name.key]);
       return decodeLane(row?.lane ?? "");
     };
@@ -247,12 +247,12 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
 
   it("keep their class in a run in which they were armed, since that may have been for a better one", async () => {
     const { clock, store } = await stored();
-    const order = (sendClass: SendClass): JobOrder<"send"> => ({
+    const order = (jobClass: JobClass): JobOrder<"send"> => ({
       kind: "send",
       key: { conversation_id: "conv_1" },
       account_id: "acct_1",
       mode: "live",
-      lane: laneOf("sandbox", sendClass),
+      lane: laneOf("sandbox", jobClass),
       due_at: clock.now(),
     });
     const name = storedName(order("single"));
@@ -266,8 +266,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
       const row = await store.unscopedReads.get(jobByName, [name.kind, name.key]);
       return decodeLane(row?.lane ?? "");
     };
-    const arming = (sendClass: SendClass) =>
-      store.commitUnscoped((tx) => arm(tx, order(sendClass)));
+    const arming = (jobClass: JobClass) => store.commitUnscoped((tx) => arm(tx, order(jobClass)));
     const lower = (claim: Claim) =>
       store.commitUnscoped((tx) => moveToClass(tx, claim, async () => "marketing"));
     await arming("single");

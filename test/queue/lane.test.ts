@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sendClasses } from "../../src/queue/jobs/classes.ts";
+import { jobClasses } from "../../src/queue/jobs/classes.ts";
 import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/jobs/job-kinds.ts";
 import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/jobs/lane.ts";
 import { decodeNames, encodeNames } from "../../src/queue/jobs/encode-names.ts";
@@ -18,7 +18,7 @@ const scope = {
   mode: fc.constantFrom("live" as const, "sandbox" as const),
 };
 const slow = fc.boolean();
-const sendClass = fc.constantFrom(...sendClasses);
+const jobClass = fc.constantFrom(...jobClasses);
 const kind = <K extends string>(...kinds: K[]): fc.Arbitrary<K> => fc.constantFrom(...kinds);
 
 const lanes: fc.Arbitrary<Lane> = fc.oneof(
@@ -28,13 +28,13 @@ const lanes: fc.Arbitrary<Lane> = fc.oneof(
     remote: name,
     ...scope,
     waiting_for: fc.option(name.filter((address) => address !== "")),
-    class: sendClass,
+    class: jobClass,
   }),
   fc.record({ kind: kind("follow-up", "score"), slow, remote: name, ...scope }),
   fc.record({ kind: kind("consume"), slow, consumer: name }),
-  fc.record({ kind: kind("release"), slow, class: sendClass }),
+  fc.record({ kind: kind("release"), slow, class: jobClass }),
   fc.record({ kind: kind("deliver"), slow, webhook_id: id<WebhookId>("wh") }),
-  fc.record({ kind: kind("turn"), slow, ...scope, class: sendClass }),
+  fc.record({ kind: kind("turn"), slow, ...scope, class: jobClass }),
   fc.record({
     kind: kind("throttle", "early-receipt", "recover", "discard", "wake", "reap"),
     slow,

@@ -2,14 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountId } from "../../src/kernel/ids.ts";
-import { isLower, sendClasses } from "../../src/queue/jobs/classes.ts";
+import { isLower, jobClasses } from "../../src/queue/jobs/classes.ts";
 import { Slot, Slots } from "../../src/queue/dispatcher/slots.ts";
 import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/jobs/lane.ts";
 
 const accounts = ["acct_1", "acct_2"] as AccountId[];
 const lanes: readonly Lane[] = [
   ...accounts.flatMap((account_id) =>
-    sendClasses.flatMap((sendClass) =>
+    jobClasses.flatMap((jobClass) =>
       [true, false].map((slow) => ({
         kind: "send" as const,
         slow,
@@ -17,17 +17,17 @@ const lanes: readonly Lane[] = [
         account_id,
         mode: "live" as const,
         waiting_for: null,
-        class: sendClass,
+        class: jobClass,
       })),
     ),
   ),
   ...accounts.flatMap((account_id) =>
-    (["single", "batch"] as const).map((sendClass) => ({
+    (["single", "batch"] as const).map((jobClass) => ({
       kind: "turn" as const,
       slow: false,
       account_id,
       mode: "live" as const,
-      class: sendClass,
+      class: jobClass,
     })),
   ),
   ...["billing", "search"].map((consumer) => ({ kind: "consume" as const, slow: false, consumer })),

@@ -1,5 +1,5 @@
 /** Which due jobs run first: fair among the groups of lanes, and by class within a group. */
-import { pickByClass, type SendClass } from "../jobs/classes.ts";
+import { pickByClass, type JobClass } from "../jobs/classes.ts";
 import { classOf, decodeLane, groupOf, type Lane } from "../jobs/lane.ts";
 import type { JobRow, StoredJobName } from "../jobs/rows.ts";
 
@@ -48,12 +48,12 @@ export function roundRobin(due: readonly DueJob[], room: Room): DueJob[] {
 function pickFromGroup(jobs: readonly DueJob[], { freeIn, nextPick }: Room): readonly DueJob[] {
   const [first] = jobs;
   if (first === undefined) return [];
-  const startable = new Map<SendClass, readonly DueJob[]>();
+  const startable = new Map<JobClass, readonly DueJob[]>();
   let max = 0;
-  for (const [sendClass, inLane] of Map.groupBy(jobs, ({ lane }) => classOf(lane))) {
+  for (const [jobClass, inLane] of Map.groupBy(jobs, ({ lane }) => classOf(lane))) {
     const [{ lane } = first] = inLane;
     const free = Math.max(0, freeIn(lane));
-    startable.set(sendClass, inLane.slice(0, free));
+    startable.set(jobClass, inLane.slice(0, free));
     max = Math.max(max, free);
   }
   return pickByClass(startable, nextPick(first.lane), max);

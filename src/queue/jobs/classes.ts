@@ -2,25 +2,25 @@
 
 /**
  * The classes, best first: transactional messages, the transactional items of a batch, marketing
- * messages, the marketing items of a batch. A turn that answers a contact has the best class, and
- * one that a program has triggered has that of a batch.
+ * messages, the marketing items of a batch. A triggered turn of an agent has the class `batch`, and
+ * every other turn has the best class.
  */
-export const sendClasses = ["single", "batch", "marketing", "marketing_batch"] as const;
-export type SendClass = (typeof sendClasses)[number];
+export const jobClasses = ["single", "batch", "marketing", "marketing_batch"] as const;
+export type JobClass = (typeof jobClasses)[number];
 
-const [bestClass, ...lowerClasses] = sendClasses;
+const [bestClass, ...lowerClasses] = jobClasses;
 
 /** Of this many picks, one goes to a lower class that waits. */
 const lowerEvery = 8;
 
 /** Whether a class is below the best one. */
-export function isLower(sendClass: SendClass): boolean {
-  return sendClass !== bestClass;
+export function isLower(jobClass: JobClass): boolean {
+  return jobClass !== bestClass;
 }
 
 /** Returns the best of some classes. */
-export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendClass {
-  return sendClasses.find((each) => each === first || others.includes(each)) ?? first;
+export function bestOf(first: JobClass, ...others: readonly JobClass[]): JobClass {
+  return jobClasses.find((each) => each === first || others.includes(each)) ?? first;
 }
 
 /**
@@ -28,8 +28,8 @@ export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendC
  * the best class that waits. Every eighth goes to one of the lower ones, in rotation: while a
  * better class waits, too, a class that waits is picked at least once in 24.
  */
-export function classAt(pick: number, waiting: readonly SendClass[]): SendClass | undefined {
-  const best = sendClasses.find((each) => waiting.includes(each));
+export function classAt(pick: number, waiting: readonly JobClass[]): JobClass | undefined {
+  const best = jobClasses.find((each) => waiting.includes(each));
   if (pick % lowerEvery !== lowerEvery - 1) return best;
   if (waiting.length === 1) return best;
   const from = Math.floor(pick / lowerEvery) % lowerClasses.length;
@@ -42,12 +42,12 @@ export function classAt(pick: number, waiting: readonly SendClass[]): SendClass 
  * one class keep their order.
  */
 export function pickByClass<T extends object>(
-  waiting: ReadonlyMap<SendClass, readonly T[]>,
+  waiting: ReadonlyMap<JobClass, readonly T[]>,
   pick: number,
   max: number,
 ): T[] {
   let classes = [...waiting.keys()];
-  const takenOf = new Map<SendClass, number>();
+  const takenOf = new Map<JobClass, number>();
   const taken: T[] = [];
   while (taken.length < max) {
     const next = classAt(pick + taken.length, classes);

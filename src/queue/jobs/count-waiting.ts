@@ -1,6 +1,6 @@
 import type { KeyValue } from "../../ports/index.ts";
 import { type Reads, unscopedReadsOf } from "../../store/index.ts";
-import { sendClasses } from "./classes.ts";
+import { jobClasses } from "./classes.ts";
 import { encodeLane, type Lane, poolOf } from "./lane.ts";
 import { type JobRow, jobsByLane } from "./rows.ts";
 
@@ -62,9 +62,9 @@ function rangesOf(lane: Lane): readonly LaneRange[] {
   const pool = poolOf(lane);
   if (!("class" in lane)) return [{ prefix: [pool, encodeLane(lane)] }];
   if (lane.kind !== "send") {
-    return sendClasses.map((each) => ({ prefix: [pool, encodeLane({ ...lane, class: each })] }));
+    return jobClasses.map((each) => ({ prefix: [pool, encodeLane({ ...lane, class: each })] }));
   }
-  const usual = sendClasses.map((each) => encodeLane({ ...lane, waiting_for: null, class: each }));
+  const usual = jobClasses.map((each) => encodeLane({ ...lane, waiting_for: null, class: each }));
   const [common = ""] = usual.map((name) => name.slice(0, name.lastIndexOf("//")));
   // The usual lanes are named "<common>//<class>", the others "<common>/<address>/<class>". The
   // address begins with a character before "/" or after it. In ASCII, "0" follows "/".

@@ -8,7 +8,7 @@ import type {
   Mode,
   WebhookId,
 } from "../../kernel/index.ts";
-import type { SendClass } from "./classes.ts";
+import type { JobClass } from "./classes.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";
 
 /** The fields of keys and lanes. */
@@ -35,7 +35,7 @@ interface JobFields {
   /** The sender's address whose throttle the jobs wait for; null when they wait for none. */
   readonly waiting_for: string | null;
   /** The best class of what the job works on, such as a conversation's queued messages. */
-  readonly class: SendClass;
+  readonly class: JobClass;
 }
 
 interface KindFacts {

@@ -1,6 +1,6 @@
 /** The lanes in which jobs wait, and the pools of lanes. */
 import { boundedCache } from "../../kernel/index.ts";
-import { type SendClass, sendClasses } from "./classes.ts";
+import { type JobClass, jobClasses } from "./classes.ts";
 import { type JobKind, jobKinds, type LaneFields } from "./job-kinds.ts";
 import { decodeNames, encodeNames } from "./encode-names.ts";
 
@@ -70,9 +70,9 @@ export function groupOf(lane: Lane): string {
  * that another version of the engine has stored with a class that this one does not have, or with
  * none: a job of no class would never be picked.
  */
-export function classOf(lane: Lane): SendClass {
+export function classOf(lane: Lane): JobClass {
   const stored = "class" in lane ? lane.class : undefined;
-  return sendClasses.find((each) => each === stored) ?? "single";
+  return jobClasses.find((each) => each === stored) ?? "single";
 }
 
 /**

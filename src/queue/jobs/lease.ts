@@ -1,6 +1,6 @@
 import type { Seen } from "../../ports/index.ts";
 import { unscoped, type UnscopedTx } from "../../store/index.ts";
-import type { SendClass } from "./classes.ts";
+import type { JobClass } from "./classes.ts";
 import type { Claim } from "./job.ts";
 import { type AnyJobName, decodeJobKey } from "./job-kinds.ts";
 import { classOf, decodeLane, type Lane, readyLane } from "./lane.ts";
@@ -127,7 +127,7 @@ export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
 export async function moveToClass(
   within: AnyTx,
   claim: LeaseProof,
-  choose: (current: SendClass) => Promise<SendClass>,
+  choose: (current: JobClass) => Promise<JobClass>,
 ): Promise<void> {
   const job = await leasedJob(within, claim);
   if (job === undefined || job.rearmed_at !== null) return;

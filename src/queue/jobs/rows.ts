@@ -24,7 +24,7 @@ import {
   unscoped,
   type UnscopedTx,
 } from "../../store/index.ts";
-import type { SendClass } from "./classes.ts";
+import type { JobClass } from "./classes.ts";
 import { type AnyJobName, encodeJobKey, type JobKind } from "./job-kinds.ts";
 import { decodeLane, encodeLane, type Lane, type Pool, poolOf } from "./lane.ts";
 
@@ -107,10 +107,10 @@ function plannedRead(name: AnyJobName): PlannedRead {
 export type AnyTx = Tx | UnscopedTx;
 
 /** Returns the changes that move a job to the lane of a class. Empty if it is there. */
-export function inClass(job: JobRow, sendClass: SendClass): Partial<JobRow> {
+export function inClass(job: JobRow, jobClass: JobClass): Partial<JobRow> {
   const lane = decodeLane(job.lane);
-  if (!("class" in lane) || lane.class === sendClass) return {};
-  return storedLane({ ...lane, class: sendClass });
+  if (!("class" in lane) || lane.class === jobClass) return {};
+  return storedLane({ ...lane, class: jobClass });
 }
 
 export function storedLane(lane: Lane): Pick<JobRow, "lane" | "pool"> {

@@ -43,8 +43,8 @@ export const order = inArea("order", [
     name: "marketing-goes-first",
     sentence: "A one-time code waits behind a campaign of the same account.",
     file: "src/queue/jobs/classes.ts",
-    find: "const best = sendClasses.find((each) => waiting.includes(each));",
-    replace: "const best = sendClasses.findLast((each) => waiting.includes(each));",
+    find: "const best = jobClasses.find((each) => waiting.includes(each));",
+    replace: "const best = jobClasses.findLast((each) => waiting.includes(each));",
     tests: ["test/queue/classes.test.ts"],
   },
   {

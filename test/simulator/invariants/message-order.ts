@@ -1,4 +1,4 @@
-import { sendClasses } from "../../../src/queue/jobs/classes.ts";
+import { jobClasses } from "../../../src/queue/jobs/classes.ts";
 import { classOf, decodeLane } from "../../../src/queue/jobs/lane.ts";
 import { jobByName, jobs, type JobRow } from "../../../src/queue/jobs/rows.ts";
 import {
@@ -190,9 +190,9 @@ export const urgentMessagesGoFirst: Invariant = {
       for (const conversation_id of changed) {
         const [job] = readRows(database, jobByName, ["send", conversation_id]);
         if (job === undefined) continue;
-        const rank = sendClasses.indexOf(classOf(decodeLane(job.lane)));
+        const rank = jobClasses.indexOf(classOf(decodeLane(job.lane)));
         const better = readRows(database, outbox, [conversation_id]).find(
-          (message) => sendClasses.indexOf(sendClassOf(message)) < rank,
+          (message) => jobClasses.indexOf(sendClassOf(message)) < rank,
         );
         if (better !== undefined) {
           yield {
