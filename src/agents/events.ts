@@ -96,7 +96,7 @@ export interface AgentRunAwaitingApprovalData {
   readonly contact_id: ContactId;
   /** The name of the action. */
   readonly action: string;
-  /** When the call is denied if nobody decides before. */
+  /** When the call is denied, unless somebody decides before. */
   readonly approve_by: string;
 }
 
@@ -107,7 +107,7 @@ export const agentRunAwaitingApprovalDataSchema = z
     conversation_id: ids.conversation.describe("The conversation that the agent works on."),
     contact_id: ids.contact.describe("The contact of the conversation."),
     action: z.string().describe("The name of the action."),
-    approve_by: timestamp.describe("When the call is denied if nobody decides before."),
+    approve_by: timestamp.describe("When the call is denied, unless somebody decides before."),
   })
   .describe("A run of an agent waits until a person approves or denies the call of an action.");
 

@@ -1,7 +1,7 @@
 import type { ConversationId, Scope } from "../kernel/index.ts";
 import type { JobOrder } from "../queue/index.ts";
 
-/** Returns the job that runs an agent's turn in a conversation, for somebody who waits for it. */
+/** Returns the job that runs an agent's turn in a conversation. Its class is the best one. */
 export function turnJob(
   { account_id, mode, id: conversation_id }: Scope & { readonly id: ConversationId },
   due_at: number,

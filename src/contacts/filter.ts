@@ -3,7 +3,7 @@ import type { ContactFilters } from "./input-types.ts";
 import type { ContactRow } from "./rows.ts";
 import type { Contact } from "./types.ts";
 
-/** Tells which contacts pass the filters that their row decides: all but `opted_out`. */
+/** Returns whether a contact passes the filters that its row decides: all but `opted_out`. */
 export function rowFilter(filters: ContactFilters): (row: ContactRow) => boolean {
   const { label } = filters;
   const { keep } = createdBetween("ct", filters);

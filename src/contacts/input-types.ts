@@ -173,7 +173,7 @@ export const updateContactSchema = (limits: Limits) =>
       description: "Changes to a contact. An absent field keeps its value.",
     });
 
-/** What a listed or found contact must be. */
+/** The filters that lists and searches of contacts share. A contact must pass all of them. */
 export interface ContactFilters {
   /** Only contacts with this label. */
   readonly label?: string | undefined;
@@ -206,7 +206,7 @@ export const listContactsSchema = z.strictObject({
   ...contactFilterFields,
 });
 
-/** A search of contacts, in all of them or in those that pass the filters. */
+/** A search in all contacts, or in those that pass the filters. */
 export interface SearchContacts extends ContactFilters {
   /**
    * Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which the

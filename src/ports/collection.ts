@@ -23,8 +23,8 @@ export interface Column<T = unknown> {
   /** The schema version that introduced the column. */
   readonly since: number;
   /**
-   * The value of rows written before `since`, and for a column of type `json` its JSON text.
-   * Required if the column is added later and not nullable.
+   * The value in rows that were written before `since`. For a column of type `json`, the JSON text
+   * of the value. Required if the column is added later and not nullable.
    */
   readonly fill?: KeyValue;
   /** Never set. Carries the type of the values. */

@@ -11,9 +11,9 @@ export interface EngineLocks {
    */
   take(): Promise<EngineLock | undefined>;
   /**
-   * How long a lock has to be free before its engine counts as gone, in milliseconds. 0 if only the
-   * end of a process frees a lock. If a broken connection can free it, the time in which a living
-   * engine takes its lock again.
+   * How long a lock has to be free before its engine counts as gone, in milliseconds. If a broken
+   * connection can free a lock, a living engine must be able to take it again in this time. 0 if
+   * only a release or the end of the process frees it.
    */
   readonly graceMs: number;
   /**

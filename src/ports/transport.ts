@@ -149,9 +149,9 @@ export interface FoundMessage extends CarriedMessage {
 
 /**
  * The carrier cannot tell attempts apart, and these messages match. The message counts as sent if
- * exactly one of them belongs to no other attempt, and if no attempt of the same hour could have
- * sent it too: one with a lost answer and the same content, or one that sends to the recipient now.
- * Otherwise the outcome stays unknown.
+ * exactly one of them belongs to no other attempt, and if no other attempt within an hour may have
+ * sent that one. An attempt without a provider id may have, if it sends to the recipient now, or if
+ * its answer was lost and its message has the same content. Otherwise the outcome stays unknown.
  */
 export interface SimilarMessages {
   /** `alike`: several attempts look the same to the carrier. */
@@ -221,9 +221,9 @@ export interface TransportSink {
   receipt(subject: ReceiptSubject, receipt: Receipt): Promise<void>;
   /**
    * Stores an inbound message for the account that has a live sender at its recipient address. If
-   * the transport carries no live messages, it is the only sandbox with a sender there. Without
-   * such an account, the message is dropped with a warning. With `account_id`, the sandbox of that
-   * account receives the message. An empty `account_id` counts as none.
+   * the transport carries no live messages, the sandbox that has a sender there receives it, unless
+   * several sandboxes have one. With `account_id`, the sandbox of that account receives it. An
+   * empty `account_id` counts as none. A message that nobody receives is dropped with a warning.
    */
   inbound(message: InboundMessage, account_id?: string): Promise<void>;
 }

@@ -91,7 +91,7 @@ function withoutText(error: MessageError | null): MessageError | null {
 }
 
 function emptyContact(contact: Contact): Contact {
-  const unknown = {
+  const cleared = {
     name: null,
     phone: null,
     email: null,
@@ -99,7 +99,7 @@ function emptyContact(contact: Contact): Contact {
     language: null,
     sentiment: null,
   };
-  return { ...contact, ...unknown, labels: [], attributes: {}, identities: [] };
+  return { ...contact, ...cleared, labels: [], attributes: {}, identities: [] };
 }
 
 function anonymized(conversation: Conversation): Conversation {

@@ -12,9 +12,9 @@ import type { Seen } from "../ports/index.ts";
 import { conversationToKeep } from "./merge-rules.ts";
 
 /**
- * Moves the other contact's current conversations to the survivor. On each medium one stays
- * current, and the other one of the two ends. A contact who waits for an answer in the one that
- * ends keeps waiting in the one that stays.
+ * Moves the other contact's current conversations to the survivor. If both contacts have one on a
+ * medium, one of the two stays current and the other ends. A contact who waits for an answer in the
+ * one that ends then waits in the one that stays.
  */
 export async function mergeConversations(
   tx: Tx,

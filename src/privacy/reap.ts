@@ -30,8 +30,8 @@ export function reapJob(due_at: number): JobOrder<"reap"> {
 
 export function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
-  // Created once, because they remember between runs how far they have come.
-  const reapCounts = countReapers(runtime, chunk);
+  // Created once, because these remember between runs how far they have come.
+  const reapersOfCounts = countReapers(runtime, chunk);
   return async (claim, { stopping }) => {
     // Deliveries of an event are removed before the event, and events of a run before the run,
     // and runs before the versions that they used.
@@ -45,7 +45,7 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
       runReaper(runtime, chunk),
       agentVersionReaper(runtime, chunk),
       playbookVersionReaper(runtime, chunk),
-      ...reapCounts,
+      ...reapersOfCounts,
     ];
     for (const reaper of all) await removeChunks(() => reaper(runtime), stopping);
     await store.commitUnscoped(
@@ -68,8 +68,8 @@ interface Expires {
 }
 
 /**
- * Returns a function that calls `reapRow` for each row of one chunk that has expired, oldest first.
- * It returns how many rows it found.
+ * Returns a reaper. It finds one chunk of expired rows, oldest first, calls `reapRow` for each, and
+ * returns how many it found.
  */
 function expiryReaper<R extends Expires>(
   index: Index<R>,

@@ -151,7 +151,7 @@ export class EngineRegister {
     for (const id of await this.#findGone(locks, others)) await this.#endLeases(id);
   }
 
-  /** The ids of locks that stay free for as long as a living engine needs to take its own again. */
+  /** Returns the ids of locks that stay free for the grace period. Their engines are gone. */
   async #findGone(locks: EngineLocks, ids: readonly string[]): Promise<readonly string[]> {
     const free = await locks.findFree(ids);
     if (free.length === 0 || locks.graceMs === 0) return free;

@@ -14,7 +14,7 @@ import type { Statement } from "./connections/statement.ts";
 import type { Names } from "./names.ts";
 
 /**
- * A living engine needs less to connect and to take its lock again, also after a restart of the
+ * Within this time, a living engine connects and takes its lock again, even after a restart of the
  * server, which frees all locks at once.
  */
 export const graceMs = 1_000;

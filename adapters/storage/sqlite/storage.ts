@@ -44,7 +44,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
 
   readonly engineLocks: EngineLocks = {
-    // The system frees the lock of a file only when its process ends.
+    // Only a release or the end of the process frees the lock of a file.
     graceMs: 0,
     take: async () => this.#shared.get().engineLocks.take(),
     findFree: async (ids) => this.#shared.get().engineLocks.findFree(ids),

@@ -9,8 +9,8 @@ import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
- * Lets a run wait for the approval of a call, and publishes the event. The event has no words of
- * the run, so a redaction need not find it.
+ * Lets a run wait for the approval of a call, and publishes the event. The event quotes nothing
+ * from the run, so a redaction does not change it.
  */
 export function pauseRun(
   tx: Tx,

@@ -15,12 +15,12 @@ import {
 } from "../rows.ts";
 import { contactQuery, type ContactQuery, ranked } from "./search-rules.ts";
 
-/** How many matches a search that is filtered by `opted_out` shows in one step. */
+/** How many matches a search with the filter `opted_out` checks in one step. */
 const maxFiltered = 250;
 
 /**
  * Searches contacts, best match first. The result is one page: users narrow a search with more
- * words.
+ * words or filters.
  */
 export const searchContacts: Query<SearchContacts, Page<Contact>> = {
   kind: "query",
