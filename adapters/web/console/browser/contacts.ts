@@ -37,7 +37,7 @@ export const contactOf = (
   conversationId: string | null | undefined,
 ): ContactReference | undefined => known.value.get(conversationId ?? "");
 
-/** The name of a contact as people read it. Undefined if nobody sees it, or it is the number. */
+/** The name of a contact as people read it. Undefined if it is invisible, or the phone number. */
 export const nameOf = (contact: ContactReference | undefined): string | undefined =>
   contact === undefined || !isVisible(contact.name) || contact.name === contact.phone
     ? undefined

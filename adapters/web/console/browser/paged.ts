@@ -56,7 +56,7 @@ export class PagedList<Row extends { readonly id: string }> {
     await this.read("latest");
   }
 
-  /** Changes a row that the list has, or that the page under way brings. */
+  /** Changes a row that the list has, or gets with the page that is being read. */
   change(id: string, change: Partial<Row>): void {
     if (this.running !== undefined) {
       this.changes.set(id, { ...this.changes.get(id), ...change });

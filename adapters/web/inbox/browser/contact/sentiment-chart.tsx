@@ -85,18 +85,18 @@ function Bar({ message, x, width, isTabStop, onReach }: BarProps): JSX.Element {
     score: number(score, { maximumFractionDigits: 2, signDisplay: "exceptZero" }),
     time: dateTime(created_at),
   });
-  const leads = may("conversations:read") && may("messages:read");
+  const isButton = may("conversations:read") && may("messages:read");
   const show = (): void => {
-    if (!leads) return;
+    if (!isButton) return;
     uncoverThread();
     void goToMessage(message_id);
   };
   return (
     <g
-      class={leads ? "sentiment-bar leads" : "sentiment-bar"}
-      role={leads ? "button" : "img"}
+      class={isButton ? "sentiment-bar is-button" : "sentiment-bar"}
+      role={isButton ? "button" : "img"}
       tabIndex={isTabStop ? 0 : -1}
-      aria-label={leads ? t("sentimentShow", { point: about }) : about}
+      aria-label={isButton ? t("sentimentShow", { point: about }) : about}
       data-tooltip={about}
       onFocus={onReach}
       onClick={show}

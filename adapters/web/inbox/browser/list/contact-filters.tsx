@@ -3,10 +3,10 @@ import { date, Select, TextField } from "../../../shared/browser/index.ts";
 import { type ContactQuery, startOf } from "../state/contact-query.ts";
 import { contacts } from "../state/contacts.ts";
 import { t } from "../texts.ts";
-import { type ChangePlace, LabelFilter, type SetFilter } from "./filters.tsx";
+import { type ActiveFilter, type ChangePlace, LabelFilter } from "./filters.tsx";
 
-/** The filters of the list of contacts that are set. */
-export function contactFilters(query: ContactQuery): readonly SetFilter[] {
+/** The active filters of the list of contacts. */
+export function contactFilters(query: ContactQuery): readonly ActiveFilter[] {
   const { label, optedOut, from, until } = query;
   return [
     ...(label === undefined

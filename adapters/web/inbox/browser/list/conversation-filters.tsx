@@ -4,12 +4,12 @@ import { conversations } from "../state/conversations.ts";
 import type { ListQuery } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
-import { type ChangePlace, LabelFilter, type SetFilter } from "./filters.tsx";
+import { type ActiveFilter, type ChangePlace, LabelFilter } from "./filters.tsx";
 
-/** The filters of a list of conversations that are set. */
-export function conversationFilters(query: ListQuery): readonly SetFilter[] {
+/** The active filters of a list of conversations. */
+export function conversationFilters(query: ListQuery): readonly ActiveFilter[] {
   const { label, channel, priority, unread } = query;
-  const named = (parameter: string, name: string, value: string): SetFilter => ({
+  const named = (parameter: string, name: string, value: string): ActiveFilter => ({
     parameter,
     label: t("filterIs", { name, value }),
   });

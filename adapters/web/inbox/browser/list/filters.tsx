@@ -10,21 +10,21 @@ import {
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
-/** A filter that is set. */
-export interface SetFilter {
-  /** The parameters of the place that hold it. */
+/** A filter that is set, as the page shows it. */
+export interface ActiveFilter {
+  /** The parameter of the place that holds its value. */
   readonly parameter: string;
-  /** What it lets through. */
+  /** Its name and value. */
   readonly label: string;
 }
 
-/** Changes parameters of the place. What is undefined is removed. */
+/** Changes parameters of the place. Removes those that are undefined. */
 export type ChangePlace = (next: Readonly<Record<string, string | undefined>>) => void;
 
 interface FiltersProps {
   readonly anchor: RefObject<HTMLButtonElement | null>;
   /** The filters that are set. */
-  readonly active: readonly SetFilter[];
+  readonly active: readonly ActiveFilter[];
   readonly onChange: ChangePlace;
   /** The fields of the form. */
   readonly children: ComponentChildren;
@@ -67,8 +67,8 @@ export function Filters({ anchor, active, onChange, children }: FiltersProps): J
   );
 }
 
-/** The parameters of a place without filters. */
-export const withoutFilters = (active: readonly SetFilter[]): Record<string, undefined> =>
+/** The change of the place that removes all filters. */
+export const withoutFilters = (active: readonly ActiveFilter[]): Record<string, undefined> =>
   Object.fromEntries(active.map(({ parameter }) => [parameter, undefined]));
 
 interface ActiveFiltersProps extends Pick<FiltersProps, "anchor" | "active" | "onChange"> {}
@@ -90,7 +90,7 @@ export function ActiveFilters({
             isSmall
             label={t("filterRemove", { name: label })}
             onClick={() => {
-              // The button goes with its filter.
+              // This button disappears with its filter.
               anchor.current?.focus();
               onChange({ [parameter]: undefined });
             }}
@@ -110,7 +110,7 @@ interface LabelFilterProps {
   readonly onChange: (label: string | undefined) => void;
 }
 
-/** Filters by a label: one that is typed, or one of those that most rows have. */
+/** A filter by a label, which the person types or picks from the most frequent ones. */
 export function LabelFilter({ value, known, onChange }: LabelFilterProps): JSX.Element {
   /** What is typed and not applied. Undefined once it is. */
   const [typed, setTyped] = useState<string>();

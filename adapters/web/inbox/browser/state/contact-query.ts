@@ -52,7 +52,7 @@ export function readContacts(
   const filters = {
     label,
     opted_out: optedOut,
-    // The server leaves out the time itself.
+    // The server excludes the time itself.
     created_after: first === undefined ? undefined : new Date(first - 1).toISOString(),
     created_before: end === undefined ? undefined : new Date(end).toISOString(),
   };
@@ -61,7 +61,7 @@ export function readContacts(
     : api.get("v1/contacts/search", { q: words, limit, ...filters }, { signal });
 }
 
-/** When the first day begins and the last day is over, in ms since 1970. */
+/** When the first day begins and the last day ends, in milliseconds since the epoch. */
 function timesOf({ from, until }: ContactQuery): { first?: number; end?: number } {
   return {
     ...(from !== undefined && { first: startOf(from).getTime() }),
@@ -75,6 +75,9 @@ export const startOf = (day: string): Date => new Date(`${day}T00:00`);
 const dayAfter = (day: Date): Date =>
   new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1);
 
-/** The server knows no time outside of the years 0 to 9999, and the days around it must exist. */
+/**
+ * Whether a parameter is a day. The server accepts times of the years 0 to 9999. The request also
+ * contains times just before and after the days, so the first and the last year are left out.
+ */
 const isDay = (given = ""): boolean =>
   /^(?!0000|9999)\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(startOf(given).getTime());

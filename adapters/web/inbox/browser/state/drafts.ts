@@ -280,7 +280,7 @@ export function removeArrived({ conversation_id: id, idempotency_key }: Message)
   if (arrived !== undefined) removeOutgoing(id, arrived.key);
 }
 
-/** The ids of the conversations and contacts with a draft, of this visit or an earlier one. */
+/** The ids of the conversations and contacts that have a draft, also from an earlier visit. */
 export function draftedIds(): ReadonlySet<string> {
   const ids = conversations.stored().map(([id]) => id.replace(/:.*/, ""));
   return new Set(ids.filter((id) => isConversation(id) || id.startsWith("ct_")));

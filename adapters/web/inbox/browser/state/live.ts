@@ -93,7 +93,7 @@ export function follow(): () => void {
 
 function onEvent(event: Event): void {
   onContactEvent(event);
-  // A person may see the contacts and the events, and not the conversations.
+  // Some people may see the contacts and the events, but not the conversations.
   if (may("conversations:read")) onConversationEvent(event);
 }
 

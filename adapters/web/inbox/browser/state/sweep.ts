@@ -2,7 +2,7 @@
 import { api, ApiError } from "../../../shared/browser/index.ts";
 import { draftedIds, forgetContact, forgetConversation } from "./drafts.ts";
 
-/** Whether the engine says that something does not exist. A proxy's 404 says nothing about it. */
+/** Whether the engine says that something does not exist. A 404 of a proxy does not say so. */
 export const isGone = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 404 && error.code === "not_found";
 
@@ -10,8 +10,9 @@ let isSweeping = false;
 let isDue = false;
 
 /**
- * Reads what has drafts, and removes the drafts of what is gone. The contact may have been erased
- * while the page was closed, and a conversation that is gone does not say whose it was.
+ * Reads each conversation and contact that has a draft, and removes the drafts of those that are
+ * gone. The contact may have been erased while the page was closed. A conversation that is gone
+ * does not say whose it was.
  */
 export async function sweepDrafts(): Promise<void> {
   isDue = true;

@@ -24,8 +24,8 @@ const isView = (given: string | undefined): given is View => views.some((view) =
 export type ListName = View | "contacts";
 
 /**
- * The lists that the page offers to the person. A person who may see nothing gets the views, which
- * say so.
+ * The lists that the page offers to the person. A person who may see neither conversations nor
+ * contacts gets the views, which say so.
  */
 export function offeredLists(): readonly [ListName, ...ListName[]] {
   if (!may("contacts:read")) return views;

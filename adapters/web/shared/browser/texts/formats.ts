@@ -127,7 +127,7 @@ export const shownAddress = (address: string): string =>
 
 const visible = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Whether a text has a character that people see. A name need not have one. */
+/** Whether a text has a character that people can see. Some names have none. */
 export const isVisible = (given: string | null | undefined): given is string =>
   visible.test(given ?? "");
 

@@ -59,7 +59,7 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
     // What was shown stays where it is while earlier messages come above it.
     else if (hasOlder) list.scrollTop += list.scrollHeight - this.#height;
     else if (arrived && !this.state.hasNewer) this.setState({ hasNewer: true });
-    // A visitor who is at the beginning cannot scroll there once more.
+    // A visitor who is at the beginning already cannot load more by scrolling.
     if (!isKept && !this.#isAtEnd) this.#loadAtBeginning();
   }
 

@@ -13,7 +13,7 @@ const refreshDelayMs = 100;
 export const runPath = (agentId: string, id: string): string =>
   `v1/agents/${encodeURIComponent(agentId)}/runs/${encodeURIComponent(id)}`;
 
-/** Whether the run was shown, and has been removed since: its contact was erased, or it was old. */
+/** Whether the run was shown and then removed: its contact was erased, or the run was old. */
 export const isGoneRun = (state: Loaded<Run>): boolean =>
   isErasedSince(state, ({ conversation_id }) => conversation_id);
 
@@ -29,7 +29,7 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
   useEffect(() => {
     if (!isGiven) return undefined;
     void resource.reload();
-    // Few of a run's steps are events.
+    // Events report only some of a run's changes.
     const timer = setInterval(() => {
       if (resource.data?.finished_at === null && document.visibilityState === "visible") refresh();
     }, pollMs);
