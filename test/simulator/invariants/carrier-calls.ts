@@ -119,11 +119,9 @@ export const sentWithinItsTime: Invariant = {
       // Between the hand-over and the call's arrival, the clock may be set by more than that.
       const { started_at } = attempt;
       const key = [attempt.account_id, attempt.mode, message_id];
-      const entries = readRows(database, timelineById, key).flatMap(({ entry }) => entry ?? []);
+      const timeline = readRows(database, timelineById, key);
       // Once a message is queued, the clock may be set back to before its send time.
-      const queuedAt = entries.map((entry) =>
-        entry.type === "transition" && entry.to === "queued" ? Date.parse(entry.at) : 0,
-      );
+      const queuedAt = timeline.map(({ led_to, at }) => (led_to === "queued" ? at : 0));
       if (send_at !== undefined && Math.max(started_at, ...queuedAt) < earliest - toleranceMs) {
         yield {
           about: [message_id],
@@ -132,8 +130,8 @@ export const sentWithinItsTime: Invariant = {
       }
       const [row] = readRows(database, messageById, key);
       // A policy that defers a message also extends its time to live.
-      const isDeferred = entries.some(
-        (entry) => entry.type === "policy" && entry.verdict === "defer",
+      const isDeferred = timeline.some(
+        ({ entry }) => entry?.type === "policy" && entry.verdict === "defer",
       );
       const latest = isDeferred
         ? (row?.expires_at ?? Infinity)
