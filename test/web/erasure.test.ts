@@ -136,6 +136,54 @@ test("what was typed to and about a contact that is erased leaves the browser, e
   }
 });
 
+test("drafts wait while the server fails, and those of erased contacts go when it is back", async ({
+  skip,
+}) => {
+  const { engine, shop } = await newShop();
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => scope !== "events:read");
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const { conversation_id } = await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
+  await page.goto(url);
+  const drafts = Object.entries({
+    conv_erased1: "Kumquats",
+    conv_erased2: "Kumquats",
+    [conversation_id]: "Bananas",
+  }).map(([id, body]) => [
+    `tidings:draft:${account_id}:${mode}:kim:${id}`,
+    JSON.stringify({ reply: { body } }),
+  ]);
+  await page.evaluate(`Object.assign(localStorage, ${JSON.stringify(Object.fromEntries(drafts))})`);
+  const stored = () => page.evaluate<string>("JSON.stringify({ ...localStorage })");
+  const ofDraft = new RegExp(`/v1/conversations/(conv_erased.|${conversation_id})$`);
+  const sentAt: number[] = [];
+  page.on("requestfinished", (request) => {
+    if (ofDraft.test(request.url())) sentAt.push(request.timing().startTime);
+  });
+  await page.route(ofDraft, (route) => route.fulfill({ status: 503 }));
+  await page.reload();
+  await page.locator(".row").waitFor();
+  await page.waitForLoadState("networkidle");
+  expect(sentAt).toHaveLength(1);
+  expect(await stored()).toMatch(/Kumquats.*Kumquats/);
+
+  await page.unroute(ofDraft);
+  stop();
+  await page.keyboard.press("/");
+  await page.keyboard.type("hello");
+  await page.locator(".banner").waitFor();
+  sentAt.length = 0;
+  restart();
+  await expect.poll(stored).not.toContain("Kumquats");
+  await expect.poll(() => sentAt).toHaveLength(3);
+  expect(await stored()).toContain("Bananas");
+  // What the person does meanwhile is not slowed by the limit on requests.
+  const pauses = sentAt.slice(1).map((at, i) => at - (sentAt[i] ?? 0));
+  for (const pause of pauses) expect(pause).toBeGreaterThan(95);
+});
+
 test("an erased contact leaves the console's tail and messages, also while the tail is paused", async ({
   skip,
 }) => {

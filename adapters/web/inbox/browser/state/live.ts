@@ -20,6 +20,7 @@ import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
 import { forgetMatch } from "./matches.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
+import { sweepDrafts } from "./sweep.ts";
 import { thread } from "./thread.ts";
 import { endTyping, showTyping } from "./typing.ts";
 import { countOf, listNameOf, type View } from "./views.ts";
@@ -59,6 +60,7 @@ export function follow(): () => void {
     if (may("conversations:read")) void conversations.reload();
     readContactsAgain();
     void loadHandoffs();
+    void sweepDrafts();
     countSoon(0);
     const { path } = placeNow();
     if (listNameOf(path) === "contacts" && path[1] !== undefined) touchContact(path[1]);
