@@ -1,7 +1,4 @@
-/**
- * How the console names contacts, that it hides those that were erased, and that it follows their
- * opt-outs.
- */
+/** The console names contacts, hides those that were erased, and follows opt-outs. */
 import type { APIResponse, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
@@ -159,7 +156,7 @@ test("a run of an erased contact leaves the console of a person who may not read
   await shop.contacts.erase(contact_id);
 
   await row(runs, "API").waitFor({ state: "detached" });
-  // The page does not know whose run it was. Old runs are removed, too.
+  // The page does not know whose run it was: it may also have been removed because it was old.
   await one.getByText("This run no longer exists").waitFor();
   expect(await one.getByText("refund").count()).toBe(0);
 });

@@ -180,7 +180,7 @@ test("a list that is read again has what is new, and keeps its later pages if no
   expect(shown()).toBe("dcb");
 });
 
-test("a change of a row also holds in a page that was read before it and arrives later", async () => {
+test("a change of a row is kept when a page that was read before it arrives later", async () => {
   const read = Promise.withResolvers<Page<{ id: string; body: string | null }>>();
   const list = new PagedList(() => read.promise);
   const reading = list.reload();

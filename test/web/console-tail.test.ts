@@ -1,6 +1,6 @@
 /**
- * The tail of events, and the list of messages, while they are read and after an outage, and what a
- * redaction removes.
+ * The tail of events and the list of messages: while they are read, after an outage, and when a
+ * message is redacted.
  */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -51,7 +51,7 @@ test("an event that arrives while the list is read stays in the list", async ({ 
   expect(await page.locator(".event-row").count()).toBe(1);
 });
 
-test("a message that is redacted while the list is read loses its text also in the list", async ({
+test("a message that is redacted while the tail is read loses its text in the tail, too", async ({
   skip,
 }) => {
   const { engine, shop, authorize } = await newShop();

@@ -22,8 +22,8 @@ const files = [
 const shownPhone = (phone: string): string =>
   phone.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3");
 
-/** A text within one of the page, where marks of direction could reorder other words. */
-const plain = (text: string): string => {
+/** A text within one of the page. Its marks of direction could reorder the words around it. */
+const embedded = (text: string): string => {
   const bare = text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "");
   return /[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(bare) ? `\u2068${bare}\u2069` : bare;
 };
@@ -184,7 +184,7 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
       .waitFor();
     await page.locator(".other").first().waitFor();
     expect(await texts(page, ".conversation-header h2")).toEqual([name]);
-    expect(await texts(page, ".chip > bdi")).toEqual([`Label: ${plain(label)}`]);
+    expect(await texts(page, ".chip > bdi")).toEqual([`Label: ${embedded(label)}`]);
     await expect.poll(() => texts(page, ".row-name")).toEqual([name]);
     expect(await texts(page, ".fact-labels .badge")).toEqual(labels);
     const shown = await texts(page, ".fact dt, .fact dd > bdi");

@@ -72,7 +72,7 @@ test("a person filters the contacts with the keyboard, and the address keeps the
   expect(faults).toEqual([]);
 });
 
-test("filters apply to a search of contacts, and one click leads out of what finds nothing", async ({
+test("filters apply to a search of contacts, and one click removes them when nothing is found", async ({
   skip,
 }) => {
   const { shop, url, page } = await openInbox(chromium, skip);

@@ -32,7 +32,7 @@ test("a person without rights gets no part of the page that only fails, and no b
   expect(await button("Try again").count()).toBe(0);
 });
 
-test("a person who may not read conversations gets the contacts, and no way that leads to a refusal", async ({
+test("a person who may not read conversations gets the contacts, and nothing that would be refused", async ({
   skip,
 }) => {
   const { engine, shop } = await newShop();

@@ -137,7 +137,7 @@ describe("an approval", () => {
     expect(runs.map(({ status }) => status)).toEqual(["awaiting_approval", "completed"]);
   });
 
-  test("is asked for by an event, once for each call that waits", async () => {
+  test("is announced by an event, once for each call that waits", async () => {
     const amounts = [5, 7];
     const { engine, agent, ask, pass, conversation, ...made } = await agency(memory(), {
       actions: [payOut([])],

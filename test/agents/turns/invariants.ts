@@ -105,7 +105,7 @@ export async function checkInvariants(
         each.author_type === "human" &&
         each.sequence > sequence,
     );
-    // A run whose reply asked for patience was canceled before the approval.
+    // A run that was canceled while it waited for an approval had already sent a reply.
     const isTried = ran.some(
       ({ status, message_ids, sent_message_ids }) =>
         (status === "failed" || sent_message_ids.length > 0) && message_ids.includes(id),

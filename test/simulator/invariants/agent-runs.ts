@@ -68,7 +68,7 @@ export const runEndsOnce: Invariant = {
   },
 };
 
-export const waitForApprovalIsReported: Invariant = {
+export const waitingRunIsReported: Invariant = {
   name: "An event reports each time that a run begins to wait for an approval.",
   check() {
     const waiting = new Set<string>();

@@ -5,7 +5,7 @@ import {
   agentAnswersOrHandsOff,
   agentOwnsConversation,
 } from "./agent-replies.ts";
-import { runEndsOnce, waitForApprovalIsReported } from "./agent-runs.ts";
+import { runEndsOnce, waitingRunIsReported } from "./agent-runs.ts";
 import {
   attemptRecordedBeforeCall,
   calledUnderLease,
@@ -152,7 +152,7 @@ export const invariants: readonly Invariant[] = [
   handOffEventOnce,
   handlerChangesAllowed,
   runEndsOnce,
-  waitForApprovalIsReported,
+  waitingRunIsReported,
   recordedBeforeCall,
   actionDoneOnce,
   approvedBeforeAction,
