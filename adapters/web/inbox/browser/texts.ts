@@ -49,9 +49,9 @@ export const t = defineTexts({
   filterConsent: "Consent to texts",
   filterNotOut: "Not opted out",
   filterFrom: "Added from",
-  filterTo: "Added until",
-  filterSince: "Added from {time}",
-  filterUntil: "Added until {time}",
+  filterUntil: "Added until",
+  filterFromDay: "Added from {time}",
+  filterUntilDay: "Added until {time}",
 
   newMessage: "New message",
   newMessageTo: "To",

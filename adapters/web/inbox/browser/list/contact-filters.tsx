@@ -17,10 +17,10 @@ export function contactFilters(query: ContactQuery): readonly ActiveFilter[] {
       : [{ parameter: "opted_out", label: t(optedOut ? "consentOut" : "filterNotOut") }]),
     ...(from === undefined
       ? []
-      : [{ parameter: "from", label: t("filterSince", { time: date(startOf(from)) }) }]),
+      : [{ parameter: "from", label: t("filterFromDay", { time: date(startOf(from)) }) }]),
     ...(until === undefined
       ? []
-      : [{ parameter: "until", label: t("filterUntil", { time: date(startOf(until)) }) }]),
+      : [{ parameter: "until", label: t("filterUntilDay", { time: date(startOf(until)) }) }]),
   ];
 }
 
@@ -58,7 +58,7 @@ export function ContactFilterFields({ query, onChange }: FieldsProps): JSX.Eleme
           onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
         />
         <TextField
-          label={t("filterTo")}
+          label={t("filterUntil")}
           type="date"
           min={from}
           value={until ?? ""}
