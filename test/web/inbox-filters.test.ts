@@ -109,9 +109,15 @@ test("filters apply to a search of contacts, and one click removes them when not
   await page.getByLabel("Added until").pressSequentially(`${month}${date}${year}`);
   await expect.poll(() => page.url()).toBe(`${url}#/contacts?until=${day}`);
   await row(page, "Ann 59").waitFor();
-  await page.goto(`${url}#/contacts?from=never&until=2026-13-45&opted_out=maybe`);
+  // A value that a parameter cannot have is ignored, and no day is too early or too late.
+  await page.goto(`${url}#/contacts?from=never&until=2026-13-45&opted_out=maybe&label=&q=`);
   await row(page, "Ann 59").waitFor();
   expect(await chips(page)).toEqual([]);
+  await page.goto(`${url}#/contacts?from=0001-01-01&until=9998-12-31`);
+  await row(page, "Ann 59").waitFor();
+  expect(await chips(page)).toHaveLength(2);
+  await page.goto(`${url}#/all?label=&q=`);
+  await page.getByText("No open conversations").waitFor();
 });
 
 test("a contact enters and leaves a filtered list as its labels and its consent change", async ({

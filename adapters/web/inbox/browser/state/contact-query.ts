@@ -24,8 +24,8 @@ export function contactQueryOf(parameters: {
 }): ContactQuery {
   const { q, label, opted_out: out, from, until } = parameters;
   return {
-    words: q,
-    label,
+    words: q || undefined,
+    label: label || undefined,
     optedOut: out === "true" ? true : out === "false" ? false : undefined,
     from: isDay(from) ? from : undefined,
     until: isDay(until) ? until : undefined,
@@ -53,7 +53,8 @@ export function readContacts(
     label,
     opted_out: optedOut,
     // The server excludes the time itself.
-    created_after: first === undefined ? undefined : new Date(first - 1).toISOString(),
+    created_after:
+      first === undefined || first <= firstTime ? undefined : new Date(first - 1).toISOString(),
     created_before: end === undefined ? undefined : new Date(end).toISOString(),
   };
   return words === undefined
@@ -75,9 +76,9 @@ export const startOf = (day: string): Date => new Date(`${day}T00:00`);
 const dayAfter = (day: Date): Date =>
   new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1);
 
-/**
- * Whether a parameter is a day. The server accepts times of the years 0 to 9999. The request also
- * contains times just before and after the days, so the first and the last year are left out.
- */
+/** The server knows no earlier time, and none after the year 9999. */
+const firstTime = Date.parse("0001-01-01T00:00Z");
+
+/** Whether a day exists, and also the day after it. */
 const isDay = (given = ""): boolean =>
   /^(?!0000|9999)\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(startOf(given).getTime());

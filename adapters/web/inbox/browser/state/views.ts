@@ -74,11 +74,11 @@ export function listQueryOf(
   const { label, channel, priority, unread, q, in: where } = parameters;
   return {
     view,
-    label,
+    label: label || undefined,
     channel: channels.find((each) => each === channel),
     priority: priorities.find((each) => each === priority),
     unread: unread === "true" ? true : undefined,
-    words: q,
+    words: q || undefined,
     isInView: where === "view" ? true : undefined,
   };
 }
