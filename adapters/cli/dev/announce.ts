@@ -9,6 +9,7 @@ const shown = [
   "message.sent",
   "message.failed",
   "conversation.handoff",
+  "agent.run.awaiting_approval",
   "contact.opted_out",
 ] as const;
 

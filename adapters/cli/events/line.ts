@@ -2,6 +2,13 @@ import type { Conversation, Event, EventType } from "../../entry.ts";
 import { eventTypes } from "../../../src/events/index.ts";
 import { dim, oneLine, red, timeOfDay, yellow } from "../terminal.ts";
 
+/** The events that a person may have to act on. */
+const asksForPeople: ReadonlySet<EventType> = new Set([
+  "conversation.handoff",
+  "agent.run.awaiting_approval",
+  "contact.opted_out",
+]);
+
 const width = Math.max(...eventTypes.map((type) => type.length));
 
 /** Returns an event as one line: when, what, and about whom. */
@@ -13,7 +20,7 @@ export function eventLine(event: Event): string {
 
 function toned(type: EventType, name: string): string {
   if (type === "message.failed" || type === "webhook.disabled") return red(name);
-  return type === "conversation.handoff" || type === "contact.opted_out" ? yellow(name) : name;
+  return asksForPeople.has(type) ? yellow(name) : name;
 }
 
 /** Returns what happened in one line of plain text. */
