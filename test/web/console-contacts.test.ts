@@ -64,6 +64,23 @@ test("the console names contacts in its tables and on its pages, with one reques
   expect(faults).toEqual([]);
 });
 
+test("the number stands for a contact whose name has no visible character", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await shop.contacts.create({ phone: number, name: "\u200b\u2800" });
+  await shop.sandbox.inbound({ from: number, body: "Hello" });
+  const shown = "+1 500 555 0001";
+  await page.goto(`${url}#/events`);
+  for (const type of ["contact.created", "conversation.created"]) {
+    await page.locator(".event-row", { hasText: type }).getByText(shown).waitFor();
+  }
+  await page.goto(`${url}#/phones`);
+  const phone = page.getByRole("region", { name: `Phone ${number}` }).locator(".handset-name");
+  await phone.locator("strong").getByText(shown).waitFor();
+  expect(await phone.innerText()).not.toContain("·");
+});
+
 test("a person who may not read conversations sees the numbers of contacts", async ({ skip }) => {
   const { engine, shop } = await shopWithContacts();
   const { account_id, mode } = shop.scope;

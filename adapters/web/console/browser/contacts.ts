@@ -140,7 +140,8 @@ function learn(conversations: readonly Learned[]): void {
 }
 
 function rename({ id, name, phone, identities }: Contact): void {
-  const shown = { id, name: name ?? phone ?? identities[0]?.address ?? "", phone };
+  const address = phone ?? identities[0]?.address ?? "";
+  const shown = { id, name: isVisible(name) ? name : address, phone };
   const own = [...known.peek()].filter(([, contact]) => contact.id === id);
   learn(own.map(([conversation]) => ({ id: conversation, contact: shown })));
 }

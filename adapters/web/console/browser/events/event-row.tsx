@@ -1,6 +1,12 @@
 import { Fragment, type JSX } from "preact";
-import type { Event } from "../../../../../src/index.ts";
-import { dateTime, linkTo, shownAddress, timeOfDay } from "../../../shared/browser/index.ts";
+import type { Contact, Event } from "../../../../../src/index.ts";
+import {
+  dateTime,
+  isVisible,
+  linkTo,
+  shownAddress,
+  timeOfDay,
+} from "../../../shared/browser/index.ts";
 
 interface EventRowProps {
   readonly event: Event;
@@ -63,22 +69,18 @@ function summaryOf({ type, data }: Event): readonly string[] {
       return [data.contact_id];
     case "contact.created":
     case "contact.updated":
-      return [data.contact.name ?? shownAddress(data.contact.phone ?? data.contact.id)];
+      return [personIn(data)];
     case "contact.opted_in":
     case "contact.opted_out":
       return [shownAddress(data.address)];
     case "conversation.created":
     case "conversation.updated":
     case "conversation.closed":
-      return [
-        shownAddress(data.conversation.contact.name),
-        data.conversation.status,
-        data.conversation.handler,
-      ];
+      return [personIn(data.conversation), data.conversation.status, data.conversation.handler];
     case "conversation.handoff":
-      return [shownAddress(data.contact.name), data.reason];
+      return [personIn(data), data.reason];
     case "sentiment.changed":
-      return [shownAddress(data.contact.name), `${data.from?.label ?? "–"} → ${data.to.label}`];
+      return [personIn(data), `${data.from?.label ?? "–"} → ${data.to.label}`];
     case "agent.run.awaiting_approval":
       return [data.action];
     case "agent.run.completed":
@@ -89,3 +91,10 @@ function summaryOf({ type, data }: Event): readonly string[] {
       return [];
   }
 }
+
+interface AboutPerson {
+  readonly contact: Pick<Contact, "id" | "name" | "phone">;
+}
+
+const personIn = ({ contact: { id, name, phone } }: AboutPerson): string =>
+  shownAddress(isVisible(name) ? name : (phone ?? id));

@@ -9,6 +9,7 @@ import {
   explain,
   Icon,
   IconButton,
+  isVisible,
   linkTo,
   newKey,
   shownAddress,
@@ -33,16 +34,17 @@ interface HandsetViewProps {
 export function HandsetView({ handset, behavior, onClose }: HandsetViewProps): JSX.Element {
   const { number } = handset;
   const contact = handset.contact.value;
+  const name = isVisible(contact?.name) ? contact.name : undefined;
   const followsEnd = useRef(true);
   return (
     <section class="handset" aria-label={t("phoneOf", { number })}>
       <header class="handset-header">
         <span class="handset-name grow">
           <strong>
-            <bdi>{contact?.name ?? shownAddress(number)}</bdi>
+            <bdi>{name ?? shownAddress(number)}</bdi>
           </strong>
           <span class="muted truncate" data-tooltip={behavior}>
-            {typeof contact?.name === "string" ? `${shownAddress(number)} · ` : ""}
+            {name === undefined ? "" : `${shownAddress(number)} · `}
             {behavior}
           </span>
         </span>
