@@ -14,6 +14,7 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 /** Whether all labels of the open contact are within the window. */
 const inWindow = `[...document.querySelectorAll(".fact-labels .badge")].every(
   (each) => each.getBoundingClientRect().right <= innerWidth - 8)`;
+const filtersEnd = `document.querySelector(".filters").getBoundingClientRect().right`;
 const focused = `(document.activeElement.labels?.[0] ?? document.activeElement).textContent`;
 
 test("a person filters the contacts with the keyboard, and the address keeps the filters", async ({
@@ -61,6 +62,10 @@ test("a person filters the contacts with the keyboard, and the address keeps the
 
   await page.setViewportSize({ width: 390, height: 800 });
   await button(page, "1 filter").click();
+  // A panel is within the window, also with large text.
+  await page.evaluate(`document.documentElement.style.fontSize = "200%"`);
+  await expect.poll(() => page.evaluate(filtersEnd)).toBeLessThanOrEqual(390 - 8);
+  await page.evaluate(`document.documentElement.style.fontSize = ""`);
   await button(page, "later").click();
   await expect.poll(() => names(page)).toEqual(["Cy Keller"]);
   faults.push(...((await faultsOf(page)) as string[]));
