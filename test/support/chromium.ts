@@ -23,6 +23,9 @@ export function sharedChromium(): (skip: TestContext["skip"]) => Promise<Browser
     onTestFinished(() => context.close());
     // It only ends what hangs. A wait may take long on a slow machine.
     context.setDefaultTimeout(120_000);
+    // A request that begins while Chromium ends to intercept requests may never be answered. With
+    // this route it intercepts until the context closes, whatever routes a test adds and removes.
+    await context.route("http://always.invalid/", (route) => route.abort());
     return context;
   };
 }
