@@ -105,6 +105,28 @@ describe.each(storages)("leases on $name", ({ open }) => {
     expect((await two.messages.get(id)).status).toBe("sent");
   });
 
+  it.each([30_000, 66_000])(
+    "that lapsed cause no early look-up if the clock is set forward %i ms after the call began",
+    async (ms) => {
+      const { clock, ...rest } = world();
+      const lookedUpAt: number[] = [];
+      const begun = clock.monotonic();
+      const { two } = await stalled({ clock, ...rest }, open(), {
+        lookup: () => {
+          lookedUpAt.push(clock.monotonic() - begun);
+          return { outcome: "unknown" };
+        },
+      });
+      await clock.advance(ms);
+      clock.step(3_600_000);
+      await clock.advance(119_000 - ms);
+      expect(lookedUpAt).toEqual([]);
+      await clock.advance(121_000 + ms);
+      expect(lookedUpAt.length).toBeGreaterThanOrEqual(1);
+      await two.stop();
+    },
+  );
+
   it.each([
     ["accepted", "sent", 1],
     ["rejected", "sent", 2],

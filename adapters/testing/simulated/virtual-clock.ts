@@ -44,6 +44,12 @@ export interface VirtualClock extends Clock {
    */
   step(ms: number): void;
   /**
+   * Lets `ms` pass in which nothing happens, as on a machine that sleeps. `now()` and `monotonic()`
+   * jump, and calls of `sleep` take that much longer.
+   * @throws TidingsError `invalid_option` when `ms` is negative, or not a finite number
+   */
+  skip(ms: number): void;
+  /**
    * When the next call of `sleep` is due, in milliseconds since the epoch. Undefined when there is
    * none, or when all wait only for an abort.
    */
@@ -86,6 +92,9 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     step(ms) {
       origin += finiteMs(ms);
     },
+    skip(ms) {
+      timers.skip(positiveMs(ms));
+    },
     get nextWakeAt() {
       const { next } = timers;
       return next === undefined ? undefined : origin + next.due;
@@ -96,7 +105,7 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
 /** A call of `sleep` that waits. */
 interface Timer {
   /** In elapsed time. */
-  readonly due: number;
+  due: number;
   end(): void;
 }
 
@@ -115,6 +124,12 @@ class Timers {
   get next(): Timer | undefined {
     const [next] = this.#queue;
     return next?.due === Infinity ? undefined : next;
+  }
+
+  /** Lets `ms` pass for which the timers stand still. */
+  skip(ms: number): void {
+    this.elapsed += ms;
+    for (const timer of this.#queue) timer.due += ms;
   }
 
   /** Resolves after `ms`, or when `signal` aborts. */
@@ -184,6 +199,14 @@ function finiteMs(ms: unknown): number {
   const checked = checkedMs(ms);
   if (Number.isFinite(checked)) return checked;
   const message = `Expected a finite number of milliseconds, got ${checked}.`;
+  throw new TidingsError("invalid_option", message);
+}
+
+/** Refuses a time in the past. */
+function positiveMs(ms: unknown): number {
+  const checked = finiteMs(ms);
+  if (checked >= 0) return checked;
+  const message = `Expected a number of milliseconds from 0, got ${checked}.`;
   throw new TidingsError("invalid_option", message);
 }
 

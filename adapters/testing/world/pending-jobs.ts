@@ -32,9 +32,9 @@ const beforeDueMs = 15_000;
 const minJumpMs = 60_000;
 
 /**
- * Sets the clock forward to shortly before the next job is due, if no job runs. Otherwise engines
- * that have nothing to do for a day would look for jobs thousands of times. Call it only while
- * nothing else is under way: timers do not jump with the clock. The jump never passes `latest`.
+ * Skips the time until shortly before the next job is due, if no job runs. Otherwise engines that
+ * have nothing to do for a day would look for jobs thousands of times. Call it only while nothing
+ * else is under way: timers stand still. The jump never passes `latest`.
  */
 export async function skipIdleTime(
   reader: Reader,
@@ -44,11 +44,11 @@ export async function skipIdleTime(
 ): Promise<void> {
   // Nobody waits for the job that removes what has expired. It runs after the jump.
   const rows = (await readJobs(reader)).filter(({ kind }) => kind !== "reap");
-  // Timers renew the leases of running jobs, and they do not jump.
+  // Timers renew the leases of running jobs, and they stand still.
   if (rows.length === 0 || rows.some(({ leased }) => leased)) return;
   const due = Math.min(...rows.map(({ due_at }) => due_at)) - beforeDueMs;
   const ms = Math.min(due, latest) - clock.now();
   if (ms < minJumpMs) return;
-  clock.step(ms);
+  clock.skip(ms);
   story.note([], `nothing happens for ${Math.round(ms / 1_000)} s`);
 }

@@ -4,6 +4,7 @@
  */
 import type { AttemptRow, MessageRow } from "../rows.ts";
 import type { FactsByTransport } from "../../operations/index.ts";
+import { leaseMs } from "../../queue/index.ts";
 
 /**
  * The delay of the first look-up after the lease of an attempt ended, in milliseconds. The engine
@@ -11,6 +12,8 @@ import type { FactsByTransport } from "../../operations/index.ts";
  * nothing, and the message would be sent twice.
  */
 const afterLeaseMs = 60_000;
+/** The longest time that a call may run after it began, also in a stalled engine. */
+export const longestCallMs = leaseMs + afterLeaseMs;
 /**
  * The delay of the first look-up after the transport reported a lost answer, in milliseconds. The
  * call is over, but the carrier may still process it.

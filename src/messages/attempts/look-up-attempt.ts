@@ -2,7 +2,14 @@ import { withDeadline, type GenerateId, iso } from "../../kernel/index.ts";
 import { finish, type JobHandler, arm, type Claim } from "../../queue/index.ts";
 import { attemptById, type AttemptRow, messageById, type MessageRow, attempts } from "../rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../../ports/index.ts";
-import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
+import {
+  longestCallMs,
+  maxAbsenceMs,
+  needsFollowUp,
+  nextFollowUpAt,
+  receiptsEndAt,
+} from "./follow-up-times.ts";
+import { ForwardSteps } from "./forward-steps.ts";
 import { waitForTransportMs } from "../hand-over/hand-over.ts";
 import { callDeadlineMs, outbound, transportFor } from "../hand-over/call-carrier.ts";
 import { acceptedStatus, decideAfterNotSent } from "./decide-after-attempt.ts";
@@ -23,10 +30,20 @@ import { type Finding, hasRival, identify } from "./identify-attempt.ts";
 import { isDecidingAttempt, isOutdated, type MessageAndAttempt } from "./message-attempts.ts";
 import { sendJob } from "../job-orders.ts";
 
-/** Looks up an attempt whose answer was lost or whose receipts have not come. */
+/**
+ * Looks up an attempt whose answer was lost or whose receipts have not come. After the clock was
+ * set forward, waits until each call that was running then has ended. A look-up during the call
+ * would find nothing, and the message would be sent twice.
+ */
 export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
   const { store, services, transports } = runtime;
+  const forwardSteps = new ForwardSteps(runtime.clock);
   return async (claim, { abort }) => {
+    const waitMs = forwardSteps.waitMs(longestCallMs);
+    if (waitMs > 0) {
+      const postpone = (tx: Tx) => finish(tx, claim, { againAt: tx.now + waitMs });
+      return store.commit(claim, postpone, background);
+    }
     const reads = store.reads(claim);
     const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
     const message = attempt && (await reads.get(messageById, [attempt.message_id]));

@@ -160,6 +160,21 @@ test("a step of the clock changes its time, and no sleeper wakes early or late",
   );
 });
 
+test("skipped time passes on both clocks, and sleepers still sleep as long as before", async () => {
+  const clock = virtualClock();
+  const [start, elapsed] = [clock.now(), clock.monotonic()];
+  let woke = false;
+  void clock.sleep(100).then(() => (woke = true));
+  clock.skip(86_400_000);
+  expect([clock.now() - start, clock.monotonic() - elapsed]).toEqual([86_400_000, 86_400_000]);
+  await clock.advance(99);
+  expect(woke).toBe(false);
+  await clock.advance(1);
+  expect(woke).toBe(true);
+  expect(() => clock.skip(-1)).toThrow("Expected a number of milliseconds from 0, got -1.");
+  expect(() => clock.skip(Infinity)).toThrow("Expected a finite number of milliseconds");
+});
+
 test("time advances to a given time, and never backwards", async () => {
   const clock = virtualClock("2026-01-01T00:00:00.000Z");
   await clock.advanceTo("2026-01-02T00:00:00.000Z");
