@@ -144,8 +144,9 @@ test("a tab misses nothing that another passes on while it loads, or while it ca
     "tidings-chat:" + new URL("/chat/session", location.href) + ":"
   ).postMessage(${JSON.stringify({ kind: "arrival", number: 9, message })})`);
   await aborted.promise;
-  await context.unroute(/\/messages\?/);
   await site.say("And on");
+  await two.panel.getByText("And on").waitFor();
+  await context.unroute(/\/messages\?/);
   await two.shows(["> Hello", "> Sent meanwhile", "> From my phone", "And on", "> Far ahead"]);
   expect([...one.complaints, ...two.complaints]).toEqual([]);
 });

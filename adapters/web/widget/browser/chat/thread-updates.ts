@@ -30,8 +30,12 @@ export class ThreadUpdates {
   #phase: "new" | "loading" | "ready" | "failed" = "new";
   #isInterrupted = false;
   #leads = false;
-  /** Whether messages were missed that are not loaded yet. */
-  #isBehind = false;
+  /** How often messages were missed. */
+  #gaps = 0;
+  /** How many of the gaps a page that was requested later has filled. */
+  #filled = 0;
+  /** The connection in which gaps are being filled. */
+  #filling: AbortSignal | undefined;
 
   constructor(context: UpdatesContext) {
     this.#context = context;
@@ -112,14 +116,22 @@ export class ThreadUpdates {
     this.#context.onLoaded(isOther);
   }
 
-  /** Loads what was missed. The next message tries again if this fails. */
-  #catchUp(): void {
-    this.#isBehind = false;
-    this.#context.api
-      .inSession((session) => this.#load(session))
-      .catch(() => {
-        this.#isBehind = true;
-      });
+  /** Loads what was missed. Repeats this until it succeeds: there may be no further message. */
+  async #catchUp(): Promise<void> {
+    const { api, retries } = this.#context;
+    const signal = this.#stop?.signal;
+    if (this.#filling === signal) return;
+    this.#filling = signal;
+    const fill = async (): Promise<boolean> => {
+      while (this.#filled < this.#gaps) {
+        const gaps = this.#gaps;
+        await api.inSession((session) => this.#load(session));
+        this.#filled = gaps;
+      }
+      return true;
+    };
+    await retries.repeat(fill, mayRecover, signal);
+    if (this.#filling === signal) this.#filling = undefined;
   }
 
   /** Reads the stream for all tabs, until it ends. Resolves with false, so that it is repeated. */
@@ -156,11 +168,14 @@ export class ThreadUpdates {
       if (this.#leads) this.#tellState();
     } else if (message.kind === "state") {
       this.#isInterrupted = message.isInterrupted;
-      if (message.number > thread.number) this.#catchUp();
+      if (message.number > thread.number) {
+        this.#gaps++;
+        void this.#catchUp();
+      }
       onChange();
     } else {
       // Numbers have no gaps but for erased and redacted messages.
-      if ("number" in message && message.number > thread.number + 1) this.#isBehind = true;
+      if ("number" in message && message.number > thread.number + 1) this.#gaps++;
       this.#show(message);
     }
   }
@@ -169,6 +184,7 @@ export class ThreadUpdates {
     const { thread, onNews } = this.#context;
     onNews(news);
     if (!("number" in news)) return;
-    if (this.#isBehind || thread.messages.length > maxMessages) this.#catchUp();
+    if (thread.messages.length > maxMessages) this.#gaps++;
+    if (this.#filled < this.#gaps) void this.#catchUp();
   }
 }
