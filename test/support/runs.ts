@@ -12,3 +12,8 @@ declare module "vitest" {
 export function runs(all: number): number {
   return Math.min(all, Math.max(3, Math.ceil(all * inject("share"))));
 }
+
+/** The cases of a test: all in `npm run test:long`, and `few` that differ most in `npm test`. */
+export function cases<Case>(all: readonly Case[], few: (each: Case) => boolean): readonly Case[] {
+  return inject("share") < 1 ? all.filter(few) : all;
+}
