@@ -120,6 +120,31 @@ describe("the slots of jobs", () => {
       }),
     );
   });
+
+  it("of turns are left free by the triggered runs of many accounts, for an answer in any", () => {
+    const slots = new Slots({ concurrency: 1, laneConcurrency: 1, consumerConcurrency: 1 });
+    const turn = (account: number, jobClass: "single" | "batch"): Lane => ({
+      kind: "turn",
+      slow: false,
+      account_id: `acct_${account}` as AccountId,
+      mode: "live",
+      class: jobClass,
+    });
+    const fill = (jobClass: "single" | "batch"): number => {
+      let begun = 0;
+      for (let account = 0; account < 10; account++) {
+        for (; slots.freeInLane(turn(account, jobClass)) > 0; begun++) {
+          slots.take(turn(account, jobClass));
+        }
+      }
+      return begun;
+    };
+    expect(fill("batch")).toBe(224);
+    expect(fill("single")).toBe(32);
+    for (let ended = 0; ended < 32; ended++) slots.release(turn(0, "batch"));
+    expect(fill("batch"), "These slots are for answers.").toBe(0);
+    expect(slots.freeInLane(turn(9, "single"))).toBe(32);
+  });
 });
 
 const ends = fc.array(

@@ -33,7 +33,8 @@ const maxGroups = 10_000;
  * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
  * together leave an eighth to jobs that call none. For the same reason, the lower classes of a
  * group leave an eighth of its slots free for the next jobs of the best class. An eighth of the
- * slots is theirs, however many jobs of the best class run.
+ * slots is theirs, however many jobs of the best class run. The same holds for the turns of all
+ * accounts, since a turn may take minutes.
  */
 export class Slots {
   readonly #options: SlotsOptions;
@@ -42,6 +43,8 @@ export class Slots {
   readonly #inGroup = new Map<string, number>();
   /** The running jobs of lower classes, by group. */
   readonly #lowerInGroup = new Map<string, number>();
+  /** The running turns of lower classes, of all accounts. */
+  #lowerTurns = 0;
   /** How many jobs of a group have been started. Only groups with classes are counted. */
   readonly #picks = boundedCache<string, number>(maxGroups);
   readonly #forRemote = new Map<string, number>();
@@ -71,10 +74,10 @@ export class Slots {
     const inPool = this.freeInPool(pool);
     if (pool !== "work" && pool !== "turns") return inPool;
     const { consumerConcurrency } = this.#options;
-    const inGroup = isLower(classOf(lane))
+    const ofClass = isLower(classOf(lane))
       ? this.#freeForLowerClasses(lane)
-      : this.#freeInGroup(lane);
-    const free = Math.min(inPool, inGroup);
+      : this.#maxInGroup(lane) - this.#runningInGroup(lane);
+    const free = Math.min(inPool, ofClass);
     if (lane.kind === "consume") return Math.min(free, consumerConcurrency - this.#consuming);
     const remote = remoteOf(lane);
     return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
@@ -117,17 +120,12 @@ export class Slots {
     return this.#picks.get(groupOf(lane)) ?? 0;
   }
 
-  /** Returns how many more jobs of the lane's group may run. */
-  #freeInGroup(lane: Lane): number {
-    return this.#maxInGroup(lane) - this.#runningInGroup(lane);
-  }
-
   /** Returns how many more jobs of the lower classes may run in the lane's group. */
   #freeForLowerClasses(lane: Lane): number {
-    const free = this.#freeInGroup(lane);
-    const eighth = Math.ceil(this.#maxInGroup(lane) / 8);
     const lower = this.#lowerInGroup.get(groupOf(lane)) ?? 0;
-    return Math.min(free, Math.max(free - eighth, eighth - lower));
+    const free = freeForLower(this.#maxInGroup(lane), this.#runningInGroup(lane), lower);
+    if (lane.kind !== "turn") return free;
+    return Math.min(free, freeForLower(maxTurns.all, this.#inPool.turns, this.#lowerTurns));
   }
 
   #maxInGroup({ kind, slow }: Lane): number {
@@ -155,8 +153,12 @@ export class Slots {
     if (lane.kind === "deliver") return;
     const group = groupOf(lane);
     add(this.#inGroup, group, by);
-    if (isLower(classOf(lane))) add(this.#lowerInGroup, group, by);
-    if (lane.kind === "turn") return;
+    const isOfLower = isLower(classOf(lane));
+    if (isOfLower) add(this.#lowerInGroup, group, by);
+    if (lane.kind === "turn") {
+      if (isOfLower) this.#lowerTurns += by;
+      return;
+    }
     if (lane.kind === "consume") this.#consuming += by;
     const remote = remoteOf(lane);
     if (remote === undefined) return;
@@ -212,6 +214,13 @@ export class Slot {
     this.#lane = undefined;
     if (this.#slots.release(lane)) this.#onFree();
   }
+}
+
+/** Returns how many of `max` slots the lower classes may still take. `lower` of `running` do. */
+function freeForLower(max: number, running: number, lower: number): number {
+  const free = max - running;
+  const eighth = Math.ceil(max / 8);
+  return Math.min(free, Math.max(free - eighth, eighth - lower));
 }
 
 function add(counts: Map<string, number>, name: string, by: number): void {
