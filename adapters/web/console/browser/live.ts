@@ -49,6 +49,21 @@ export function useLive(observer: Observer): void {
   }, []);
 }
 
+/**
+ * Calls `refresh` when a person comes back to the window, and when the connection is back. It is
+ * for what no event reports, such as keys: a colleague may have changed them meanwhile.
+ */
+export function useReturn(refresh: () => void): void {
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  useLive({ onEvent() {}, onGap: () => latest.current() });
+  useEffect(() => {
+    const onFocus = (): void => latest.current();
+    window.addEventListener("focus", onFocus);
+    return () => window.removeEventListener("focus", onFocus);
+  }, []);
+}
+
 /** Work that runs soon after `start`, once for many calls. */
 export interface Coalesced {
   readonly start: () => void;

@@ -17,6 +17,7 @@ import {
   timeNow,
   toast,
 } from "../../../shared/browser/index.ts";
+import { useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { ActionDialog, RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
@@ -39,6 +40,7 @@ export function KeysTab(): JSX.Element {
     [],
   );
   useEffect(() => void list.reload(), [list]);
+  useReturn(() => void list.refresh());
   const close = (): void => setDialog(undefined);
   return (
     <Card
@@ -62,7 +64,8 @@ export function KeysTab(): JSX.Element {
         <CreateDialog
           onClose={close}
           onCreated={(key) => {
-            list.add(key);
+            const { secret: _secret, ...row } = key;
+            list.add(row);
             setDialog({ kind: "secret", key });
           }}
         />
@@ -74,7 +77,8 @@ export function KeysTab(): JSX.Element {
             const key = await api.post<CreatedKey>(`v1/api-keys/${dialog.key.id}/rotate`, {
               grace_seconds,
             });
-            list.change(key.id, key);
+            const { secret: _secret, ...row } = key;
+            list.change(key.id, row);
             setDialog({ kind: "secret", key });
           }}
         />

@@ -17,6 +17,7 @@ import {
   toast,
 } from "../../../shared/browser/index.ts";
 import { changedFields } from "../changed-fields.ts";
+import { useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
@@ -44,6 +45,7 @@ export function SendersTab(): JSX.Element {
     [],
   );
   useEffect(() => void list.reload(), [list]);
+  useReturn(() => void list.refresh());
   const close = (): void => setDialog(undefined);
   // The whole list is read again, since a new default takes the place of another one.
   const onSaved = (): void => {

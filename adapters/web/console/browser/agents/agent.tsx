@@ -13,7 +13,7 @@ import {
   Resource,
 } from "../../../shared/browser/index.ts";
 import { readContacts, withoutErased } from "../contacts.ts";
-import { useCoalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive, useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
@@ -57,6 +57,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
     },
     onGap: refresh,
   });
+  useReturn(() => void agent.reload());
   const playbooks = usePlaybookNames();
   const { data, error } = agent.state.value;
   const back = { href: linkTo(["agents"]), label: t("agents") };

@@ -14,6 +14,7 @@ import {
   Resource,
   Table,
 } from "../../../shared/browser/index.ts";
+import { useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, LoadingPage, Needs, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
@@ -89,6 +90,10 @@ function AgentList(): JSX.Element {
     void agents.reload();
     void playbooks.reload();
   }, [agents, playbooks]);
+  useReturn(() => {
+    void agents.refresh();
+    void playbooks.refresh();
+  });
   return (
     <PageView title={t("agents")} about={t("agentsAbout")}>
       <Approvals agents={agents.state.value.rows ?? []} />

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Playbook } from "../../../../../src/index.ts";
 import { api, linkTo, place, Resource } from "../../../shared/browser/index.ts";
+import { useReturn } from "../live.ts";
 import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
@@ -23,6 +24,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
   const runState = useRun(agent, runId).state.value;
   const run = isGoneRun(runState) ? undefined : runState.data;
   useEffect(() => void resource.reload(), [resource]);
+  useReturn(() => void resource.reload());
   const { data, error } = resource.state.value;
   const back = { href: linkTo(["agents"]), label: t("agents") };
   if (data === undefined) {

@@ -15,7 +15,7 @@ import {
   Table,
   timeNow,
 } from "../../../shared/browser/index.ts";
-import { useCoalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive, useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
@@ -63,6 +63,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const expectMore = useDeliveries(rows?.slice(0, pageSize) ?? [], refresh);
   useEffect(reload, [webhook, list]);
   useLive({ onEvent: soon, onGap: soon });
+  useReturn(soon);
   const { data, error } = webhook.state.value;
   const back = { href: linkTo(["webhooks"]), label: t("webhooks") };
   if (data === undefined) {

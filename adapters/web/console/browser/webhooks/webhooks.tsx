@@ -12,6 +12,7 @@ import {
   Resource,
   Table,
 } from "../../../shared/browser/index.ts";
+import { useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
@@ -50,6 +51,10 @@ function WebhookList(): JSX.Element {
     void list.reload();
     void backlog.reload();
   }, [list, backlog]);
+  useReturn(() => {
+    void list.refresh();
+    void backlog.reload();
+  });
   const add = may("webhooks:write") && (
     <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
       {t("webhookAdd")}
@@ -77,7 +82,8 @@ function WebhookList(): JSX.Element {
           onSave={async (values, key) => {
             const webhook = await api.post<CreatedWebhook>("v1/webhooks", values, { key });
             setAdding(false);
-            list.add(webhook);
+            const { secret: _secret, ...row } = webhook;
+            list.add(row);
             setCreated(webhook);
           }}
         />
