@@ -178,6 +178,9 @@ test("a list that is read again has what is new, and keeps its later pages if no
   stored.unshift(...Array.from("dcba", (id) => ({ id })));
   await list.refresh();
   expect(shown()).toBe("dcb");
+  stored.unshift({ id: "e" });
+  await Promise.all([list.refresh(), list.more()]);
+  expect(shown(), "A person asks for more while the list is read again.").toBe("edcba98");
 });
 
 test("a change of a row is kept when a page that was read before it arrives later", async () => {

@@ -27,7 +27,9 @@ export class PagedList<Row extends { readonly id: string }> {
   private readonly changes = new Map<string, Partial<Row>>();
   /** The rows that were added since that read began, newest first. Its page may lack them. */
   private added: readonly Row[] = [];
-  private loading: Promise<void> = Promise.resolve();
+  /** Ends with the read that was asked for last. */
+  private last: Promise<void> = Promise.resolve();
+  private reloads = 0;
   private readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>;
 
   constructor(load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>) {
@@ -40,20 +42,29 @@ export class PagedList<Row extends { readonly id: string }> {
 
   /** Loads the first page again. The later ones are dropped. */
   reload(): Promise<void> {
-    return (this.loading = this.read("all"));
+    this.reloads += 1;
+    return (this.last = this.read("all"));
   }
 
   /** Loads the next page. */
   async more(): Promise<void> {
-    const { hasMore, isLoading } = this.inner.peek();
-    if (hasMore && !isLoading) await (this.loading = this.read("next"));
+    const state = this.inner.peek();
+    if (!state.hasMore || state.isLoading) return;
+    this.inner.value = { ...state, isLoading: true };
+    await this.readInTurn("next");
   }
 
   /** Loads the first page again, and keeps the later ones. */
-  async refresh(): Promise<void> {
-    // The page under way may be one that a person asked for, so it is not given up.
-    await this.loading;
-    await this.read("latest");
+  refresh(): Promise<void> {
+    return this.readInTurn("latest");
+  }
+
+  /** Reads a part after the reads that are under way. A reload meanwhile makes it needless. */
+  private readInTurn(part: Part): Promise<void> {
+    const { reloads } = this;
+    return (this.last = this.last.then(() =>
+      reloads === this.reloads ? this.read(part) : undefined,
+    ));
   }
 
   /** Changes a row that the list has, or gets with the page that is being read. */
