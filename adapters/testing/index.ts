@@ -69,6 +69,7 @@ export type {
   AcceptedMessage,
   CarrierBehavior,
   CarrierCallbacks,
+  ReceivedMessage,
   TransportNeed,
   TransportUnderTest,
 } from "./conformance/transport/fixture.ts";

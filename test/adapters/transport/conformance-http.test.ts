@@ -23,7 +23,9 @@ const signatureOf = (body: Uint8Array): string =>
 
 interface Order {
   readonly id: string;
+  readonly from: string;
   readonly to: string;
+  readonly text: string;
 }
 
 /** Accepts messages by the last digit of their number, and lists them by their reference. */
@@ -34,12 +36,12 @@ async function startCarrier(orders: Map<string, Order>): Promise<Server> {
     if (request.method === "GET") {
       return end(200, orders.get(request.url?.slice(1) ?? "") ?? { id: null });
     }
-    const { to, reference } = (await json(request)) as { to: string; reference: string };
-    const behavior = numbers[Number(to.at(-1))];
+    const { reference, ...order } = (await json(request)) as Order & { reference: string };
+    const behavior = numbers[Number(order.to.at(-1))];
     if (behavior === "refuses") return end(422, {});
     if (behavior === "throttles") return end(429, {});
     const id = `heron-${orders.size + 1}`;
-    orders.set(reference, { id, to });
+    orders.set(reference, { ...order, id });
     if (behavior === "accepts") return end(201, { id });
     if (behavior === "fails") return end(503, {});
     if (behavior === "loses_answer") request.socket.destroy();
@@ -65,8 +67,9 @@ function heron(url: string): Transport {
       receipts: { timeout_ms: 60_000, lookups_ms: [] },
       confirms_opt_outs: false,
     },
-    async send(order, { attempt_id, signal }): Promise<SendAnswer> {
-      const body = Buffer.from(JSON.stringify({ to: order.to, reference: attempt_id }));
+    async send({ from, to: recipient, body: text }, { attempt_id, signal }): Promise<SendAnswer> {
+      const order = { from, to: recipient, text, reference: attempt_id };
+      const body = Buffer.from(JSON.stringify(order));
       const exchange = await http.send({ ...call, method: "POST", url, body, signal });
       if (exchange.outcome === "failed") {
         if (exchange.sent) return { outcome: "ambiguous", error };
@@ -122,7 +125,8 @@ transportConformance({ describe, it }, "a transport over HTTP", {
         channel: "sms",
         to: `+1500555000${numbers.indexOf(behavior)}`,
       }),
-      accepted: () => orders.size,
+      received: () =>
+        [...orders.values()].map(({ from, to, text: body }) => ({ from, to, body, media: [] })),
       callbacks: {
         // This carrier never gives the reason of `undelivered`.
         receipt: ({ provider_message_id }, status, at) =>

@@ -2,7 +2,13 @@
  * The conformance suite for transports finds mistakes: each of these transports has exactly one.
  */
 import { describe, expect, test } from "vitest";
-import type { CallbackResult, Transport } from "../../../src/ports/transport.ts";
+import type {
+  CallbackResult,
+  OutboundMessage,
+  RejectedAnswer,
+  SendAnswer,
+  Transport,
+} from "../../../src/ports/transport.ts";
 import { type TransportNeed, transportConformance } from "../../../adapters/testing/index.ts";
 import { twilioUnderTest } from "./stand-ins.ts";
 
@@ -42,6 +48,27 @@ async function failures(
   return failed;
 }
 
+/** Changes each message before it is sent. */
+const writing =
+  (change: (message: OutboundMessage) => Partial<OutboundMessage>) =>
+  ({ send }: Transport): Partial<Transport> => ({
+    send: (message, context) => send({ ...message, ...change(message) }, context),
+  });
+
+/** Changes each rejection. */
+const rejecting =
+  (change: (answer: RejectedAnswer) => SendAnswer) =>
+  ({ send }: Transport): Partial<Transport> => ({
+    async send(message, context) {
+      const answer = await send(message, context);
+      return answer.outcome === "rejected" ? change(answer) : answer;
+    },
+  });
+
+const reachWithText = "reach the carrier with their sender, recipient and text";
+const reachWithFiles = "reach the carrier with their files, in their order";
+const reportThrottling = "report throttling as a temporary rejection";
+
 const parsing =
   (change: (result: CallbackResult, nth: number) => CallbackResult) =>
   ({ parseCallback }: Transport): Partial<Transport> => {
@@ -65,6 +92,10 @@ describe("the suite for transports", () => {
     );
     expect(late.get("pass on an inbound message unchanged")).toMatch(
       /^callbacks pass on an inbound message unchanged: expected a time within 1 s of \d+, in milliseconds, as the time of the message, got 0$/,
+    );
+    const trimming = await failures(writing(({ body }) => ({ body: body.trim() })));
+    expect(trimming.get(reachWithText)).toMatch(
+      /expected .*"body":" {2}Spaces around {2}".* \(the message that the carrier received\), got .*"body":"Spaces around"/,
     );
     const throwing = await failures(() => ({ send: () => Promise.reject(new TypeError("no")) }));
     expect(throwing.get("give two messages different ids")).toBe(
@@ -149,13 +180,75 @@ describe("the suite for transports", () => {
     ],
     [
       "reports throttling as a permanent refusal",
-      ({ send }) => ({
-        async send(message, context) {
-          const answer = await send(message, context);
-          return answer.outcome === "rejected" ? { ...answer, permanent: true } : answer;
-        },
-      }),
-      "report throttling as a temporary rejection",
+      rejecting((answer) => ({ ...answer, permanent: true })),
+      reportThrottling,
+    ],
+    [
+      "passes on the seconds of a pause as milliseconds",
+      rejecting(({ retry_after_ms = 0, ...answer }) => ({
+        ...answer,
+        retry_after_ms: retry_after_ms / 1_000,
+      })),
+      reportThrottling,
+    ],
+    [
+      "ignores the pause that the carrier asks for",
+      rejecting(({ retry_after_ms: _, ...answer }) => answer),
+      reportThrottling,
+    ],
+    [
+      "cuts off a text after one segment",
+      writing(({ body }) => ({ body: body.slice(0, 160) })),
+      reachWithText,
+    ],
+    [
+      "removes the spaces around a text",
+      writing(({ body }) => ({ body: body.trim() })),
+      reachWithText,
+    ],
+    [
+      "encodes a text twice",
+      writing(({ body }) => ({ body: encodeURIComponent(body) })),
+      reachWithText,
+    ],
+    [
+      "sends a text in the encoding Latin-1",
+      writing(({ body }) => ({ body: Buffer.from(body, "latin1").toString("latin1") })),
+      reachWithText,
+    ],
+    [
+      "sends every message from one number",
+      writing(() => ({ from: "+15005550000" })),
+      reachWithText,
+    ],
+    ["sends a message to its sender", writing(({ from }) => ({ to: from })), reachWithText],
+    [
+      "sends the first file only",
+      writing(({ media }) => ({ media: media.slice(0, 1) })),
+      reachWithFiles,
+    ],
+    [
+      "sends files in the reverse order",
+      writing(({ media }) => ({ media: media.toReversed() })),
+      reachWithFiles,
+    ],
+    [
+      "leaves the parameters out of a file's URL",
+      writing(({ media }) => ({
+        media: media.map((file) => ({ ...file, url: file.url.replace(/\?.*/, "") })),
+      })),
+      reachWithFiles,
+    ],
+    [
+      "sends the files of one message with the next",
+      (sound) => {
+        const files: OutboundMessage["media"][number][] = [];
+        return writing(({ media }) => {
+          files.push(...media);
+          return { media: files };
+        })(sound);
+      },
+      reachWithFiles,
     ],
     [
       "sends again during a look-up",

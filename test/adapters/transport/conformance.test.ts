@@ -27,6 +27,7 @@ transportConformance({ describe, it }, "the sandbox", {
   create: async () => ({
     transport: sandbox(),
     message: (behavior) => ({ ...message, mode: "sandbox", to: `+1500555${numbers[behavior]}` }),
+    retryAfterMs: 2_000,
   }),
   unable: {
     fails: "it says of every message whether it took it",

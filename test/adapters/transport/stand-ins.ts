@@ -7,6 +7,7 @@ import type { OutboundMessage } from "../../../src/ports/transport.ts";
 import type {
   CarrierCallbacks,
   CarrierBehavior,
+  ReceivedMessage,
   TransportUnderTest,
 } from "../../../adapters/testing/index.ts";
 import {
@@ -44,6 +45,9 @@ const silence = ({ signal }: HttpRequest): Promise<HttpOutcome> =>
 
 const text = (body: Uint8Array | null): string => new TextDecoder().decode(body ?? undefined);
 
+/** The pause that the stand-ins ask for when they throttle a message. */
+const retryAfterMs = 2_000;
+
 interface Dialect<Row> {
   readonly rows: Row[];
   take(request: HttpRequest): Row;
@@ -64,7 +68,7 @@ function carrier<Row>(dialect: Dialect<Row>): HttpClient {
       case "refuses":
         return dialect.refused();
       case "throttles":
-        return answered(429, {}, { "retry-after": "2" });
+        return answered(429, {}, { "retry-after": String(retryAfterMs / 1_000) });
       case "loses_answer":
         dialect.take(request);
         return broke(true);
@@ -96,8 +100,10 @@ export interface TwilioRow {
 export function twilioCarrier(now: () => number): {
   readonly http: HttpClient;
   readonly rows: TwilioRow[];
+  readonly received: ReceivedMessage[];
 } {
   const rows: TwilioRow[] = [];
+  const received: ReceivedMessage[] = [];
   const http = carrier<TwilioRow>({
     rows,
     to: ({ body }) => new URLSearchParams(text(body)).get("To") ?? "",
@@ -118,6 +124,12 @@ export function twilioCarrier(now: () => number): {
         num_media: String(form.getAll("MediaUrl").length),
       };
       rows.unshift(row);
+      received.push({
+        from: form.get("From") ?? "",
+        to: form.get("To") ?? "",
+        body: form.get("Body") ?? "",
+        media: form.getAll("MediaUrl"),
+      });
       return row;
     },
     taken: (row) => answered(201, row),
@@ -137,7 +149,7 @@ export function twilioCarrier(now: () => number): {
       });
     },
   });
-  return { http, rows };
+  return { http, rows, received };
 }
 
 const twilioStatuses = {
@@ -192,15 +204,28 @@ export interface TelnyxRow {
   readonly webhook_url: string;
 }
 
-export function telnyxCarrier(): { readonly http: HttpClient; readonly rows: TelnyxRow[] } {
+/** The fields of a request that sends a message. */
+interface TelnyxMessage {
+  readonly from: string;
+  readonly to: string;
+  readonly text?: string;
+  readonly media_urls?: readonly string[];
+  readonly webhook_url: string;
+}
+
+export function telnyxCarrier(): {
+  readonly http: HttpClient;
+  readonly rows: TelnyxRow[];
+  readonly received: ReceivedMessage[];
+} {
   const rows: TelnyxRow[] = [];
-  const sent = ({ body }: HttpRequest) =>
-    JSON.parse(text(body)) as { to: string; webhook_url: string };
+  const received: ReceivedMessage[] = [];
+  const sent = ({ body }: HttpRequest) => JSON.parse(text(body)) as TelnyxMessage;
   const http = carrier<TelnyxRow>({
     rows,
     to: (request) => sent(request).to,
     take(request) {
-      const { to, webhook_url } = sent(request);
+      const { from, to, text: body = "", media_urls: media = [], webhook_url } = sent(request);
       const row: TelnyxRow = {
         record_type: "message",
         direction: "outbound",
@@ -209,6 +234,7 @@ export function telnyxCarrier(): { readonly http: HttpClient; readonly rows: Tel
         webhook_url,
       };
       rows.push(row);
+      received.push({ from, to, body, media });
       return row;
     },
     taken: (data) => answered(200, { data }),
@@ -220,7 +246,7 @@ export function telnyxCarrier(): { readonly http: HttpClient; readonly rows: Tel
         : answered(200, { data });
     },
   });
-  return { http, rows };
+  return { http, rows, received };
 }
 
 const telnyxStatuses = {
@@ -278,21 +304,23 @@ export const to = (behavior: CarrierBehavior): OutboundMessage => ({
 });
 
 export function twilioUnderTest(now: () => number): TransportUnderTest {
-  const { http, rows } = twilioCarrier(now);
+  const { http, received } = twilioCarrier(now);
   return {
     transport: overTwilio(http),
     message: to,
-    accepted: () => rows.length,
+    received: () => received,
+    retryAfterMs,
     callbacks: twilioCallbacks,
   };
 }
 
 export function telnyxUnderTest(): TransportUnderTest {
-  const { http, rows } = telnyxCarrier();
+  const { http, received } = telnyxCarrier();
   return {
     transport: overTelnyx(http),
     message: to,
-    accepted: () => rows.length,
+    received: () => received,
+    retryAfterMs,
     callbacks: telnyxCallbacks,
   };
 }

@@ -30,6 +30,16 @@ function checkRejected(answer: SendAnswer): Extract<SendAnswer, { outcome: "reje
   return answer;
 }
 
+/** Fails unless a pause is the one that the carrier asked for. A carrier may ask by a date. */
+function checkPause(pause: unknown, asked: number | undefined): void {
+  if (asked === undefined) return;
+  holds(
+    Math.abs(Number(pause ?? 0) - asked) <= Math.min(asked / 2, 1_000),
+    `${asked} as retry_after_ms, the milliseconds that the carrier asked for`,
+    pause,
+  );
+}
+
 async function checkAmbiguous(fixture: Fixture, behavior: "loses_answer" | "fails"): Promise<void> {
   const answer = await fixture.send(fixture.underTest.message(behavior), fixture.attempt());
   same(answer.outcome, "ambiguous", "the outcome");
@@ -67,6 +77,7 @@ export const answerChecks: TransportChecks = {
         await fixture.send(fixture.underTest.message("throttles"), fixture.attempt()),
       );
       same([answer.permanent, answer.error.code], [false, "throttled"], "the refusal");
+      checkPause(answer.retry_after_ms, fixture.underTest.retryAfterMs);
     },
   },
   "are ambiguous when the carrier's answer was lost": {
@@ -139,15 +150,15 @@ export const answerChecks: TransportChecks = {
 };
 
 async function lookUp(
-  { transport, underTest }: Fixture,
+  fixture: Fixture,
   message: OutboundMessage,
   { attempt_id, number, started_at }: Omit<SendContext, "signal">,
   provider_message_id: AttemptMade["provider_message_id"],
 ): Promise<LookupAnswer> {
-  const before = underTest.accepted?.();
+  const before = fixture.accepted;
   const attempt = { attempt_id, number, started_at, provider_message_id };
-  const answer = (await transport.lookup?.(message, attempt)) ?? { outcome: "unknown" };
-  same(underTest.accepted?.(), before, "number of messages that the carrier has after a lookup");
+  const answer = (await fixture.transport.lookup?.(message, attempt)) ?? { outcome: "unknown" };
+  same(fixture.accepted, before, "number of messages that the carrier has after a lookup");
   for (const { receipts } of messagesIn(answer)) {
     holds(Array.isArray(receipts), "a list of receipts", receipts);
     for (const receipt of receipts) checkReceiptForm(receipt);

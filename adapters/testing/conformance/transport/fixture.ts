@@ -14,7 +14,7 @@ import {
   type Transport,
 } from "../../../../src/ports/index.ts";
 import { type VirtualClock, virtualClock } from "../../simulated/virtual-clock.ts";
-import { holds, Mismatch } from "../checks.ts";
+import { holds, Mismatch, same } from "../checks.ts";
 import { type Checks, checkReturned } from "../suite.ts";
 
 /**
@@ -44,10 +44,34 @@ export interface TransportUnderTest {
    * suite then waits until a message that hangs has arrived.
    */
   accepted?(): number;
+  /**
+   * The messages that the carrier has accepted so far, in their order. With it, the suite checks
+   * that each arrives as the engine gave it to the transport, and does not need `accepted`. It then
+   * also sends messages with texts of its own, and with files if the transport carries MMS. Their
+   * other fields are those of a message that the carrier `accepts`.
+   */
+  received?(): readonly ReceivedMessage[];
+  /**
+   * The pause that the carrier asks for when it `throttles` a message, in milliseconds. With it,
+   * the suite checks that the transport passes it on.
+   */
+  readonly retryAfterMs?: number | undefined;
   /** Makes the carrier's callbacks, if the transport has `parseCallback`. */
   readonly callbacks?: CarrierCallbacks | undefined;
   /** Called after the test. */
   remove?(): Promise<void>;
+}
+
+/** A message as the carrier got it. */
+export interface ReceivedMessage {
+  /** The sender. */
+  readonly from: string;
+  /** The recipient. */
+  readonly to: string;
+  /** The text. Empty if the message has only files. */
+  readonly body: string;
+  /** The URLs of its files, in their order. */
+  readonly media: readonly string[];
 }
 
 /** Creates callback requests, signed by the carrier. `at` is in milliseconds since the epoch. */
@@ -101,6 +125,13 @@ export function checkErrorForm(error: CarrierError): void {
   holds(error.message !== "", "an error with a message", error);
 }
 
+/** Fails unless the carrier received a message as it was sent. */
+function checkReceived({ from, to, body, media }: ReceivedMessage, sent: OutboundMessage): void {
+  const urls = sent.media.map(({ url }) => url);
+  const written = { from: sent.from, to: sent.to, body: sent.body, media: urls };
+  same({ from, to, body, media }, written, "the message that the carrier received");
+}
+
 /** The transport of one test, on virtual time. */
 export class Fixture {
   readonly underTest: TransportUnderTest;
@@ -116,6 +147,11 @@ export class Fixture {
 
   get transport(): Transport {
     return this.underTest.transport;
+  }
+
+  /** How many messages the carrier has accepted so far. Undefined if it does not tell. */
+  get accepted(): number | undefined {
+    return this.underTest.received?.().length ?? this.underTest.accepted?.();
   }
 
   async start(): Promise<void> {
@@ -137,15 +173,18 @@ export class Fixture {
 
   /** Sends a message and checks the answer against what the carrier accepted. */
   async send(message: OutboundMessage, attempt: SendContext): Promise<SendAnswer> {
-    const before = this.underTest.accepted?.() ?? 0;
+    const before = this.accepted ?? 0;
     const answer = await this.transport.send(message, attempt);
-    const count = (this.underTest.accepted?.() ?? before) - before;
+    const count = (this.accepted ?? before) - before;
     if (answer.outcome === "rejected") {
       holds(count === 0, "a carrier without a message that was `rejected`", `${count} messages`);
     }
-    const isOnce = this.underTest.accepted === undefined || count === 1;
+    const isOnce = this.accepted === undefined || count === 1;
     if (answer.outcome === "accepted") {
       holds(isOnce, "a carrier with one message that was `accepted`", `${count} messages`);
+    }
+    for (const received of this.underTest.received?.().slice(before) ?? []) {
+      checkReceived(received, message);
     }
     return answer;
   }
@@ -155,13 +194,13 @@ export class Fixture {
    * call when the carrier has the message. On a real socket that takes real time.
    */
   async hang(attempt: SendContext): Promise<{ readonly call: Promise<SendAnswer> }> {
-    const before = this.underTest.accepted?.();
+    const before = this.accepted;
     const call = this.send(this.underTest.message("hangs"), attempt);
     // A call that fails early is not awaited before the message has arrived.
     call.catch(() => {});
     await this.clock.settle();
     let waitedMs = 0;
-    while (before !== undefined && this.underTest.accepted?.() === before) {
+    while (before !== undefined && this.accepted === before) {
       holds(waitedMs < arrivalMs, "a message that `hangs` at the carrier within 5 s", "none");
       await pause(arrivalStepMs);
       waitedMs += arrivalStepMs;
@@ -169,9 +208,9 @@ export class Fixture {
     return { call };
   }
 
-  /** Sends a message that the carrier accepts. */
-  async sendAccepted(): Promise<AcceptedMessage> {
-    const message = this.underTest.message("accepts");
+  /** Sends a message that the carrier accepts, with these changes. */
+  async sendAccepted(changes: Partial<OutboundMessage> = {}): Promise<AcceptedMessage> {
+    const message = { ...this.underTest.message("accepts"), ...changes };
     const attempt = this.attempt();
     const answer = await this.send(message, attempt);
     if (answer.outcome !== "accepted") throw new Mismatch("the outcome accepted", answer.outcome);

@@ -4,6 +4,7 @@ import type { VirtualClock } from "../../simulated/virtual-clock.ts";
 import { answerChecks, lookUpChecks } from "./answers.ts";
 import { runWithFixture, type TransportNeed, type TransportUnderTest } from "./fixture.ts";
 import { callbackChecks } from "./callbacks.ts";
+import { messageChecks } from "./messages.ts";
 
 /** The transport and the carrier that `transportConformance` tests. */
 export interface TransportConformance {
@@ -49,6 +50,7 @@ export function transportConformance(
   defineSuite(runner, {
     title: `${name} as a transport`,
     groups: [
+      ["messages", messageChecks],
       ["answers", answerChecks],
       ["look-ups", lookUpChecks],
       ["callbacks", callbackChecks],
