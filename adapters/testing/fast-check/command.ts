@@ -1,5 +1,14 @@
-import { functionOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import {
+  type ErrorCode,
+  errorCodes,
+  functionOption,
+  listOption,
+  option,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { mistakeIn, noteMistake } from "../world/mistakes.ts";
 import type { World } from "../world/types.ts";
 import type { Arbitrary } from "./types.ts";
 
@@ -68,25 +77,58 @@ export interface Commands {
 /** An engine of the world, with the transactions of its storage. */
 type EngineOf<Real extends WithWorld> = ReturnType<Real["world"]["engine"]>;
 
+/** Options of `command`. */
+export interface CommandOptions {
+  /**
+   * The codes of errors that the command may meet although they usually mean a mistake, such as
+   * `validation_failed`. Default: none.
+   */
+  readonly expects?: readonly ErrorCode[] | undefined;
+}
+
+const errorCode = option<ErrorCode>(
+  "the code of an error of the engine",
+  (code) => errorCodes.some((each) => each === code),
+  { isQuoted: true },
+);
+
 const argumentsSchema = optionsObject({
   name: option<string>("a string", (name) => typeof name === "string"),
   code: functionOption(),
+  options: optionsObject({
+    expects: listOption("codes of errors", errorCode).default([]),
+  }),
 });
 
 /**
  * Returns a command that begins code of the host application in the process of an engine that is
  * up. It does not wait for the code, so that commands race. The story has the command's name and
  * outcome.
- * @throws TidingsError `invalid_option` when the name is not a text or the code is not a function
+ *
+ * Crashes, lost answers and refusals because of what happened before, such as
+ * `recipient_opted_out`, are part of a race. These are mistakes: an error that the code throws by
+ * itself, and an error of the engine with the code `validation_failed`, `invalid_option`,
+ * `invalid_cursor` or `not_configured`. The next `advance`, `run`, `settle` or `check` of the world
+ * then throws an error, so that the property fails. `expects` lists codes that are no mistake.
+ * @throws TidingsError `invalid_option` when the name is not a text, the code is not a function or
+ *   an option is wrong or unknown
  */
 export function command<Real extends WithWorld>(
   name: string,
   code: (real: Real, engine: EngineOf<Real>) => Promise<unknown>,
+  options: CommandOptions = {},
 ): WorldCommand<Real> {
-  parseOptions("command: ", argumentsSchema, { name, code });
+  const checked = parseOptions("command: ", argumentsSchema, { name, code, options });
   return step(name, async (real) => {
+    const { world } = real;
     // The cast is safe: it is an engine of this world.
-    void real.world.begin((engine) => code(real, engine as EngineOf<Real>), { as: name });
+    const call = world.begin((engine) => code(real, engine as EngineOf<Real>), { as: name });
+    void call.then((outcome) => {
+      const mistake = mistakeIn(outcome, checked.options.expects);
+      if (mistake === undefined) return;
+      const text = `The command "${name}" ${mistake.text}\nWhat happened:\n${world.story.tell()}`;
+      noteMistake(world, new Error(text, { cause: mistake.error }));
+    });
   });
 }
 

@@ -24,6 +24,7 @@ import {
   maxSkewMs,
 } from "./faults.ts";
 import { checkFault, checkFinding, checkOptions, type CheckedOptions } from "./options.ts";
+import { throwMistake } from "./mistakes.ts";
 import type { LogLine } from "./observer.ts";
 import { pendingJobs, skipIdleTime } from "./pending-jobs.ts";
 import type { Remote, WorldContext } from "./run-context.ts";
@@ -171,12 +172,15 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     return this.#calls.begin(code, options);
   }
 
-  run<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<T> {
-    return this.#calls.run(code, options);
+  async run<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<T> {
+    const result = await this.#calls.run(code, options);
+    throwMistake(this);
+    return result;
   }
 
-  advance(ms: number): Promise<void> {
-    return this.clock.advance(ms);
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    throwMistake(this);
   }
 
   crash(name: string, { why = "", forMs }: CrashOptions = {}): void {
@@ -244,7 +248,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     const deadline = this.clock.now() + withinMs;
     for (;;) {
       for (const process of this.#processes) process.start();
-      await this.clock.advance(settleStepMs);
+      await this.advance(settleStepMs);
       const pending = await this.pending();
       if (pending.length === 0) return;
       if (this.#underWay().length === 0) {
@@ -261,6 +265,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   async check(...laws: readonly Law<Tx>[]): Promise<void> {
+    throwMistake(this);
     for (const law of laws) {
       const found = await law(this);
       checkFinding(law.name, found);

@@ -146,6 +146,76 @@ describe("commands", () => {
   });
 });
 
+describe("a mistake in the code of a command", () => {
+  const wrongNumber = command("send to nobody", (_shop, engine) =>
+    engine.messages.send({ to: "nobody", body: "Hello" }),
+  );
+
+  test("fails the property with the smallest case, and says what is wrong", async () => {
+    const send = command("send", (_shop, engine) => engine.messages.send({ to, body: "Hello" }));
+    const property = fc.asyncProperty(
+      fc.commands([fc.constantFrom(send, wrongNumber)]),
+      async (plan) => {
+        const real = shop();
+        await fc.asyncModelRun(() => ({ model: {}, real }), plan);
+        await real.world.settle();
+      },
+    );
+    const parameters = { seed: 1, reporter: report };
+    await expect(fc.assert(property, parameters)).rejects.toThrow(
+      /^The property failed in .*\n {2}send to nobody\nThe command "send to nobody" made a wrong call: 422 validation_failed: to: .*\nIf the command expects that, give it the option \{ expects: \["validation_failed"\] \}\.\nWhat happened:\n(.*\n)*.* send to nobody: refused, 422 validation_failed\n/,
+    );
+  });
+
+  test.each<[method: string, call: (w: World) => Promise<unknown>]>([
+    ["advance", (w) => w.advance(1)],
+    ["run", (w) => w.run((engine) => engine.messages.list())],
+    ["settle", (w) => w.settle()],
+    ["check", async (w) => w.clock.settle().then(() => w.check())],
+  ])("is thrown by %s of its world, and of no other", async (_method, call) => {
+    const [real, other] = [shop(), shop()];
+    await wrongNumber.run({}, real);
+    await expect(call(real.world)).rejects.toThrow("validation_failed");
+    await expect(call(other.world)).resolves.not.toThrow();
+  });
+
+  test("can be an error that it throws by itself, such as that of an assertion", async () => {
+    const real = shop();
+    const failing = command("count the messages", async (_shop, engine) => {
+      expect((await engine.messages.list()).data).toHaveLength(1);
+    });
+    await failing.run({}, real);
+    await expect(real.world.settle()).rejects.toThrow(
+      /^The command "count the messages" threw an error: AssertionError: expected \[\] to have a length of 1/,
+    );
+  });
+
+  test("is none if the command expects it, or if it is a refusal that a race can cause", async () => {
+    const real = shop();
+    const send = (number: string) => async (_shop: object, engine: MessagingEngine) =>
+      engine.messages.send({ to: number, body: "Hello" });
+    const race = command("change what is gone", (_shop, engine) =>
+      engine.messages.cancel("msg_01JZ0000000000000000000000"),
+    );
+    await race.run({}, real);
+    await command("send", send("nobody"), { expects: ["validation_failed"] }).run({}, real);
+    await real.world.advance(1);
+    await command("send during a crash", send(to)).run({}, real);
+    real.world.crash("engine 1");
+    await real.world.settle();
+    const outcomes = real.world.story.entries.map(({ text }) => text);
+    expect(outcomes.filter((text) => /: (refused|unknown)/.test(text))).toEqual([
+      "send: refused, 422 validation_failed",
+      "change what is gone: refused, 404 not_found",
+      "send during a crash: unknown, engine 1 ended before it answered",
+    ]);
+    const expects = ["invalid"] as unknown as ["conflict"];
+    expect(() => command("send", send(to), { expects })).toThrow(
+      'options.expects.0: expected the code of an error of the engine, got "invalid"',
+    );
+  });
+});
+
 describe("invariants", () => {
   /** A world with one message that was delivered, of which a test then changes what it reports. */
   async function settled(): Promise<{ world: World; carrier: ScriptedCarrier }> {
