@@ -145,9 +145,21 @@ class Timers {
         resolve();
       };
       const timer: Timer = { due: this.elapsed + ms, end };
-      queue.splice(queue.findLastIndex(({ due }) => due <= timer.due) + 1, 0, timer);
+      queue.splice(this.#countDueBy(timer.due), 0, timer);
       signal?.addEventListener("abort", end);
     });
+  }
+
+  /** How many timers are due by a time. A binary search, since thousands can wait. */
+  #countDueBy(time: number): number {
+    let low = 0;
+    let high = this.#queue.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#queue[middle]?.due ?? Infinity) <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /**
