@@ -28,9 +28,14 @@ export async function rowsOfEach(
   account_id?: string,
 ): Promise<Tables> {
   const found = await reader.get(
-    collections.map(({ primary: index }) => {
-      const isByAccount = account_id !== undefined && index.columns[0] === "account_id";
-      return { index, key: isByAccount ? [account_id] : [], limit: 100_000 };
+    collections.map(({ primary, indexes }) => {
+      const byAccount = [primary, ...indexes].find(
+        ({ columns: [first], where }) => first === "account_id" && where === undefined,
+      );
+      const limit = 100_000;
+      return account_id === undefined || byAccount === undefined
+        ? { index: primary, key: [], limit }
+        : { index: byAccount, key: [account_id], limit };
     }),
   );
   return {
