@@ -3,6 +3,7 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { held } from "../../support/carrier.ts";
 import { over } from "../../support/over.ts";
+import { cases } from "../../support/runs.ts";
 import { anna, bert, opened } from "./consumer-world.ts";
 import { eventually, later, places } from "./storages-with-table.ts";
 
@@ -219,7 +220,10 @@ describe.each(places)("a failing consumer on $name", (where) => {
   });
 });
 
-describe.each(places.filter(({ isExact }) => isExact))(
+const exact = places.filter(({ isExact }) => isExact);
+
+// The storage that is away is the same everywhere: one that throws.
+describe.each(cases(exact, ({ name }) => name === "SQLite"))(
   "a consumer on $name without its storage",
   (where) => {
     it("is not called and parks nothing", async () => {

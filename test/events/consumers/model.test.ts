@@ -149,7 +149,7 @@ const hasty: Pace = {
 };
 
 describe.each(places)("consumers on $name, with faults", ({ name, isExact, open }) => {
-  const { pass, wait } = name === "PostgreSQL" ? hasty : steady;
+  const { pass, wait } = name === "memory" ? steady : hasty;
 
   it("get all events of a conversation in order, exactly once if they write through their transaction", async () => {
     await fc.assert(

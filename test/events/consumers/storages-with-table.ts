@@ -70,13 +70,13 @@ export async function eventually(
   throw new Error(`what was waited for did not come about in ${steps} steps of ${stepMs} ms`);
 }
 
-/** The same for hours: the clock jumps, and sleepers notice on their next poll. */
+/** The same for days: the clock jumps by hours, and sleepers notice on their next poll. */
 export function later(clock: VirtualClock, holds: () => boolean | Promise<boolean>): Promise<void> {
   return eventually(
     clock,
     async () => {
       if (await holds()) return true;
-      clock.step(600_000);
+      clock.step(3_600_000);
       return false;
     },
     6_000,
