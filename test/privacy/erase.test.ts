@@ -171,7 +171,9 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     const line = carrier();
     const one = engine(storage, { transports: [line] });
     const { id } = await one.contacts.create({ phone });
-    for (let i = 0; i < 120; i++) await one.messages.send({ to: id, body: `queued ${i}` });
+    await Promise.all(
+      Array.from({ length: 120 }, (_, i) => one.messages.send({ to: id, body: `queued ${i}` })),
+    );
     const send_at = new Date(clock.now() + 60_000).toISOString();
     await one.messages.send({ to: phone, body: "in a minute", send_at });
     await one.contacts.erase(id);
@@ -192,7 +194,9 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     const { storage: own, dieAfter } = mortal(storage);
     const dying = engine(own);
     const { id } = await dying.contacts.create({ phone, name: "Zebulon" });
-    for (let i = 0; i < 120; i++) await dying.messages.send({ to: id, body: `queued ${i}` });
+    await Promise.all(
+      Array.from({ length: 120 }, (_, i) => dying.messages.send({ to: id, body: `queued ${i}` })),
+    );
     dieAfter(1);
     expect(await outcome(dying.contacts.erase(id))).toBe("storage_unavailable");
     expect(await tablesWith(storage, ["queued "])).not.toEqual([]);

@@ -267,7 +267,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
       await dying.contacts.create({ phone: ann }),
       await dying.contacts.create({ phone: bob }),
     ];
-    for (let i = 0; i < 250; i++) await dying.sandbox.inbound({ from: bob, body: `${i}` });
+    for (let i = 0; i < 130; i++) await dying.sandbox.inbound({ from: bob, body: `${i}` });
     dieAfter(2);
     expect(await outcome(dying.contacts.merge(survivor.id, other.id))).toBe("storage_unavailable");
 
@@ -277,7 +277,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     await clock.advance(120_000);
     const moved = await all((page) => living.contacts.messages(survivor.id, page));
     expect(moved.map(({ body }) => body)).toEqual(
-      Array.from({ length: 250 }, (_, i) => String(249 - i)),
+      Array.from({ length: 130 }, (_, i) => String(129 - i)),
     );
     expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge")).toEqual([]);
   });

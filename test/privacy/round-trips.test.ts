@@ -29,7 +29,7 @@ import { receivers } from "../webhooks/receivers.ts";
 const phone = "+15005550101";
 const dayMs = 86_400_000;
 /** Many rows, but not more than one transaction handles. */
-const many = 40;
+const many = 24;
 /** No transaction needs as many round trips as this. */
 const few = 20;
 
