@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { carrier } from "../support/carrier.ts";
+import { fastForward } from "../support/fast-forward.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -13,13 +14,14 @@ describe.each(storages)("a message that waits, on $name,", ({ open }) => {
   async function waiting(change: (engine: MessagingEngine, ann: string) => Promise<unknown>) {
     const { clock, engine } = world();
     const line = carrier();
-    const one = engine(open().connect(), { transports: [line] });
+    const storage = open().connect();
+    const one = engine(storage, { transports: [line] });
     await one.start();
     const { id: ann } = await one.contacts.create({ phone, name: "Ann" });
     const send_at = new Date(clock.now() + hour).toISOString();
     const { id } = await one.messages.send({ to: ann, body: "Your results are in.", send_at });
     await change(one, ann);
-    await clock.advance(hour);
+    await fastForward(clock, storage, hour);
     const { data } = await one.messages.timeline(id);
     const denials = data.flatMap((entry) => (entry.type === "policy" ? [entry.policy] : []));
     return { calls: line.calls.length, message: await one.messages.get(id), denials };

@@ -22,8 +22,8 @@ async function deferred(answerOf: (attempt: SendContext) => SendAnswer) {
     routes,
     quietHours: { from: "21:00", to: "09:00" },
   });
-  await one.start();
   await clock.advance(21 * hour - 2_000);
+  await one.start();
   const input = { to: "+15005550001", body: "Hello", category: "marketing" } as const;
   const { id } = await one.messages.send(input);
   await clock.advance(5_000);

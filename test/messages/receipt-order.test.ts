@@ -5,6 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, lost, providerId, refused } from "../support/carrier.ts";
+import { fastForward } from "../support/fast-forward.ts";
 import { runs } from "../support/runs.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -99,6 +100,7 @@ const inTime = stories.filter((story) => !canComeTooLate(story));
 /** Returns what a user sees of a message at the end. */
 async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly Told[]) {
   const { clock, engine } = world();
+  const storage = memory();
   const made: { readonly attempt: SendContext; readonly line: number; readonly at: number }[] = [];
   const refusals = new Set<SendContext>();
   const names = ["sandbox", "second", "third"].slice(0, story.carriers);
@@ -117,7 +119,7 @@ async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly
       lookup: () => ({ outcome: story.notSent ? "not_sent" : "unknown" }),
     }),
   );
-  const one = engine(memory(), {
+  const one = engine(storage, {
     transports: lines,
     routes: [{ transports: names, fallBackAfter: story.fallBackAfter }],
   });
@@ -143,7 +145,7 @@ async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly
     }
     await clock.settle();
   }
-  await clock.advance(2 * 3_600_000);
+  await fastForward(clock, storage, 2 * 3_600_000);
   const { status } = await one.messages.get(id);
   const failures = (await one.events.list({ type: "message.failed" })).data.length;
   await stopped(one, clock);
