@@ -112,7 +112,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
         n % 6 === 0
           ? handle.sandbox.inbound({ from: to, body, ...media })
           : handle.messages.send({ to, body, ...media, ...send_at }),
-        one.messages.send({ to, body: "another account's" }),
+        n % 5 === 0 && one.messages.send({ to, body: "another account's" }),
       ]);
       return id;
     };

@@ -5,6 +5,7 @@ import type { AccountId } from "../../src/kernel/ids.ts";
 import { isLower, jobClasses } from "../../src/queue/jobs/classes.ts";
 import { Slot, Slots } from "../../src/queue/dispatcher/slots.ts";
 import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/jobs/lane.ts";
+import { runs } from "../support/runs.ts";
 
 const accounts = ["acct_1", "acct_2"] as AccountId[];
 const lanes: readonly Lane[] = [
@@ -89,6 +90,7 @@ describe("the slots of jobs", () => {
           },
         });
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -118,6 +120,7 @@ describe("the slots of jobs", () => {
           },
         });
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -206,6 +209,7 @@ describe("the slot of a job", () => {
           expect(state.isTold || open.length === 0, `${JSON.stringify(open)} got room.`).toBe(true);
         }
       }),
+      { numRuns: runs(100) },
     );
   });
 });

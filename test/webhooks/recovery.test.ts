@@ -1,5 +1,6 @@
 /** A recovery schedules failed deliveries again, in several transactions. */
 import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveries, deliveriesOfWebhook } from "../../src/webhooks/rows.ts";
 import { mortal } from "../contacts/helpers.ts";
@@ -12,9 +13,12 @@ import { changeDeliveries, failed, loseJobs, partsOf } from "./rows.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 
+const fire = (engine: MessagingEngine, count: number) =>
+  Promise.all(Array.from({ length: count }, () => engine.sandbox.event({ type: "message.sent" })));
+
 describe.each(storages)("a recovery on $name", ({ name, open }) => {
   /** More than one transaction recovers, except on slow storages. */
-  const many = { memory: 250, SQLite: 250, PostgreSQL: 30 }[name];
+  const many = { memory: 220, SQLite: 220, PostgreSQL: 30 }[name];
 
   function opened() {
     const { clock, engine } = world();
@@ -30,17 +34,15 @@ describe.each(storages)("a recovery on $name", ({ name, open }) => {
     const { clock, engine, storage, there, http, at } = opened();
     const one = engine(storage, { http });
     const { id } = await one.webhooks.create(hook);
-    const fire = async (count: number): Promise<string[]> => {
-      const events = await Promise.all(
-        Array.from({ length: count }, () => one.sandbox.event({ type: "message.sent" })),
-      );
+    const fired = async (count: number): Promise<string[]> => {
+      const events = await fire(one, count);
       await clock.advance(10);
       return events.map((event) => event.id).toSorted();
     };
-    await fire(3);
+    await fired(3);
     const since = at();
-    const failing = await fire(many);
-    const [succeeded = "", exhausted = "", erased = ""] = await fire(3);
+    const failing = await fired(many);
+    const [succeeded = "", exhausted = "", erased = ""] = await fired(3);
     const rows = await rowsOf(storage, deliveries);
     const of = (event: string): string => rows.find(({ event_id }) => event_id === event)?.id ?? "";
     await changeDeliveries(
@@ -84,7 +86,7 @@ describe.each(storages)("a recovery on $name", ({ name, open }) => {
     there.at(hook.url, () => ({ status: 500 }));
     const since = at();
     const { id } = await one.webhooks.create(hook);
-    for (let i = 0; i < many; i++) await one.sandbox.event({ type: "message.sent" });
+    await fire(one, many);
     const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
     await changeDeliveries(storage, ids, failed);
     await one.webhooks.recover(id, { since });
@@ -150,7 +152,7 @@ describe.each(storages)("a recovery on $name", ({ name, open }) => {
       const one = engine(storage, { http });
       const since = at();
       const { id } = await one.webhooks.create({ ...hook, ordering });
-      for (let i = 0; i < many; i++) await one.sandbox.event({ type: "message.sent" });
+      await fire(one, many);
       const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
       await changeDeliveries(storage, ids, failed);
       there.at(hook.url, () => ({ after: 2_000 }));

@@ -287,7 +287,9 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     const { clock, engine, ground, storage, there, http, one } = opened();
     const { id } = await one.webhooks.create(hook);
     const { id: other } = await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
-    for (let i = 0; i < 120; i++) await one.sandbox.event({ type: "message.sent" });
+    await Promise.all(
+      Array.from({ length: 120 }, () => one.sandbox.event({ type: "message.sent" })),
+    );
     await one.webhooks.recover(id, { since: new Date(clock.now()).toISOString() });
     await one.webhooks.remove(id);
     const gone = [one.webhooks.get(id), one.webhooks.deliveries(id), one.webhooks.test(id)].map(
