@@ -1,8 +1,13 @@
 import { defineTexts, messageTexts } from "../../shared/browser/index.ts";
+import { contactTexts } from "./contact/texts.ts";
 
-/** The texts of the inbox. The host application can override each by its key. */
+/**
+ * The texts of the inbox. The host application can override each by its key. Those of a contact are
+ * in its folder.
+ */
 export const t = defineTexts({
   ...messageTexts,
+  ...contactTexts,
 
   title: "Inbox",
   titleUnread: "({count}) Inbox",
@@ -284,91 +289,6 @@ export const t = defineTexts({
   whyOutput: "Output",
   whyUsage: "{input} input tokens, {output} output tokens",
   whyResult: "Result",
-
-  contact: "Contact",
-  contactName: "Name",
-  contactPhone: "Phone",
-  contactEmail: "Email",
-  contactLanguage: "Language",
-  contactTimeZone: "Time zone",
-  contactUnknown: "Unknown",
-  contactSince: "Contact since {time}",
-  contactNotFound: "This contact does not exist",
-  conversationsNone: "No conversations yet",
-  edit: "Edit",
-  save: "Save",
-  cancelEdit: "Cancel",
-  saved: "Saved",
-  attributes: "Attributes",
-  attributeKey: "Name",
-  attributeValue: "Value",
-  attributeAdd: "Add an attribute",
-  attributeRemove: "Remove the attribute {name}",
-  consent: "Consent",
-  consentIn: "Opted in",
-  consentOut: "Opted out",
-  consentUnknown: "Not given",
-  consentOptIn: "Record an opt-in",
-  consentOptOut: "Record an opt-out",
-  consentDetail: "Where this comes from",
-  consentDetailHint: "For example: asked on the phone. It is kept as evidence.",
-  evidence: "Evidence",
-  evidenceKeyword: "wrote a keyword",
-  evidenceApi: "recorded by your team or program",
-  evidenceImport: "imported",
-  evidenceCarrier: "reported by the carrier",
-  evidenceHuman: "recorded by a person",
-  sentiment: "Sentiment",
-  sentimentPositive: "Positive",
-  sentimentNeutral: "Neutral",
-  sentimentNegative: "Negative",
-  sentimentRising: "rising",
-  sentimentSteady: "steady",
-  sentimentFalling: "falling",
-  sentimentNone: "Not scored yet",
-  sentimentChart: {
-    one: "Score of the last message",
-    other: "Scores of the last {count} messages",
-  },
-  sentimentPoint: "{score} on {time}",
-  sentimentShow: "{point}. Show the message",
-  observations: "Notes about the person",
-  observationAdd: "Add",
-  observationNew: "What you learned",
-  observationRemove: "Remove",
-  observationsNone: "Nothing noted",
-  sourceHuman: "A person",
-  sourceApi: "The API",
-  sourceModel: "The agent",
-  sourceRule: "A rule",
-  otherConversations: "Other conversations",
-  otherNone: "No others",
-  dangerZone: "Data",
-  merge: "Merge with another contact",
-  mergeTitle: "Merge contacts",
-  mergeSearch: "Find the other contact by name, number or email",
-  mergeKeeps: "Stays",
-  mergeMoves: "Is merged and disappears",
-  mergeAfter: "After the merge",
-  mergeLost: "(not kept)",
-  mergeBack: "Choose another contact",
-  mergeCloses:
-    "Both have an open conversation ({medium}). The one of {name} will be closed, and can still " +
-    "be read.",
-  mergePreview:
-    "All messages, conversations, notes and consents of {other} move to {name}. Empty fields " +
-    "are filled. This cannot be undone.",
-  mergeButton: "Merge",
-  merged: "The contacts were merged.",
-  erase: "Erase all data",
-  eraseTitle: "Erase {name}",
-  eraseWarning:
-    "This removes the contact, all messages, notes and observations, everywhere. It cannot be " +
-    "undone. Opt-outs are kept as a hash, so that nobody writes to the number again.",
-  eraseConfirm: "Type {word} to confirm",
-  eraseWord: "ERASE",
-  eraseButton: "Erase",
-  erased: "The contact was erased.",
 
   keyNext: "Next conversation",
   keyPrevious: "Previous conversation",
