@@ -165,17 +165,12 @@ test("what a person does to a conversation and its contact is done, and what fai
   await button("Labels").first().click();
   await page.getByRole("option", { name: "later" }).click();
   await is({ labels: ["vip", "plants"] });
-  // The longest label. A new one is cut between characters.
+  // The longest label.
   const long = `${"a".repeat(63)}🌿`;
-  const typeLong = () =>
-    page.getByRole("combobox", { name: "Add or remove labels" }).fill(`${long}🌿`);
-  await typeLong();
+  await page.getByRole("combobox", { name: "Add or remove labels" }).fill(long);
   await page.keyboard.press("Enter");
   await is({ labels: ["vip", "plants", long] });
-  // The same text is no other label. To choose it would remove the label.
   await page.getByRole("option", { name: long, selected: true }).waitFor();
-  await typeLong();
-  await expect.poll(() => page.locator(".picker").getByRole("option").count()).toBe(0);
   await page.keyboard.press("Escape");
   await inMenu("Mark as unread");
   await is({ unread_count: 1 });

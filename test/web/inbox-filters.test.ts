@@ -12,7 +12,7 @@ const names = (page: Page): Promise<string[]> => page.locator(".row-name").allTe
 const chips = (page: Page): Promise<string[]> => page.locator(".chip").allTextContents();
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 /** Whether all labels of the open contact are within the window. */
-const inWindow = `[...document.querySelectorAll(".fact-labels .badge")].every(
+const inWindow = `[...document.querySelectorAll(".fact-label")].every(
   (each) => each.getBoundingClientRect().right <= innerWidth - 8)`;
 const filtersEnd = `document.querySelector(".filters").getBoundingClientRect().right`;
 const focused = `(document.activeElement.labels?.[0] ?? document.activeElement).textContent`;

@@ -8,7 +8,6 @@ import {
   CopyButton,
   explain,
   IconButton,
-  linkTo,
   may,
   newKey,
   shownAddress,
@@ -19,17 +18,21 @@ import { conversationNow, conversations } from "../state/conversations.ts";
 import { type ContactEdit, contactEdits, contactFields } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
+import { ContactLabels } from "./contact-labels.tsx";
 import { Section } from "./section.tsx";
 
-interface DetailsProps {
+interface FormProps {
   readonly contact: Contact;
   readonly onChange: (contact: Contact) => void;
 }
 
+interface DetailsProps extends FormProps {
+  /** The key that opens the picker of its labels. */
+  readonly labelShortcut: string;
+}
+
 /** The contact's data and attributes, to read and to edit. */
-export function ContactDetails(props: DetailsProps): JSX.Element {
-  const { contact } = props;
-  const { labels } = contact;
+export function ContactDetails({ contact, onChange, labelShortcut }: DetailsProps): JSX.Element {
   const edit = contactEdits.of(contact.id).value;
   const button = useRef<HTMLButtonElement>(null);
   const isEdited = edit !== null && may("contacts:write");
@@ -41,7 +44,10 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
     wasEdited.current = isEdited;
   }, [isEdited]);
   // An edit of an earlier visit does not take the focus.
-  if (isEdited) return <EditForm {...props} edit={edit} isNew={!wasEdited.current} />;
+  if (isEdited) {
+    const isNew = !wasEdited.current;
+    return <EditForm contact={contact} onChange={onChange} edit={edit} isNew={isNew} />;
+  }
   const facts = [
     [t("contactPhone"), contact.phone && shownAddress(contact.phone)],
     [t("contactEmail"), contact.email],
@@ -65,18 +71,11 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
         )
       }
     >
-      {known.length === 0 && labels.length === 0 && <p class="muted">{t("contactUnknown")}</p>}
+      {known.length === 0 && contact.labels.length === 0 && (
+        <p class="muted">{t("contactUnknown")}</p>
+      )}
       <dl class="facts">
-        {labels.length > 0 && (
-          <div class="fact">
-            <dt>{t("labels")}</dt>
-            <dd class="fact-labels">
-              {labels.map((label) => (
-                <LabelLink key={label} label={label} />
-              ))}
-            </dd>
-          </div>
-        )}
+        <ContactLabels contact={contact} shortcut={labelShortcut} onChange={onChange} />
         {known.map(([name, value]) => (
           <div key={name} class="fact">
             <dt>
@@ -95,19 +94,6 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
   );
 }
 
-/** A label, as a link to the contacts that have it. */
-function LabelLink({ label }: { readonly label: string }): JSX.Element {
-  return (
-    <a
-      class="badge tone-neutral is-link"
-      href={linkTo(["contacts"], { label })}
-      data-tooltip={t("labelShow", { label })}
-    >
-      <bdi class="truncate">{label}</bdi>
-    </a>
-  );
-}
-
 /** Breaks an email address before its domain, rather than within a word. */
 function Breakable({ children }: { readonly children: string }): JSX.Element {
   const [start, ...rest] = children.split("@");
@@ -123,7 +109,7 @@ function Breakable({ children }: { readonly children: string }): JSX.Element {
 
 const maxAttributes = 50;
 
-interface EditFormProps extends DetailsProps {
+interface EditFormProps extends FormProps {
   readonly edit: ContactEdit;
   /** Whether the person has just begun it. */
   readonly isNew: boolean;

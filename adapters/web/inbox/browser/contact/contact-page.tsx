@@ -84,7 +84,7 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
             <Observations id={id} />
           </div>
           <div>
-            <ContactDetails contact={row} onChange={change} />
+            <ContactDetails contact={row} labelShortcut="l" onChange={change} />
             <ConsentSection contact={row} />
             <Sentiment contact={row} />
             <ContactData contact={row} onChange={change} />

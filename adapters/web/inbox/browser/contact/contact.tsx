@@ -8,7 +8,7 @@ import {
   IconButton,
   Skeleton,
 } from "../../../shared/browser/index.ts";
-import { readContact } from "../state/contacts.ts";
+import { contacts } from "../state/contacts.ts";
 import { conversation } from "../state/conversations.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
@@ -34,7 +34,7 @@ interface ContactOfProps {
 }
 
 function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
-  const contact = useResource((signal) => readContact(id, signal), id);
+  const contact = useResource((signal) => contacts.fetch(id, signal), id);
   const { data, error } = contact.state.value;
   const change = (next: Person): void => {
     contact.set(next);
@@ -59,7 +59,7 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
       {data !== undefined && (
         <div class="contact-sections">
           <Head contact={data} />
-          <ContactDetails contact={data} onChange={change} />
+          <ContactDetails contact={data} labelShortcut="Shift+l" onChange={change} />
           <ConsentSection contact={data} />
           <Sentiment contact={data} />
           <Observations id={id} conversationId={conversationId} />

@@ -5,13 +5,13 @@ import {
   Avatar,
   currentSession,
   dayAndTime,
-  firstCharacters,
   Picker,
   type PickerOption,
   timeNow,
 } from "../../../shared/browser/index.ts";
+import { LabelPicker } from "../label-picker.tsx";
 import { assign, setLabels, snooze } from "../state/actions.ts";
-import { conversationNow, conversations } from "../state/conversations.ts";
+import { labelsOfConversations } from "../state/known-labels.ts";
 import { agents, operators } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { timeChoices } from "./time-choices.ts";
@@ -76,43 +76,19 @@ export function AssignPicker({ row, anchor, onClose }: PickerProps): JSX.Element
   );
 }
 
-const maxLabels = 50;
-const maxLabel = 64;
-/** How many conversations of the list propose their labels. */
-const maxSearched = 500;
-
 /** Adds and removes the labels of a conversation. */
-export function LabelPicker({ row, anchor, onClose }: PickerProps): JSX.Element {
-  const known = new Set(row.labels);
-  const ids = conversations.ids.peek();
-  for (let i = 0; i < Math.min(ids.length, maxSearched); i++) {
-    for (const label of conversationNow(ids.at(i) ?? "")?.labels ?? []) known.add(label);
-  }
-  return (
-    <Picker
-      anchor={anchor}
-      label={t("labelAdd")}
-      onClose={onClose}
-      isMultiple
-      options={[...known].map((label) => ({
-        id: label,
-        label,
-        isChosen: row.labels.includes(label),
-      }))}
-      propose={(typed) => {
-        const name = firstCharacters(typed, maxLabel);
-        if (known.has(name) || row.labels.length >= maxLabels) return undefined;
-        return { id: name, label: t("labelNew", { name }) };
-      }}
-      onPick={(label) => {
-        const labels = row.labels.includes(label)
-          ? row.labels.filter((each) => each !== label)
-          : [...row.labels, label];
-        void setLabels(row.id, labels);
-      }}
-    />
-  );
-}
+export const ConversationLabelPicker = ({ row, anchor, onClose }: PickerProps): JSX.Element => (
+  <LabelPicker
+    anchor={anchor}
+    labels={row.labels}
+    propose={labelsOfConversations}
+    onChange={(label, isAdded) => {
+      const others = row.labels.filter((each) => each !== label);
+      void setLabels(row.id, isAdded ? [...others, label] : others);
+    }}
+    onClose={onClose}
+  />
+);
 
 interface SnoozePickerProps extends PickerProps {
   /** Called when the person wants to enter a time. */

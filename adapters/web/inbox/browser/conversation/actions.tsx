@@ -26,7 +26,7 @@ import { thread } from "../state/thread.ts";
 import { viewOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
-import { AssignPicker, LabelPicker, SnoozePicker } from "./action-pickers.tsx";
+import { AssignPicker, ConversationLabelPicker, SnoozePicker } from "./action-pickers.tsx";
 import { HandOffDialog } from "./hand-off-dialog.tsx";
 import { TimeDialog } from "./time-dialog.tsx";
 
@@ -83,7 +83,7 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
       </Button>
       <Menu label={t("more")} items={menuOf(row, setOpened)} />
       {opened === "assign" && <AssignPicker row={row} anchor={anchor} onClose={close} />}
-      {opened === "label" && <LabelPicker row={row} anchor={anchor} onClose={close} />}
+      {opened === "label" && <ConversationLabelPicker row={row} anchor={anchor} onClose={close} />}
       {opened === "snooze" && (
         <SnoozePicker
           row={row}

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { date, Select, TextField } from "../../../shared/browser/index.ts";
 import { type ContactQuery, startOf } from "../state/contact-query.ts";
-import { contacts } from "../state/contacts.ts";
+import { labelsOfContacts } from "../state/known-labels.ts";
 import { t } from "../texts.ts";
 import { type ActiveFilter, type ChangePlace, LabelFilter } from "./filters.tsx";
 
@@ -36,7 +36,7 @@ export function ContactFilterFields({ query, onChange }: FieldsProps): JSX.Eleme
     <>
       <LabelFilter
         value={label}
-        known={contacts.rowsNow().flatMap(({ labels }) => labels)}
+        known={labelsOfContacts()}
         onChange={(next) => onChange({ label: next })}
       />
       <Select

@@ -9,6 +9,7 @@ import {
   shownAddress,
 } from "../../../shared/browser/index.ts";
 import type { Contact } from "../../../../../src/index.ts";
+import { labelsOf } from "../state/contact-labels.ts";
 import { contacts } from "../state/contacts.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
@@ -88,11 +89,12 @@ function Addresses({ of: contact }: OfContact): JSX.Element {
 }
 
 /** What a person must know before opening the contact, in at most three badges. */
-function Facts({ of: { opted_out, labels } }: OfContact): JSX.Element {
+function Facts({ of }: OfContact): JSX.Element {
+  const labels = labelsOf(of);
   const [first, ...others] = labels;
   return (
     <span class="row-badges">
-      {opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
+      {of.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
       {first !== undefined && <Badge tip={first}>{first}</Badge>}
       {others.length > 0 && <Badge tip={labels.join(", ")}>+{others.length}</Badge>}
     </span>

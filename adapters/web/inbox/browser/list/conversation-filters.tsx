@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { Checkbox, Select } from "../../../shared/browser/index.ts";
-import { conversations } from "../state/conversations.ts";
+import { labelsOfConversations } from "../state/known-labels.ts";
 import type { ListQuery } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
@@ -47,7 +47,7 @@ export function ConversationFilterFields({ query, onChange }: FieldsProps): JSX.
     <>
       <LabelFilter
         value={query.label}
-        known={conversations.rowsNow().flatMap(({ labels }) => labels)}
+        known={labelsOfConversations()}
         onChange={(label) => onChange({ label })}
       />
       <Select

@@ -105,7 +105,7 @@ const maxProposed = 8;
 
 interface LabelFilterProps {
   readonly value: string | undefined;
-  /** The labels of the rows that the page knows. */
+  /** The labels that the page knows, the most frequent first. */
   readonly known: readonly string[];
   readonly onChange: (label: string | undefined) => void;
 }
@@ -119,7 +119,7 @@ export function LabelFilter({ value, known, onChange }: LabelFilterProps): JSX.E
     setTyped(undefined);
   };
   const words = (typed ?? "").trim().toLowerCase();
-  const proposed = byCount(known).filter((each) => each.toLowerCase().includes(words));
+  const proposed = known.filter((each) => each.toLowerCase().includes(words));
   return (
     <>
       <TextField
@@ -150,11 +150,4 @@ export function LabelFilter({ value, known, onChange }: LabelFilterProps): JSX.E
       )}
     </>
   );
-}
-
-/** Each label once, the most frequent first. */
-function byCount(labels: readonly string[]): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
-  return [...counts].toSorted(([, a], [, b]) => b - a).map(([label]) => label);
 }

@@ -28,6 +28,8 @@ interface PickerProps {
   readonly propose?: (typed: string) => PickerOption | undefined;
   /** Stays open after a pick, for several picks. */
   readonly isMultiple?: boolean;
+  /** Says what the person must know about the typed text, such as why it cannot be picked. */
+  readonly note?: (typed: string) => string | undefined;
   readonly footer?: ComponentChildren;
 }
 
@@ -35,25 +37,31 @@ const maxShown = 100;
 
 /** A list of options with a filter, for people, labels and times. */
 export function Picker(props: PickerProps): JSX.Element {
-  const { anchor, label, options, onPick, onClose, propose, isMultiple, footer } = props;
+  const { anchor, label, options, onPick, onClose, propose, isMultiple } = props;
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
 
   const words = typed.trim().toLowerCase();
-  const matching = options.filter((each) =>
-    `${each.label} ${each.hint ?? ""}`.toLowerCase().includes(words),
-  );
+  const begins = (each: PickerOption): boolean => each.label.toLowerCase().startsWith(words);
+  const matching = options
+    .filter((each) => `${each.label} ${each.hint ?? ""}`.toLowerCase().includes(words))
+    // Whoever types how an option begins means no other one, and Enter picks the first.
+    .toSorted((a, b) => Number(begins(b)) - Number(begins(a)));
   const proposed = typed.trim() === "" ? undefined : propose?.(typed.trim());
   const listed = matching.slice(0, maxShown);
   const isNew = proposed !== undefined && listed.every((each) => each.id !== proposed.id);
   const shown = isNew ? [...listed, proposed] : listed;
   const active = shown[Math.min(at, shown.length - 1)];
+  const told = props.note?.(typed.trim()) ?? (shown.length === 0 ? text("noOptions") : undefined);
 
   const pick = (option: PickerOption): void => {
     if (isMultiple === true) {
       setTyped("");
+      // The same option stays active, so that another Enter picks no other one.
+      const index = options.findIndex((each) => each.id === option.id);
+      setAt(index === -1 ? options.length : index);
       input.current?.focus();
     } else {
       onClose();
@@ -81,6 +89,7 @@ export function Picker(props: PickerProps): JSX.Element {
         aria-label={label}
         aria-expanded="true"
         aria-controls={id}
+        aria-describedby={told && `${id}-note`}
         aria-activedescendant={active && `${id}-${shown.indexOf(active)}`}
         autocomplete="off"
         spellcheck={false}
@@ -92,6 +101,9 @@ export function Picker(props: PickerProps): JSX.Element {
         }}
         onKeyDown={onKeyDown}
       />
+      <p class="picker-note" role="status" id={`${id}-note`}>
+        {told}
+      </p>
       <div class="picker-options" role="listbox" aria-label={label} id={id}>
         {shown.map((option, index) => (
           <Option
@@ -104,8 +116,7 @@ export function Picker(props: PickerProps): JSX.Element {
           />
         ))}
       </div>
-      {shown.length === 0 && <p class="picker-empty">{text("noOptions")}</p>}
-      {footer !== undefined && <div class="picker-footer">{footer}</div>}
+      {props.footer !== undefined && <div class="picker-footer">{props.footer}</div>}
     </Popover>
   );
 }

@@ -7,7 +7,10 @@ import { recall, remember } from "../local-storage.ts";
 
 /** One shortcut. */
 export interface Shortcut {
-  /** The key, as `KeyboardEvent.key`, with `Ctrl+` in front if Control or Command is held. */
+  /**
+   * The key, as `KeyboardEvent.key`, with `Ctrl+` in front if Control or Command is held,
+   * and `Shift+` in front of a letter if Shift is held.
+   */
   readonly key: string;
   /** What it does, for the list of shortcuts. */
   readonly label: string;
@@ -78,10 +81,12 @@ function onKeyDown(event: KeyboardEvent): void {
  * as on a Latin one. Caps Lock changes nothing.
  */
 function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
-  if (shiftKey || key.length > 1) return key;
+  if (key.length > 1) return key;
   const letter = /^Key([A-Z])$/.exec(code)?.[1];
   const isOfOtherScript = /[^ -~\p{Script=Latin}]/u.test(key);
-  return (isOfOtherScript ? (letter ?? key) : key).toLowerCase();
+  const shown = (isOfOtherScript ? (letter ?? key) : key).toLowerCase();
+  // Shift is a part of other characters, such as `?`.
+  return shiftKey && /\p{Letter}/u.test(shown) ? `Shift+${shown}` : shown;
 }
 
 document.addEventListener("keydown", onKeyDown);
