@@ -23,11 +23,31 @@ export function sharedChromium(): (skip: TestContext["skip"]) => Promise<Browser
     onTestFinished(() => context.close());
     // It only ends what hangs. A wait may take long on a slow machine.
     context.setDefaultTimeout(120_000);
-    // A request that begins while Chromium ends to intercept requests may never be answered. With
-    // this route it intercepts until the context closes, whatever routes a test adds and removes.
-    await context.route("http://always.invalid/", (route) => route.abort());
+    keepIntercepting(context);
     return context;
   };
+}
+
+/**
+ * A request that begins while Chromium ends to intercept requests may never be answered. So it goes
+ * on until the context closes, whatever routes a test removes. It begins with the first route of a
+ * test: each request that is intercepted costs a round trip.
+ */
+function keepIntercepting(context: BrowserContext): void {
+  const routeAll = context.route.bind(context);
+  let kept: Promise<unknown> | undefined;
+  const keep = () => (kept ??= routeAll("http://always.invalid/", (route) => route.abort()));
+  context.route = async (...route) => {
+    await keep();
+    return routeAll(...route);
+  };
+  context.on("page", (page) => {
+    const routePage = page.route.bind(page);
+    page.route = async (...route) => {
+      await keep();
+      return routePage(...route);
+    };
+  });
 }
 
 const launch = async (): Promise<Browser> => launchChromium(await askFor(inject("chromium")));

@@ -19,10 +19,11 @@ export async function launchChromium(executablePath: string): Promise<Browser> {
 /**
  * The package turns off what tests of origins are about. It also puts everything into one process,
  * which ends with its first closed context, and draws with an emulated graphics card: the page
- * then stands still for seconds while shaders compile.
+ * then stands still for seconds while shaders compile. Without its zygote, Chromium would load its
+ * program anew for each process of a page.
  */
 const unwanted =
-  /^--(disable-web-security|single-process|in-process-gpu|use-gl|use-angle|ignore-gpu|enable-unsafe)/;
+  /^--(disable-web-security|single-process|in-process-gpu|use-gl|use-angle|ignore-gpu|enable-unsafe|no-zygote)/;
 
 const unpack =
   'import chromium from "@sparticuz/chromium"; console.log(await chromium.executablePath());';
