@@ -5,6 +5,7 @@ import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { runs } from "../support/runs.ts";
 import { active, faultsOf, show } from "./faults.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { newReceiver } from "./receiver.ts";
@@ -28,14 +29,15 @@ async function hostileShop() {
   const receiver = await newReceiver();
   const headers = { "Content-Type": "text/html", "X-Hostile": markup };
   receiver.answer({ status: 500, headers, body: markup });
-  const { url } = receiver;
-  const webhook = await shop.webhooks.create({ url, description: markup, events: ["*"] });
   for (const [i, body] of hostileTexts.entries()) {
     const from = `+1415555${String(i).padStart(4, "0")}`;
     const name = Array.from(body).slice(0, 200).join("");
     await shop.contacts.create({ phone: from, ...(name.trim() !== "" && { name }) });
     await shop.sandbox.inbound({ from, body });
   }
+  // It gets few events: each is an HTTP request, and is tried again.
+  const { url } = receiver;
+  const webhook = await shop.webhooks.create({ url, description: markup, events: ["*"] });
   const written: { readonly id: string; readonly body: string }[] = [];
   for (const body of some) {
     const { id } = await shop.sandbox.inbound({ from: phone, body });
@@ -73,7 +75,7 @@ async function hostileShop() {
     action: "refund",
     input: { order: markup },
   });
-  const runs = await eventually(async () => {
+  const agentRuns = await eventually(async () => {
     const { data } = await shop.agents.runs(agent.id);
     expect(data.map(({ status }) => status)).toContain("awaiting_approval");
     expect(data.map(({ status }) => status)).toContain("completed");
@@ -85,8 +87,8 @@ async function hostileShop() {
     expect(data[0]?.attempts).not.toEqual([]);
     return data;
   });
-  const made = { webhook, delivery, agent, playbook, runs, written, withFile, failed, contact_id };
-  return { engine, shop, authorize, ...made };
+  const made = { webhook, delivery, agent, playbook, agentRuns, written, withFile, failed };
+  return { engine, shop, authorize, contact_id, ...made };
 }
 
 /** Every row of the list of events, by scrolling through it. A page may take two seconds to load. */
@@ -113,14 +115,14 @@ test("what strangers write is text on each page of the console, in both schemes 
   skip,
 }) => {
   expect(hostileTexts.length).toBeGreaterThan(200);
-  const { engine, shop, authorize, runs, written, ...of } = await hostileShop();
+  const { engine, shop, authorize, agentRuns, written, ...of } = await hostileShop();
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page, faults } = await newTab(await chromium(skip));
   await page.addInitScript(
     `localStorage.setItem("tidings:console-phones:${shop.scope.account_id}", "${phone}")`,
   );
-  const waiting = runs.find(({ status }) => status === "awaiting_approval");
-  const completed = runs.find(({ status }) => status === "completed");
+  const waiting = agentRuns.find(({ status }) => status === "awaiting_approval");
+  const completed = agentRuns.find(({ status }) => status === "completed");
   const places = {
     "#/overview": ".chart-box canvas",
     "#/phones": ".text",
@@ -132,10 +134,12 @@ test("what strangers write is text on each page of the console, in both schemes 
     [`#/webhooks/${of.webhook.id}`]: ".table",
     [`#/webhooks/${of.webhook.id}/${of.delivery?.id}`]: ".attempt",
     "#/agents": ".table",
-    [`#/agents/${of.agent.id}`]: ".table",
+    [`#/agents/${of.agent.id}`]: ".try-out",
+    [`#/agents/${of.agent.id}/edit`]: ".editor",
     [`#/agents/${of.agent.id}/${waiting?.id}`]: ".approval",
     [`#/agents/${of.agent.id}/${completed?.id}`]: ".life-row",
     [`#/agents/playbooks/${of.playbook.id}`]: "svg",
+    [`#/agents/playbooks/${of.playbook.id}/edit`]: ".step-card",
     "#/access/keys": ".table",
     "#/access/senders": ".table",
     [`#/access/consent/${of.contact_id}`]: ".life-row",
@@ -168,7 +172,7 @@ test("what strangers write is text on each page of the console, in both schemes 
   await page.locator(".event-row").first().waitFor();
   const summarized = new Set(await page.evaluate<string[]>(summaries));
   expect(hostileTexts.filter((text) => !summarized.has(text))).toEqual([]);
-  for (const { id, body } of written) {
+  for (const { id, body } of written.slice(0, runs(written.length))) {
     await show(page, `#/messages/${id}`);
     await page.getByText(id).first().waitFor();
     expect(await texts(page, ".message-content")).toEqual([body]);
@@ -220,13 +224,15 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
   for (const [place, text] of Object.entries(states)) {
     await show(page, place);
     await page.locator("main").getByText(text).first().waitFor();
-    for (const fault of await faultsOf(page)) faults.push(`${place} ${String(fault)}`);
+    const newPart = place === "#/overview" ? undefined : "main";
+    for (const fault of await faultsOf(page, newPart)) faults.push(`${place} ${String(fault)}`);
   }
   for (const place of ["#/messages", "#/webhooks", "#/agents", "#/access/senders"]) {
     const release = await heldBack(page);
     await show(page, place);
     await page.locator("main .skeleton").first().waitFor();
-    for (const fault of await faultsOf(page)) faults.push(`${place} loading ${String(fault)}`);
+    const found = await faultsOf(page, place === "#/messages" ? undefined : "main");
+    for (const fault of found) faults.push(`${place} loading ${String(fault)}`);
     await release();
   }
   expect(faults).toEqual([]);
@@ -240,7 +246,8 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
   ]) {
     await show(page, place);
     await page.locator("main").getByRole("button", { name: "Try again" }).first().waitFor();
-    expect([place, await faultsOf(page)]).toEqual([place, []]);
+    const newPart = place === "#/overview" ? undefined : "main";
+    expect([place, await faultsOf(page, newPart)]).toEqual([place, []]);
   }
 });
 
@@ -323,11 +330,13 @@ test("each dialog of the console is accessible, closes by Escape and gives the f
     ["#/access/senders", "dialog", inMenu("Actions of", "Remove")],
     [`#/access/consent/${contact_id}`, "dialog", () => button("Opt in").click()],
   ];
-  for (const [place, box, open] of dialogs) {
+  for (const [i, [place, box, open]] of dialogs.entries()) {
     await show(page, place);
     await open();
     await page.locator(box).first().waitFor();
-    for (const fault of await faultsOf(page)) faults.push(`${place} ${box} ${String(fault)}`);
+    const newPart = i % 4 === 0 ? undefined : `${box}, [aria-expanded=true]`;
+    const found = await faultsOf(page, newPart);
+    for (const fault of found) faults.push(`${place} ${box} ${String(fault)}`);
     await page.keyboard.press("Escape");
     await page.locator(box).first().waitFor({ state: "detached" });
     // The focus returns to what opened it.

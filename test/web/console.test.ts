@@ -130,9 +130,8 @@ test("the tail shows events as they happen, waits while it is paused, and has th
   await expect.poll(() => page.evaluate(focused)).toBe("Event");
 });
 
-test("a secret is shown once, and each page fits 320 pixels without a fault", async ({ skip }) => {
-  const { shop, url, page, faults } = await openConsole(skip, { width: 320, height: 640 });
-  await shop.sandbox.seed();
+test("a secret is shown once, also on a small screen", async ({ skip }) => {
+  const { url, page, faults } = await openConsole(skip, { width: 320, height: 640 });
   await page.goto(`${url}#/access/keys`);
   await page.getByRole("button", { name: "Create key" }).click();
   const dialog = page.getByRole("dialog");
@@ -143,27 +142,6 @@ test("a secret is shown once, and each page fits 320 pixels without a fault", as
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   await page.getByText("Order service").waitFor();
   expect(await page.getByText(/tdg_test_\w{38}/).count()).toBe(0);
-
-  const { data: agents } = await shop.agents.list();
-  const { data: playbooks } = await shop.playbooks.list();
-  const places = {
-    "#/phones": ".handset",
-    "#/messages": ".table",
-    "#/webhooks": ".state",
-    [`#/agents/${agents[0]?.id}`]: ".try-out",
-    [`#/agents/${agents[0]?.id}/edit`]: ".editor",
-    [`#/agents/playbooks/${playbooks[0]?.id}`]: ".graph",
-    [`#/agents/playbooks/${playbooks[0]?.id}/edit`]: ".step-card",
-    "#/access/consent": ".consent",
-    "#/api/messagesSend": ".operation",
-  };
-  for (const [place, landmark] of Object.entries(places)) {
-    await show(page, place);
-    await page.locator(landmark).first().waitFor();
-    const width = await page.evaluate("document.documentElement.scrollWidth");
-    expect(width, place).toBe(320);
-    expect(await accessibilityFaults(page), place).toEqual([]);
-  }
   expect(faults).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 /** What can be wrong with a page in a browser as it is now. */
 import type { Page } from "playwright-core";
+import { inject } from "vitest";
 import { accessibilityFaults } from "./shop-pages.ts";
 
 /** What no text of a stranger may become. */
@@ -14,9 +15,10 @@ const wide = ".graph-box, .life-scroll, pre, .tabs, .handsets";
 const tables = ".table-box";
 const largeWidth = 768;
 
-/** What is wider than its box, if the page is written from left to right and from right to left. */
-const tooWide = `["ltr", "rtl"].flatMap((direction) => {
-  document.documentElement.dir = direction;
+/** What is wider than its box, if the page is written in these directions. */
+const tooWide = (directions: readonly string[]): string => `${JSON.stringify(directions)}
+.flatMap((direction) => {
+  if (direction !== "ltr") document.documentElement.dir = direction;
   const boxes = [...document.querySelectorAll("body *")].filter((each) =>
     each.scrollWidth > each.clientWidth + 1 && !each.matches(${JSON.stringify(wide)}) &&
     (innerWidth < ${largeWidth} || !each.matches(${JSON.stringify(tables)})) &&
@@ -48,15 +50,21 @@ const looks = [
 /**
  * Looks at a page in both schemes, on a small screen and on a large one. Returns what axe finds, what
  * does not fit the width in either direction of writing, what is cut, and what is no text although
- * it should be.
+ * it should be. If only a part of the page is new, `npm test` looks for that part alone, on the small
+ * screen. It also tries the other direction only there.
  */
-export async function faultsOf(page: Page): Promise<unknown[]> {
+export async function faultsOf(page: Page, newPart?: string): Promise<unknown[]> {
   const found: unknown[] = [];
+  const isShort = inject("share") < 1;
+  const part = isShort ? newPart : undefined;
   for (const { colorScheme, width } of looks) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 900 });
-    found.push(...((await accessibilityFaults(page)) as unknown[]));
-    for (const each of await page.evaluate<string[]>(tooWide)) {
+    const isLarge = width >= largeWidth;
+    if (isLarge && part !== undefined) continue;
+    found.push(...((await accessibilityFaults(page, part)) as unknown[]));
+    const directions = isLarge && isShort ? ["ltr"] : ["ltr", "rtl"];
+    for (const each of await page.evaluate<string[]>(tooWide(directions))) {
       found.push(`too wide on ${width} px: ${each}`);
     }
     for (const each of await page.evaluate<string[]>(cut)) {

@@ -124,7 +124,6 @@ export async function newTab(
   viewport = { width: 1440, height: 900 },
 ): Promise<{ readonly page: Page; readonly faults: string[] }> {
   const page = await context.newPage();
-  onTestFinished(() => page.close());
   await page.setViewportSize(viewport);
   await page.emulateMedia({ reducedMotion: "reduce" });
   const faults: string[] = [];
@@ -157,11 +156,11 @@ export async function waitForQuota(page: Page, url: string): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The rules that axe finds broken, with the elements. */
-export async function accessibilityFaults(page: Page): Promise<unknown> {
+/** The rules that axe finds broken on the page, or in the parts that match, with the elements. */
+export async function accessibilityFaults(page: Page, part = "html"): Promise<unknown> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe);
   return page.evaluate(
-    `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) =>
+    `axe.run(${JSON.stringify(part)}, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) =>
        id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
   );
 }

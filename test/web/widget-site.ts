@@ -104,13 +104,11 @@ export async function widgetSite(context: BrowserContext): Promise<WidgetSite> {
     engine,
     openTab: async () => {
       const page = await context.newPage();
-      onTestFinished(() => page.close());
       await page.setViewportSize({ width: 1_000, height: 720 });
       return tabOf(page, `http://localhost:${(server.address() as AddressInfo).port}/`);
     },
     async openInbox() {
       const page = await context.newPage();
-      onTestFinished(() => page.close());
       await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/desk/`);
       return page;
     },
