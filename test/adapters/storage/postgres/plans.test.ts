@@ -14,6 +14,7 @@ import {
 import type { Write } from "../../../../src/ports/storage.ts";
 import { type Database, makeDatabase } from "../../../support/postgres-database.ts";
 import { serverUrl } from "../../../support/postgres.ts";
+import { cases } from "../../../support/runs.ts";
 import {
   all,
   allStatements,
@@ -21,10 +22,11 @@ import {
   readStatements,
   row,
   searches,
+  type Tied,
   tableOf,
 } from "./every-statement.ts";
 
-const full = 3_000;
+const full = 1_000;
 
 interface Node {
   readonly "Node Type": string;
@@ -112,6 +114,13 @@ async function fill(rows: number): Promise<pg.Pool> {
   return pool;
 }
 
+/**
+ * All forms, and in `npm test` those at some of each four places. So each form is tried there, with
+ * one number of rows.
+ */
+const some = (forms: readonly Tied[], places: readonly number[]): readonly Tied[] =>
+  cases([...forms.entries()], ([i]) => places.includes(i % 4)).map(([, form]) => form);
+
 const scanned = (found: readonly Node[]): Node[] =>
   found.filter(
     (node) => node["Node Type"] === "Seq Scan" && node["Relation Name"]?.startsWith("tidings_"),
@@ -122,37 +131,37 @@ describe("the plans of the PostgreSQL storage's statements", () => {
     expect(new Set(allStatements.map(({ statement }) => statement.text)).size).toBeGreaterThan(700);
   });
 
-  // The forms alternate: half of them are checked on empty tables, and half on nearly empty ones.
   it.each([
-    { rows: 0, statements: allStatements.filter((_, i) => i % 2 === 0) },
-    { rows: 3, statements: allStatements.filter((_, i) => i % 2 === 1) },
-    { rows: full, statements: allStatements },
+    { rows: 0, statements: some(allStatements, [0]) },
+    { rows: 3, statements: some(allStatements, [1]) },
+    { rows: full, statements: some(allStatements, [2, 3]) },
   ])(
     "with $rows rows in each table, scan the one index in its order, without table scans and sorts",
     async ({ rows, statements }) => {
       const pool = await filled(rows);
       const client = await pool.connect();
+      const faults: unknown[] = [];
       try {
         await within(client, planSettings, async () => {
           for await (const [{ statement, indexes }, found] of plans(client, statements)) {
-            const walked = found
+            const others = found
               .map((node) => node["Index Name"])
-              .filter((name) => name !== undefined);
-            expect(
-              walked.filter((name) => !indexes.includes(name)),
-              statement.text,
-            ).toEqual([]);
+              .filter((name) => name !== undefined && !indexes.includes(name));
             // Rows with nulls in a unique key have no order there.
             const partly = indexes.includes("tidings_conformance_items_one_of_a_kind");
             const detours = found.filter((node) =>
               /Seq Scan|Sort|Bitmap|Hash|Merge/.test(node["Node Type"]),
             );
-            expect(partly ? scanned(found) : detours, statement.text).toEqual([]);
+            const slow = partly ? scanned(found) : detours;
+            if (others.length + slow.length > 0) {
+              faults.push({ text: statement.text, others, detours: slow });
+            }
           }
         });
       } finally {
         client.release();
       }
+      expect(faults).toEqual([]);
     },
   );
 
@@ -208,14 +217,17 @@ describe("the plans of the PostgreSQL storage's statements", () => {
   it("of reads scan no table with the server's own settings either, which a host transaction keeps", async () => {
     const pool = await filled(full);
     const client = await pool.connect();
+    const faults: string[] = [];
     try {
       await within(client, undefined, async () => {
-        for await (const [{ statement }, found] of plans(client, readStatements)) {
-          expect(scanned(found), statement.text).toEqual([]);
+        const statements = some(readStatements, [0]);
+        for await (const [{ statement }, found] of plans(client, statements)) {
+          if (scanned(found).length > 0) faults.push(statement.text);
         }
       });
     } finally {
       client.release();
     }
+    expect(faults).toEqual([]);
   });
 });
