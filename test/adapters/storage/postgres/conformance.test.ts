@@ -1,39 +1,75 @@
 import { randomUUID } from "node:crypto";
-import pg from "pg";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import type pg from "pg";
+import { afterAll, beforeAll, describe, inject, it } from "vitest";
 import { postgres } from "../../../../adapters/storage/postgres/index.ts";
 import { storageConformance } from "../../../../adapters/testing/conformance/storage/index.ts";
+import { type Database, makeDatabase } from "../../../support/postgres-database.ts";
 import { serverUrl } from "../../../support/postgres.ts";
 
-/** Each test has its own schema in one database, because creating a database takes longer. */
+let database: Database;
 let administrator: pg.Pool;
 beforeAll(async () => {
-  administrator = new pg.Pool({ connectionString: await serverUrl() });
+  database = await makeDatabase(await serverUrl());
+  administrator = database.pool({ max: 1 });
 });
-afterAll(() => administrator.end());
+afterAll(() => database[Symbol.asyncDispose]());
 
-function runWith(name: string, options: pg.PoolConfig & { pipeline?: boolean }): void {
-  storageConformance({ describe, it }, name, async () => {
-    const schema = `test_${randomUUID().replaceAll("-", "")}`;
-    const pools: pg.Pool[] = [];
+/**
+ * Runs some groups of the suite. One test after the other uses the same connections, and the same
+ * tables if the test changes none. To create these would take longer than most tests.
+ */
+function runWith(name: string, pipeline: boolean, isTried: (group: string) => boolean): void {
+  const pools: pg.Pool[] = [];
+  const shared = newName();
+  let group = "";
+  const runner = {
+    describe(title: string, define: () => void): void {
+      if (!isTried(title)) return;
+      // oxlint-disable-next-line vitest/valid-title -- the suite gives it
+      describe(title, () => {
+        beforeAll(() => void (group = title));
+        define();
+      });
+    },
+    it,
+  };
+  storageConformance(runner, name, async () => {
+    const isShared = group !== "upgrades";
+    const schema = isShared ? shared : newName();
+    let connections = 0;
     return {
       connect() {
-        const pool = new pg.Pool({
-          connectionString: administrator.options.connectionString,
-          max: 5,
-          ...options,
-        });
-        pools.push(pool);
+        const pool = pools[connections] ?? database.pool({ pipeline });
+        pools[connections++] = pool;
         return postgres({ pool, schema });
       },
-      async remove() {
-        await Promise.all(pools.map((pool) => pool.end()));
-        await administrator.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-      },
+      remove: () => (isShared ? empty(schema) : drop(schema)),
     };
   });
 }
 
-runWith("postgres", {});
+const newName = (): string => `test_${randomUUID().replaceAll("-", "")}`;
+
+async function drop(schema: string): Promise<void> {
+  await administrator.query(`DROP SCHEMA ${schema} CASCADE`);
+}
+
+/** Deletes the rows that a test left. */
+async function empty(schema: string): Promise<void> {
+  const { rows } = await administrator.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname = $1 AND tablename <> 'tidings_schema'`,
+    [schema],
+  );
+  await administrator.query(rows.map(({ name }) => `DELETE FROM ${name}`).join("; "));
+}
+
+runWith("postgres", false, () => true);
+/** A read of these groups is one statement, which both kinds of clients send in the same way. */
+const ofSingleReads = new Set(["ranges", "search", "upgrades"]);
 // These clients send queries ahead and accept no batches.
-runWith("postgres on a pipelining pool", { pipeline: true });
+runWith(
+  "postgres on a pipelining pool",
+  true,
+  (group) => inject("share") === 1 || !ofSingleReads.has(group),
+);
