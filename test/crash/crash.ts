@@ -51,6 +51,8 @@ const maxLifeMs = 1_400;
 const maxStartMs = 400;
 /** How long a mishap lasts before the kill, and again after it, at most. */
 const maxMishapMs = 600;
+/** The most messages that have to be acknowledged between two cuts of connections. */
+const maxAcknowledgedUncut = 6;
 /** How many messages have to be acknowledged before the run ends. */
 const minAcknowledged = 60;
 /** How often a process that ends by itself is started again. */
@@ -124,6 +126,7 @@ export async function crash({
       ? breakConnections(storage, new Dice(seed + 1_000), {
           now,
           disturbances,
+          acknowledged: () => acknowledgements.messages.size,
           stopped: () => stopped,
         })
       : undefined;
@@ -238,16 +241,21 @@ async function inspect(storage: CrashedStorage, { messages }: Acknowledgements):
 interface BreakOptions {
   readonly now: () => number;
   readonly disturbances: Disturbance[];
+  /** How many messages are acknowledged. */
+  readonly acknowledged: () => number;
   readonly stopped: () => boolean;
 }
 
 async function breakConnections(
   storage: CrashedStorage,
   dice: Dice,
-  { now, disturbances, stopped }: BreakOptions,
+  { now, disturbances, acknowledged, stopped }: BreakOptions,
 ): Promise<void> {
   while (!stopped()) {
+    // On a slow machine, engines would do nothing but reconnect if they were cut by time alone.
+    const least = acknowledged() + dice.whole(0, maxAcknowledgedUncut);
     await sleep(dice.between(0, 500));
+    while (acknowledged() < least && !stopped()) await sleep(20);
     const from = now();
     await storage.breakConnections?.(dice);
     disturbances.push({ from, to: now() + maxReconnectMs });
