@@ -44,8 +44,8 @@ export interface VirtualClock extends Clock {
    */
   step(ms: number): void;
   /**
-   * Lets `ms` pass in which nothing happens, as on a machine that sleeps. `now()` and `monotonic()`
-   * jump, and calls of `sleep` take that much longer.
+   * Lets `ms` pass in which nothing happens. `now()` and `monotonic()` jump, and calls of `sleep`
+   * take that much longer.
    * @throws TidingsError `invalid_option` when `ms` is negative, or not a finite number
    */
   skip(ms: number): void;
@@ -71,7 +71,8 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
   const advance = async (ms: number): Promise<void> => {
     const until = timers.elapsed + Math.max(0, finiteMs(ms));
     await timers.run(until);
-    timers.elapsed = until;
+    // Time that was skipped meanwhile may have passed it.
+    timers.elapsed = Math.max(timers.elapsed, until);
   };
 
   return {

@@ -171,6 +171,10 @@ test("skipped time passes on both clocks, and sleepers still sleep as long as be
   expect(woke).toBe(false);
   await clock.advance(1);
   expect(woke).toBe(true);
+  void clock.sleep(50).then(() => clock.skip(1_000));
+  const before = clock.monotonic();
+  await clock.advance(100);
+  expect(clock.monotonic() - before, "skipped during an advance").toBe(1_050);
   expect(() => clock.skip(-1)).toThrow("Expected a number of milliseconds from 0, got -1.");
   expect(() => clock.skip(Infinity)).toThrow("Expected a finite number of milliseconds");
 });
