@@ -214,6 +214,24 @@ test.each<[what: string, check: string, spoil: Spoil]>([
     }),
   ],
   [
+    "reverses the order of ranges",
+    "reading by cursor never skips or repeats a row that does not move",
+    ({ reader }) => ({
+      reader: {
+        ...reader,
+        async range(range) {
+          const rows = await reader.range({ ...range, limit: 1_000 });
+          return rows.toReversed().slice(0, range.limit);
+        },
+      },
+    }),
+  ],
+  [
+    "loses signals",
+    "signals reach every other engine in their order, and are not stored",
+    () => ({ signals: () => ({ send: () => {}, leave: () => {} }) }),
+  ],
+  [
     "counts requests for ever",
     "a request is admitted again when earlier ones have left the window",
     (_, database) => ({

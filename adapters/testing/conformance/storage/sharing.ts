@@ -29,6 +29,12 @@ async function locksOf(ports: OpenPorts): Promise<EngineLocks | undefined> {
 /** An engine that is not notified polls after this time. */
 const pollsAfterMs = 5_000;
 
+/** Waits until an engine that is notified has noticed something, and returns whether it has. */
+async function comes(isThere: () => boolean): Promise<boolean> {
+  for (let ms = 0; !isThere() && ms < pollsAfterMs; ms += 10) await sleep(10);
+  return isThere();
+}
+
 /** Locked rows and exclusive groups. */
 const groupChecks: StorageChecks = {
   "locked rows can be written only by the group that locked them, until it ends": async (ports) => {
@@ -120,14 +126,13 @@ const engineChecks: StorageChecks = {
       for (const id of ["a", "b", "c"]) {
         heard.fill(0);
         await write(port, insertNew(id));
-        for (let ms = 0; heard.includes(0) && ms < pollsAfterMs; ms += 10) await sleep(10);
-        holds(!heard.includes(0), "that every engine is notified before it polls", heard);
+        const areNotified = await comes(() => !heard.includes(0));
+        holds(areNotified, "that every engine is notified before it polls", heard);
       }
       stops[1]?.();
       heard.fill(0);
       await write(port, insertNew("d"));
-      const others = (): unknown[] => [heard[0], heard[2]];
-      for (let ms = 0; others().includes(0) && ms < pollsAfterMs; ms += 10) await sleep(10);
+      await comes(() => ![heard[0], heard[2]].includes(0));
       same(heard[1], 0, "notifications of an engine that has unsubscribed");
     } finally {
       for (const stop of stops) stop?.();
@@ -145,12 +150,15 @@ const engineChecks: StorageChecks = {
     );
     const [first, , third] = lines;
     // A connection that is being made misses what is sent meanwhile.
-    for (let round = 0; heard.some((texts, i) => i !== 0 && texts.length === 0); round++) {
-      first?.send(`begin ${round}`);
-      await port.yieldToEventLoop();
-    }
+    let round = 0;
+    const areConnected = await comes(() => {
+      first?.send(`begin ${round++}`);
+      return heard.every((texts, i) => i === 0 || texts.length > 0);
+    });
+    holds(areConnected, "a signal that reaches both other engines within 5 s", heard);
     const hasAll = async (i: number, last: string): Promise<void> => {
-      while (heard[i]?.at(-1) !== last) await port.yieldToEventLoop();
+      const isLast = await comes(() => heard[i]?.at(-1) === last);
+      holds(isLast, `the signal "${last}" at engine ${i + 1} within 5 s`, heard[i]);
     };
     await hasAll(2, heard[1]?.at(-1) ?? "");
     same(heard[0], [], "what the sender hears of itself");
