@@ -26,8 +26,8 @@ function quoting({ messages: heard }: ModelTurn): ModelAnswer {
 }
 
 /**
- * Stores copies of the first run, which ended before everything else. A transaction reads 500 runs
- * at most.
+ * Stores copies of the first run, which ended before everything else. A transaction that removes
+ * quotes reads 500 runs at most.
  */
 async function withEarlierRuns(storage: StoragePort, count: number): Promise<void> {
   const [first] = await rowsOf(storage, runs);
@@ -69,7 +69,8 @@ it("a redaction is refused while the latest of many runs is in progress", async 
   });
   await say("Hello");
   await pass();
-  await withEarlierRuns(storage, 600);
+  // More than the redaction reads when it looks for runs in progress.
+  await withEarlierRuns(storage, 1_100);
   const { id } = await say("swordfish");
   await pass(3_000);
   expect(await outcome(engine.messages.redact(id))).toBe("conflict");
