@@ -65,11 +65,11 @@ async function empty(schema: string): Promise<void> {
 }
 
 runWith("postgres", false, () => true);
-/** A read of these groups is one statement, which both kinds of clients send in the same way. */
-const ofSingleReads = new Set(["ranges", "search", "upgrades"]);
+/** These groups are about what statements say. How a client sends them makes no difference. */
+const ofStatements = new Set(["ranges", "search", "upgrades"]);
 // These clients send queries ahead and accept no batches.
 runWith(
   "postgres on a pipelining pool",
   true,
-  (group) => inject("share") === 1 || !ofSingleReads.has(group),
+  (group) => inject("share") === 1 || !ofStatements.has(group),
 );
