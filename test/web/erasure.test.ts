@@ -147,6 +147,8 @@ test("drafts wait while the server fails, and those of erased contacts go when i
   const { page } = await newTab(await chromium(skip));
   const { conversation_id } = await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
   await page.goto(url);
+  // By then, the page has looked for drafts.
+  await page.locator(".row").waitFor();
   const drafts = Object.entries({
     conv_erased1: "Kumquats",
     conv_erased2: "Kumquats",
