@@ -39,7 +39,8 @@ const maxShown = 100;
 export function Picker(props: PickerProps): JSX.Element {
   const { anchor, label, options, onPick, onClose, propose, isMultiple } = props;
   const [typed, setTyped] = useState("");
-  const [at, setAt] = useState(0);
+  /** The active option. Undefined for the first one. */
+  const [activeId, setActiveId] = useState<string>();
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
 
@@ -53,15 +54,15 @@ export function Picker(props: PickerProps): JSX.Element {
   const listed = matching.slice(0, maxShown);
   const isNew = proposed !== undefined && listed.every((each) => each.id !== proposed.id);
   const shown = isNew ? [...listed, proposed] : listed;
-  const active = shown[Math.min(at, shown.length - 1)];
+  const at = activeId === undefined ? 0 : shown.findIndex((each) => each.id === activeId);
+  const active = shown[at];
   const told = props.note?.(typed.trim()) ?? (shown.length === 0 ? text("noOptions") : undefined);
 
   const pick = (option: PickerOption): void => {
     if (isMultiple === true) {
       setTyped("");
       // The same option stays active, so that another Enter picks no other one.
-      const index = options.findIndex((each) => each.id === option.id);
-      setAt(index === -1 ? options.length : index);
+      setActiveId(option.id);
       input.current?.focus();
     } else {
       onClose();
@@ -72,8 +73,9 @@ export function Picker(props: PickerProps): JSX.Element {
     if (isComposing(event)) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      const step = event.key === "ArrowDown" ? 1 : shown.length - 1;
-      setAt((Math.min(at, shown.length - 1) + step) % Math.max(1, shown.length));
+      const next =
+        event.key === "ArrowDown" ? (shown[at + 1] ?? shown[0]) : shown.at(Math.max(at, 0) - 1);
+      setActiveId(next?.id);
     } else if (event.key === "Enter" && active !== undefined) {
       event.preventDefault();
       pick(active);
@@ -90,14 +92,14 @@ export function Picker(props: PickerProps): JSX.Element {
         aria-expanded="true"
         aria-controls={id}
         aria-describedby={told && `${id}-note`}
-        aria-activedescendant={active && `${id}-${shown.indexOf(active)}`}
+        aria-activedescendant={active && `${id}-${at}`}
         autocomplete="off"
         spellcheck={false}
         placeholder={label}
         value={typed}
         onInput={({ currentTarget }) => {
           setTyped(currentTarget.value);
-          setAt(0);
+          setActiveId(undefined);
         }}
         onKeyDown={onKeyDown}
       />
@@ -112,7 +114,7 @@ export function Picker(props: PickerProps): JSX.Element {
             option={option}
             isActive={option === active}
             onPick={() => pick(option)}
-            onEnter={() => setAt(index)}
+            onEnter={() => setActiveId(option.id)}
           />
         ))}
       </div>
