@@ -179,6 +179,8 @@ export const t = defineTexts({
   labelAdd: "Add or remove labels",
   labelShow: "Contacts with the label “{label}”",
   labelNew: "New label “{name}”",
+  labelNotAdded: "The label “{label}” was not added. {reason}",
+  labelNotRemoved: "The label “{label}” was not removed. {reason}",
   labelTooLong: "A label can have at most {max} characters. This one has {count}.",
   labelUnstorable: "A label cannot have one of these characters.",
   labelsFull: "At most {count} labels are possible. Remove one to add another.",

@@ -3,8 +3,8 @@ import { useRef, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import { Button, IconButton, linkTo, may, useShortcuts } from "../../../shared/browser/index.ts";
 import { LabelPicker } from "../label-picker.tsx";
-import { changeLabel, labelsOf } from "../state/contact-labels.ts";
 import { labelsOfContacts, labelsOfConversations } from "../state/known-labels.ts";
+import { changeContactLabel, labelsOf } from "../state/label-changes.ts";
 import { t } from "../texts.ts";
 
 interface ContactLabelsProps {
@@ -26,7 +26,7 @@ export function ContactLabels({
   const canWrite = may("contacts:write");
   const labels = labelsOf(contact);
   const change = (label: string, isAdded: boolean): void =>
-    void changeLabel(contact.id, { label, isAdded }, onChange);
+    void changeContactLabel(contact.id, { label, isAdded }, onChange);
   useShortcuts(
     canWrite ? [{ key: shortcut, label: t("contactLabels"), run: () => setOpen(true) }] : [],
   );

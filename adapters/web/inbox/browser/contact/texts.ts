@@ -15,8 +15,6 @@ export const contactTexts = {
   contactLabels: "Labels of the contact",
   contactLabelAdd: "Add label",
   contactLabelRemove: "Remove the label “{label}”",
-  contactLabelNotAdded: "The label “{label}” was not added. {reason}",
-  contactLabelNotRemoved: "The label “{label}” was not removed. {reason}",
   edit: "Edit",
   save: "Save",
   cancelEdit: "Cancel",

@@ -10,8 +10,9 @@ import {
   timeNow,
 } from "../../../shared/browser/index.ts";
 import { LabelPicker } from "../label-picker.tsx";
-import { assign, setLabels, snooze } from "../state/actions.ts";
+import { assign, snooze } from "../state/actions.ts";
 import { labelsOfConversations } from "../state/known-labels.ts";
+import { changeConversationLabel, labelsOf } from "../state/label-changes.ts";
 import { agents, operators } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { timeChoices } from "./time-choices.ts";
@@ -80,12 +81,9 @@ export function AssignPicker({ row, anchor, onClose }: PickerProps): JSX.Element
 export const ConversationLabelPicker = ({ row, anchor, onClose }: PickerProps): JSX.Element => (
   <LabelPicker
     anchor={anchor}
-    labels={row.labels}
+    labels={labelsOf(row)}
     propose={labelsOfConversations}
-    onChange={(label, isAdded) => {
-      const others = row.labels.filter((each) => each !== label);
-      void setLabels(row.id, isAdded ? [...others, label] : others);
-    }}
+    onChange={(label, isAdded) => void changeConversationLabel(row.id, { label, isAdded })}
     onClose={onClose}
   />
 );

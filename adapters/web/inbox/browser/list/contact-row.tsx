@@ -9,8 +9,8 @@ import {
   shownAddress,
 } from "../../../shared/browser/index.ts";
 import type { Contact } from "../../../../../src/index.ts";
-import { labelsOf } from "../state/contact-labels.ts";
 import { contacts } from "../state/contacts.ts";
+import { labelsOf } from "../state/label-changes.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
 import { contactName, mediumName } from "../words.ts";

@@ -11,6 +11,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { conversation } from "../state/conversations.ts";
 import { unfinished } from "../state/drafts.ts";
+import { labelsOf } from "../state/label-changes.ts";
 import { excerpt, matches } from "../state/matches.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
@@ -138,7 +139,8 @@ interface FactsProps {
 
 /** What a person must know before opening the conversation: at most a few badges. */
 function Facts({ row, query, isActive }: FactsProps): JSX.Element {
-  const { medium, handler, assignee, priority, labels, status, snoozed_until } = row;
+  const { medium, handler, assignee, priority, status, snoozed_until } = row;
+  const labels = labelsOf(row);
   const since = row.waiting_since;
   const left = unfinished.value.get(row.id);
   return (

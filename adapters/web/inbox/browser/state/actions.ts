@@ -111,11 +111,6 @@ function assignedText(assignee: Assignee | null): string {
 export const take = (id: string): Promise<boolean> =>
   assign(id, { type: "human", id: currentSession.peek()?.operator.id ?? "" });
 
-export const setLabels = (id: string, labels: string[]): Promise<boolean> =>
-  change(id, { labels }, (key) =>
-    api.put<Conversation>(`v1/conversations/${id}/labels`, { labels }, { key }),
-  );
-
 export const handOff = (id: string, reason: string, summary: string): Promise<boolean> =>
   change(
     id,
