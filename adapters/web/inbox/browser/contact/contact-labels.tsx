@@ -32,7 +32,7 @@ export function ContactLabels({
   );
   if (labels.length === 0 && !canWrite) return null;
   return (
-    <div class="fact">
+    <div class="fact has-labels">
       <dt>{t("labels")}</dt>
       <dd>
         <ul class="fact-labels">
