@@ -205,6 +205,8 @@ test("a message that was refused and then sent is not sent again from another ta
   await waitForQuota(second, url);
   await again.click();
   await sent.promise;
+  // Until then, the button of the first failure is there, and a click on it may come too late.
+  await second.getByText("Sending").waitFor();
   await page.close();
   await second.getByRole("button", { name: "Try again" }).click();
   await expect.poll(() => second.getByRole("button", { name: "Try again" }).count()).toBe(0);
