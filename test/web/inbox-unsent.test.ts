@@ -191,13 +191,16 @@ test("a message that was refused and then sent is not sent again from another ta
   const again = page.getByRole("button", { name: "Try again" });
   await again.waitFor();
   await page.unroute(path);
-  // The server sends it, but its answer never arrives. The other tab has yet to learn of it.
+  // The server sends it, but its answer never arrives. Both tabs have yet to learn of it.
   const sent = Promise.withResolvers<void>();
   const learned = Promise.withResolvers<void>();
-  await second.route(/[/]messages[/]msg_/, async (route) => {
-    await learned.promise;
-    await route.continue();
-  });
+  for (const tab of [page, second]) {
+    await tab.route(/[/]messages[/]msg_/, async (route) => {
+      await learned.promise;
+      // The first tab is closed by then.
+      await route.continue().catch(() => {});
+    });
+  }
   await page.route(path, async (route) => {
     await route.fetch();
     sent.resolve();
