@@ -6,7 +6,7 @@ import { invariants } from "./invariants/index.ts";
 import { type Result, simulate } from "./simulate.ts";
 
 /** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
-const seeds = runs(30);
+const seeds = runs(45);
 /** Shorter than the command line's default, so that more combinations of faults occur. */
 const steps = 60;
 

@@ -225,12 +225,12 @@ async function found({ unscopedReads: reads }: Store, world: string) {
 
 test.each(storages)(
   "concurrent commands of several processes on $name are serializable",
-  async ({ name, open }) => {
+  async ({ open }) => {
     const ground = open({ empty: true });
     const processes = await opened([ground.connect(), ground.connect(), ground.connect()]);
     await fc.assert(
       fc.asyncProperty(clients, (given) => expectSerial(processes, given)),
-      { numRuns: runs({ memory: 150, SQLite: 150, PostgreSQL: 60 }[name]) },
+      { numRuns: runs(150) },
     );
   },
 );
@@ -247,7 +247,7 @@ test("concurrent commands are serializable with slow reads and commits", async (
     };
     await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ delay }))), given);
   });
-  await fc.assert(timed, { numRuns: runs(900) });
+  await fc.assert(timed, { numRuns: runs(1500) });
 });
 
 test("concurrent commands that run in turn are serializable with slow commits", async () => {
