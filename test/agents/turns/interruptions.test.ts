@@ -388,7 +388,7 @@ const grounds: readonly (readonly [keyof typeof ends, string, () => Ground, numb
   ["is stopped without a deadline", "memory", lateGround, 2],
   ["stalls until another process has finished the turn", "memory", lateGround, 2],
   ["dies", "SQLite", () => sqlite?.open() ?? expect.fail(), 9],
-  ["dies", "PostgreSQL", () => postgres?.open() ?? expect.fail(), 13],
+  ["dies", "PostgreSQL", () => postgres?.open() ?? expect.fail(), 10],
 ];
 
 function lateGround(): Ground {
