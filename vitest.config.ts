@@ -25,7 +25,7 @@ export default defineConfig(({ mode }) => ({
     // One more than a small machine has cores: many tests wait for a server or another process.
     maxWorkers: 3,
     // The share of the random cases that properties and simulations try.
-    provide: { share: mode === "long" ? 1 : 0.3 },
+    provide: { share: mode === "long" ? 1 : 0.1 },
     sequence: { sequencer: LongestFirst },
     // Time-outs end only what hangs, on a slow machine too.
     testTimeout: 900_000,

@@ -8,6 +8,9 @@ declare module "vitest" {
   }
 }
 
+/** Whether this run is `npm run test:long`, which tries everything. */
+export const isLong = inject("share") === 1;
+
 /** How many of `all` random cases to try: all in `npm run test:long`, some in `npm test`. */
 export function runs(all: number): number {
   return Math.min(all, Math.max(3, Math.ceil(all * inject("share"))));
@@ -15,5 +18,5 @@ export function runs(all: number): number {
 
 /** The cases of a test: all in `npm run test:long`, and `few` that differ most in `npm test`. */
 export function cases<Case>(all: readonly Case[], few: (each: Case) => boolean): readonly Case[] {
-  return inject("share") < 1 ? all.filter(few) : all;
+  return isLong ? all : all.filter(few);
 }

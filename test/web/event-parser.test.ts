@@ -1,9 +1,10 @@
 import fc from "fast-check";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   eventParser,
   type StreamedEvent,
 } from "../../adapters/web/shared/browser/connection/event-parser.ts";
+import { runs } from "../support/runs.ts";
 
 function parsed(...chunks: string[]): StreamedEvent[] {
   const events: StreamedEvent[] = [];
@@ -44,7 +45,7 @@ test("events are the same however the network cuts the stream", () => {
         })),
       );
     }),
-    { numRuns: Math.round(500 * inject("share")) },
+    { numRuns: runs(500) },
   );
 });
 

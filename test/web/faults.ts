@@ -1,6 +1,6 @@
 /** What can be wrong with a page in a browser as it is now. */
 import type { Page } from "playwright-core";
-import { inject } from "vitest";
+import { isLong } from "../support/runs.ts";
 import { accessibilityFaults } from "./shop-pages.ts";
 
 /** What no text of a stranger may become. */
@@ -55,15 +55,14 @@ const looks = [
  */
 export async function faultsOf(page: Page, newPart?: string): Promise<unknown[]> {
   const found: unknown[] = [];
-  const isShort = inject("share") < 1;
-  const part = isShort ? newPart : undefined;
+  const part = isLong ? undefined : newPart;
   for (const { colorScheme, width } of looks) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 900 });
     const isLarge = width >= largeWidth;
     if (isLarge && part !== undefined) continue;
     found.push(...((await accessibilityFaults(page, part)) as unknown[]));
-    const directions = isLarge && isShort ? ["ltr"] : ["ltr", "rtl"];
+    const directions = isLarge && !isLong ? ["ltr"] : ["ltr", "rtl"];
     for (const each of await page.evaluate<string[]>(tooWide(directions))) {
       found.push(`too wide on ${width} px: ${each}`);
     }

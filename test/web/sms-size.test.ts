@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { smsSize } from "../../adapters/web/inbox/browser/conversation/encoding.ts";
 import { segmentsOf } from "../../src/messages/segments.ts";
+import { runs } from "../support/runs.ts";
 
 const texts = fc.oneof(
   fc.string({
@@ -19,7 +20,7 @@ test("the composer counts the parts that the message is billed as", () => {
       const { parts, encoding } = smsSize(text);
       expect({ count: parts, encoding }).toEqual(segmentsOf(text));
     }),
-    { numRuns: Math.round(1000 * inject("share")) },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { afterAll, beforeAll, describe, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, it } from "vitest";
 import { postgres } from "../../../../adapters/storage/postgres/index.ts";
 import { storageConformance } from "../../../../adapters/testing/conformance/storage/index.ts";
 import { type Database, makeDatabase } from "../../../support/postgres-database.ts";
 import { serverUrl } from "../../../support/postgres.ts";
+import { isLong } from "../../../support/runs.ts";
 
 let database: Database;
 let administrator: pg.Pool;
@@ -68,8 +69,4 @@ runWith("postgres", false, () => true);
 /** These groups are about what statements say. How a client sends them makes no difference. */
 const ofStatements = new Set(["ranges", "search", "upgrades"]);
 // These clients send queries ahead and accept no batches.
-runWith(
-  "postgres on a pipelining pool",
-  true,
-  (group) => inject("share") === 1 || !ofStatements.has(group),
-);
+runWith("postgres on a pipelining pool", true, (group) => isLong || !ofStatements.has(group));
