@@ -148,7 +148,7 @@ function failed(name: string, thrown: unknown): RefusedCall | UnknownCall {
     const why = `${error.name}: ${error.message} in the process of ${name}`;
     return { outcome: "unknown", why, error };
   }
-  if (error.retryable || error.status >= 500) {
+  if (error.retryable || error.status === 503) {
     return { outcome: "unknown", why: `${error.status} ${error.code} from ${name}`, error };
   }
   return { outcome: "refused", error };

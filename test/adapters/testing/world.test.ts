@@ -149,6 +149,14 @@ describe.each(storages)("on $name", ({ open }) => {
     expect(carrier.handedOver).toHaveLength(1);
   });
 
+  test("a call with an invalid option of the engine is refused", async () => {
+    const { shop: w } = shop();
+    const mode = "test" as "sandbox";
+    const call = w.begin((engine) => engine.account(undefined, { mode }).messages.list());
+    await w.advance(1_000);
+    expect(await call).toMatchObject({ outcome: "refused", error: { code: "invalid_option" } });
+  });
+
   test("a crashed engine answers nothing, and its work goes on after the restart", async () => {
     const { carrier, shop: w } = shop();
     await w.run((engine) => engine.messages.list());
