@@ -2,7 +2,8 @@ import { type AgentDefinition, type CreateAgent, defaultAgent, type UpdateAgent 
 
 /** Returns the definition of a new agent, with defaults. */
 export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
-  return changedDefinition({ ...defaultAgent, name: given.name, channels: given.channels }, given);
+  const { name, channels } = given;
+  return changedDefinition({ ...defaultAgent, name, channels: [...channels] }, given);
 }
 
 /** Applies a change. Absent fields keep their values, also within objects. Null removes a field. */
@@ -13,7 +14,7 @@ export function changedDefinition(
   const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
   return {
     ...over(before, others),
-    senders: senders === undefined ? before.senders : senders,
+    senders: senders === undefined ? before.senders : senders && [...senders],
     persona: over(before.persona, persona),
     guidelines:
       guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
@@ -24,8 +25,10 @@ export function changedDefinition(
 }
 
 type Change<T> = {
-  readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined;
+  readonly [K in keyof T]?: Given<T[K]> | (undefined extends T[K] ? null : never) | undefined;
 };
+/** The lists of an input are read-only. */
+type Given<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
 
 /** Null is only accepted for optional fields, so the result is complete. */
 function over<T extends object>(before: T, change: Change<T> = {}): T {

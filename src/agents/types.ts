@@ -171,7 +171,7 @@ interface AgentInput {
    * It keeps a conversation, whatever address the contact writes to later.
    * @default null
    */
-  readonly senders?: string[] | null | undefined;
+  readonly senders?: readonly string[] | null | undefined;
   /** Who the agent is and how it writes. */
   readonly persona?: AgentPersonaInput | undefined;
   /**
@@ -184,23 +184,23 @@ interface AgentInput {
    * What the agent does in particular cases. At most 50.
    * @default []
    */
-  readonly guidelines?: AgentGuidelineInput[] | undefined;
+  readonly guidelines?: readonly AgentGuidelineInput[] | undefined;
   /**
    * The playbooks that a contact's words can start. At most 50.
    * @default []
    */
-  readonly playbook_ids?: PlaybookId[] | undefined;
+  readonly playbook_ids?: readonly PlaybookId[] | undefined;
   /**
    * Facts that the agent may tell contacts. At most 100.
    * @default []
    */
-  readonly knowledge?: AgentKnowledgeInput[] | undefined;
+  readonly knowledge?: readonly AgentKnowledgeInput[] | undefined;
   /**
    * Names of the host application's actions that the model may call. At most 50. Playbooks may call
    * any action.
    * @default []
    */
-  readonly actions?: string[] | undefined;
+  readonly actions?: readonly string[] | undefined;
   /** What replies look like, and when they are sent. */
   readonly reply?: AgentReplyInput | undefined;
   /** When the agent hands off to people, and what follows. */
@@ -288,7 +288,7 @@ export interface CreateAgent extends AgentInput {
   /** The agent's name, at most 200 characters. Visitors see it on webchat. */
   readonly name: string;
   /** The channels that the agent answers on. At least one. */
-  readonly channels: Channel[];
+  readonly channels: readonly Channel[];
   /**
    * Whether the agent answers. This needs the engine option `agents`. While the agent is disabled,
    * its conversations go to people when their contacts write.
@@ -321,7 +321,7 @@ export interface UpdateAgent extends AgentInput {
   /** The agent's name, at most 200 characters. Visitors see it on webchat. */
   readonly name?: string | undefined;
   /** The channels that the agent answers on. At least one. */
-  readonly channels?: Channel[] | undefined;
+  readonly channels?: readonly Channel[] | undefined;
   /**
    * Whether the agent answers. This needs the engine option `agents`. While the agent is disabled,
    * its conversations go to people when their contacts write.

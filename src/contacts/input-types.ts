@@ -83,7 +83,7 @@ export interface CreateContact {
   /** The language as a BCP 47 tag, such as `pt-BR`. Agents pass it to their model. */
   readonly language?: string | undefined;
   /** Labels of up to 64 characters, at most 50. An update replaces all of them. */
-  readonly labels?: string[] | undefined;
+  readonly labels?: readonly string[] | undefined;
   /** Facts that the host application stores. An update replaces the whole map. */
   readonly attributes?: Metadata | undefined;
 }
@@ -148,7 +148,7 @@ export interface ContactChanges {
    */
   readonly language?: string | null | undefined;
   /** Labels of up to 64 characters, at most 50. An update replaces all of them. */
-  readonly labels?: string[] | undefined;
+  readonly labels?: readonly string[] | undefined;
   /** Facts that the host application stores. An update replaces the whole map. */
   readonly attributes?: Metadata | undefined;
 }

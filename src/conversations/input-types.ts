@@ -239,7 +239,7 @@ export interface LabelConversation {
   /** The id of the conversation. */
   readonly id: string;
   /** The complete list of labels: at most 50 different ones of at most 64 characters each. */
-  readonly labels: string[];
+  readonly labels: readonly string[];
 }
 
 export const labelConversationSchema = z

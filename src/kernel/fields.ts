@@ -142,14 +142,18 @@ export function name(max: number): z.ZodString {
 }
 
 /** A list that has no item twice. */
-export function distinct<List extends z.ZodArray<z.ZodType<string>>>(
-  list: List,
+export function distinct<Item extends z.ZodType<string>>(
+  list: z.ZodArray<Item>,
   error = "must not contain duplicates",
-): List {
-  return list
-    .refine((items) => new Set(items).size === items.length, { error })
-    .meta({ uniqueItems: true });
+): z.ZodType<readonly z.output<Item>[], readonly z.input<Item>[]> {
+  const checked = list.refine((items) => new Set(items).size === items.length, { error });
+  return readonlyList(checked).meta({ uniqueItems: true });
 }
+
+/** Gives the list of an input a read-only type, so that callers can pass constants. */
+export const readonlyList = <Item extends z.ZodType>(
+  list: z.ZodArray<Item>,
+): z.ZodType<readonly z.output<Item>[], readonly z.input<Item>[]> => list;
 
 export const webUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL" })

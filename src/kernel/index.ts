@@ -48,6 +48,7 @@ export {
   phonePattern,
   queryBoolean,
   queryInteger,
+  readonlyList,
   recipientSchema,
   reference,
   senderAddress,

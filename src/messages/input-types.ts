@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   type Channel,
   channelSchema,
+  hourMs,
   instant,
   type Limits,
   maxScheduleAhead,
@@ -12,11 +13,11 @@ import {
   metadataInput,
   pageFields,
   type PageQuery,
+  readonlyList,
   recipientSchema,
   reference,
   senderAddress,
   text,
-  hourMs,
 } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
 import { person } from "../conversations/index.ts";
@@ -61,7 +62,7 @@ const webchatNeedsContact = {
 function contentFields(limits: Limits) {
   return {
     body: text(limits.messageCharacters),
-    media: z.array(mediaSchema).max(limits.mediaItems),
+    media: readonlyList(z.array(mediaSchema).max(limits.mediaItems)),
     metadata: metadataInput(limits),
   };
 }
@@ -82,7 +83,7 @@ export interface SendMessage {
    */
   readonly from?: string | undefined;
   /** Files to send with the text, by default at most 10. Not allowed on `sms`. */
-  readonly media?: Media[] | undefined;
+  readonly media?: readonly Media[] | undefined;
   /** When to send the message, at most 35 days ahead. A time in the past means now. */
   readonly send_at?: string | undefined;
   /**
@@ -195,7 +196,7 @@ export interface EditMessage {
   /** The new text, by default at most 1,600 characters. May be empty if there is media. */
   readonly body?: string | undefined;
   /** The new files, by default at most 10. They replace all existing files. */
-  readonly media?: Media[] | undefined;
+  readonly media?: readonly Media[] | undefined;
   /**
    * When to send the message, at most 35 days ahead. A time in the past means now. The time to live
    * moves along.
@@ -302,7 +303,7 @@ export interface Reply {
   /** The text, by default at most 1,600 characters. May be empty if there is media. */
   readonly body: string;
   /** Files to send with the text, by default at most 10. On `text`, it is then sent as MMS. */
-  readonly media?: Media[] | undefined;
+  readonly media?: readonly Media[] | undefined;
   /**
    * The sender's address. Defaults to the sender that the contact last used, then to one from the
    * account's pool for the channel, then to the account's default sender.

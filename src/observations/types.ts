@@ -10,6 +10,7 @@ import {
   type ObservationId,
   pageFields,
   type PageQuery,
+  readonlyList,
   reference,
   timestamp,
 } from "../kernel/index.ts";
@@ -93,7 +94,7 @@ export interface AddObservation {
   /** The contact's conversation that the observation was made in. */
   readonly conversation_id?: string | undefined;
   /** The contact's messages that support the observation, at most 50. */
-  readonly evidence_message_ids?: string[] | undefined;
+  readonly evidence_message_ids?: readonly string[] | undefined;
   /** How certain the observation is, from 0 to 1. */
   readonly confidence?: number | undefined;
   /** When the observation expires. It is no longer listed then. Must be in the future. */
@@ -116,9 +117,9 @@ export const addObservationSchema = z
     conversation_id: reference
       .optional()
       .describe("The contact's conversation that the observation was made in."),
-    evidence_message_ids: z
-      .array(reference)
-      .max(50, { error: "must contain at most 50 messages" })
+    evidence_message_ids: readonlyList(
+      z.array(reference).max(50, { error: "must contain at most 50 messages" }),
+    )
       .optional()
       .describe("The contact's messages that support the observation, at most 50."),
     confidence: z

@@ -1,6 +1,14 @@
 /** Schemas and types of the sandbox's simulation tools. */
 import * as z from "zod";
-import { instant, type Limits, phone, reference, senderAddress, text } from "../kernel/index.ts";
+import {
+  instant,
+  type Limits,
+  phone,
+  readonlyList,
+  reference,
+  senderAddress,
+  text,
+} from "../kernel/index.ts";
 import { type CarrierErrorCode, carrierErrorCodes, type Media } from "../ports/index.ts";
 import { type EventType, eventTypeSchema } from "../events/index.ts";
 import {
@@ -48,7 +56,7 @@ export interface SandboxInbound {
   /** The text, by default at most 1,600 characters. May be empty if there is media. */
   readonly body: string;
   /** The files of the message, by default at most 10. With files, the message is an MMS. */
-  readonly media?: Media[] | undefined;
+  readonly media?: readonly Media[] | undefined;
   /** The carrier's id of the message. A repeated id creates no second message. */
   readonly provider_message_id?: string | undefined;
 }
@@ -65,9 +73,7 @@ export const sandboxInboundSchema = (limits: Limits) =>
       body: text(limits.messageCharacters).describe(
         "The text, by default at most 1,600 characters. May be empty if there is media.",
       ),
-      media: z
-        .array(mediaSchema)
-        .max(limits.mediaItems)
+      media: readonlyList(z.array(mediaSchema).max(limits.mediaItems))
         .optional()
         .describe(
           "The files of the message, by default at most 10. With files, the message is an MMS.",
@@ -113,17 +119,15 @@ export interface SandboxReceipts {
   /** The id of the message. */
   readonly id: string;
   /** 1 to 100 receipts, applied in this order. */
-  readonly receipts: SandboxReceipt[];
+  readonly receipts: readonly SandboxReceipt[];
 }
 
 export const sandboxReceiptsSchema = z
   .strictObject({
     id: reference.describe("The id of the message."),
-    receipts: z
-      .array(sandboxReceiptSchema)
-      .min(1)
-      .max(100)
-      .describe("1 to 100 receipts, applied in this order."),
+    receipts: readonlyList(z.array(sandboxReceiptSchema).min(1).max(100)).describe(
+      "1 to 100 receipts, applied in this order.",
+    ),
   })
   .meta({ id: "SandboxReceipts", description: "Receipts to simulate for a message." });
 

@@ -108,7 +108,7 @@ export interface CreateSender {
    */
   readonly address: string;
   /** The channels that the sender sends on and receives on. Its transport supports them. */
-  readonly channels: Channel[];
+  readonly channels: readonly Channel[];
   /**
    * The name of one of the engine's transports. `webchat` is the built-in one for webchat inboxes.
    */
@@ -174,7 +174,7 @@ export interface UpdateSender {
    * The channels that the sender sends on and receives on. Its transport supports them. Replaces
    * all channels of the sender.
    */
-  readonly channels?: Channel[] | undefined;
+  readonly channels?: readonly Channel[] | undefined;
   /**
    * `true` makes this the default sender of all its channels. `false` makes the oldest other sender
    * of each channel the default instead. A channel without another sender keeps this one.

@@ -1,7 +1,7 @@
 /** Inputs of the operations on webhooks. */
 import * as z from "zod";
 import { type EventType, eventTypeSchema } from "../events/index.ts";
-import { instant, reference, text, wholeRecord } from "../kernel/index.ts";
+import { instant, readonlyList, reference, text, wholeRecord } from "../kernel/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
 import { type EventPattern, eventPatternSchema } from "./event-patterns.ts";
 import { headerLimits, headerProblems } from "./headers.ts";
@@ -19,7 +19,9 @@ const url = z.string().meta({
     "sandbox also accepts http.",
 });
 
-const events = z.array(eventPatternSchema).min(1).max(50).describe(`${about.events} At most 50.`);
+const events = readonlyList(z.array(eventPatternSchema).min(1).max(50)).describe(
+  `${about.events} At most 50.`,
+);
 
 const headers = wholeRecord(
   z
@@ -50,7 +52,7 @@ export interface CreateWebhook {
    */
   readonly url: string;
   /** Event types, or patterns such as `*` and `message.*`. At most 50. */
-  readonly events: EventPattern[];
+  readonly events: readonly EventPattern[];
   /** Headers of each delivery: at most 20, and at most 8,192 characters in total. */
   readonly headers?: Record<string, string> | undefined;
   /**
@@ -88,7 +90,7 @@ export interface UpdateWebhook {
    * Event types, or patterns such as `*` and `message.*`. At most 50. Replaces the list, and
    * applies to new events.
    */
-  readonly events?: EventPattern[] | undefined;
+  readonly events?: readonly EventPattern[] | undefined;
   /** Replaces all headers. */
   readonly headers?: Record<string, string> | undefined;
   /**

@@ -59,7 +59,7 @@ type OptionsOf<F extends (...args: never[]) => unknown> =
 
 /** The compiler checks these (`npm run types`). */
 test("a message of a batch has the type of a message", () => {
-  expectTypeOf<BatchMessages["messages"]>().toEqualTypeOf<SendMessage[]>();
+  expectTypeOf<BatchMessages["messages"]>().toEqualTypeOf<readonly SendMessage[]>();
 });
 
 /** The compiler checks these, too. */

@@ -14,7 +14,7 @@ import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
-const required = { name: "Ada", channels: ["sms"] } as const satisfies CreateAgent;
+const required = { name: "Ada", channels: ["sms"] } satisfies CreateAgent;
 /** An agent can be enabled only if the engine has a model. */
 const thinking = { agents: { model: () => ({}) } };
 const greeting = {

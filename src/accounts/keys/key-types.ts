@@ -109,7 +109,7 @@ export interface CreateKey {
    * What the key may do: a subset of the caller's scopes. By default all of them. The host
    * application has all scopes.
    */
-  readonly scopes?: KeyScope[] | undefined;
+  readonly scopes?: readonly KeyScope[] | undefined;
   /**
    * When the key stops working. Null means never. At the latest, that is when the secret of the
    * request stops working. This is also the default.

@@ -6,11 +6,15 @@ import type { PlaybookDefinition } from "./types.ts";
 /** Returns the definition of a new playbook, with defaults. */
 export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition {
   const { name, description = "", trigger = {}, slots = [], steps, on_cancel, max_turns } = given;
+  const { keywords, intents, when, priority = 0 } = trigger;
   return {
     name,
     description,
-    trigger: { ...trigger, priority: trigger.priority ?? 0 },
-    slots,
+    trigger: {
+      ...definedFields({ keywords: keywords?.slice(), intents: intents?.slice(), when }),
+      priority,
+    },
+    slots: [...slots],
     steps: steps.map((step) =>
       step.type === "ask" ? { ...step, retries: step.retries ?? defaultRetries } : step,
     ),

@@ -1,6 +1,6 @@
 /** The inputs of the operations of playbooks. */
 import * as z from "zod";
-import { name, queryInteger, reference, text } from "../../kernel/index.ts";
+import { name, queryInteger, readonlyList, reference, text } from "../../kernel/index.ts";
 import { atMost, identifier } from "../fields.ts";
 import { type Slot, slotSchema } from "./slot-types.ts";
 import { playbookLimits, type PlaybookStepInput, playbookStepInputSchema } from "./step-types.ts";
@@ -11,12 +11,12 @@ export interface PlaybookTriggerInput {
    * Words or phrases in the contact's message that start the playbook: up to 50, of up to 64
    * characters. Case and accents are ignored.
    */
-  readonly keywords?: string[] | undefined;
+  readonly keywords?: readonly string[] | undefined;
   /**
    * Names of intents that start the playbook when the model recognizes them: up to 20, of up to 64
    * characters.
    */
-  readonly intents?: string[] | undefined;
+  readonly intents?: readonly string[] | undefined;
   /** Describes to the model when to start the playbook. At most 500 characters. */
   readonly when?: string | undefined;
   /**
@@ -27,7 +27,7 @@ export interface PlaybookTriggerInput {
   readonly priority?: number | undefined;
 }
 
-const phrases = (max: number) => z.array(name(64)).max(max, atMost(max));
+const phrases = (max: number) => readonlyList(z.array(name(64)).max(max, atMost(max)));
 
 export const playbookTriggerInputSchema = z.strictObject({
   keywords: phrases(50)
@@ -69,8 +69,10 @@ const fields = {
       "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
         "and at each later change.",
     ),
-  slots: z.array(slotSchema).max(playbookLimits.slots, atMost(playbookLimits.slots)),
-  steps: z.array(playbookStepInputSchema).max(playbookLimits.steps, atMost(playbookLimits.steps)),
+  slots: readonlyList(z.array(slotSchema).max(playbookLimits.slots, atMost(playbookLimits.slots))),
+  steps: readonlyList(
+    z.array(playbookStepInputSchema).max(playbookLimits.steps, atMost(playbookLimits.steps)),
+  ),
   max_turns: z.int().min(1).max(1_000),
 };
 
@@ -99,9 +101,9 @@ export interface CreatePlaybook {
    * The values that the playbook asks for and stores. At most 50.
    * @default []
    */
-  readonly slots?: Slot[] | undefined;
+  readonly slots?: readonly Slot[] | undefined;
   /** The steps, in order. The playbook begins at the first. At most 100. */
-  readonly steps: PlaybookStepInput[];
+  readonly steps: readonly PlaybookStepInput[];
   /**
    * The id of the step that follows when the contact cancels. If absent, the playbook ends then.
    */
@@ -166,9 +168,9 @@ export interface UpdatePlaybook {
   /** What starts the playbook. Replaced as a whole. */
   readonly trigger?: PlaybookTriggerInput | undefined;
   /** The values that the playbook asks for and stores, at most 50. Replaced as a whole. */
-  readonly slots?: Slot[] | undefined;
+  readonly slots?: readonly Slot[] | undefined;
   /** The steps, in order, at most 100. Replaced as a whole. */
-  readonly steps?: PlaybookStepInput[] | undefined;
+  readonly steps?: readonly PlaybookStepInput[] | undefined;
   /** The id of the step that follows when the contact cancels. Null ends the playbook then. */
   readonly on_cancel?: string | null | undefined;
   /**

@@ -1,6 +1,6 @@
 /** Slots: the values that a playbook asks for and stores. */
 import * as z from "zod";
-import { name, text } from "../../kernel/index.ts";
+import { name, readonlyList, text } from "../../kernel/index.ts";
 import { patternProblem } from "./play/pattern.ts";
 import { atMost, identifier } from "../fields.ts";
 import { playbookLimits } from "./step-types.ts";
@@ -44,7 +44,7 @@ export interface Slot {
    * For type text: 1 to 50 options. The contact chooses one by its text or by its number in the
    * list.
    */
-  readonly enum?: string[] | undefined;
+  readonly enum?: readonly string[] | undefined;
   /** Whether the playbook needs an answer. If false, it continues without one. */
   readonly required: boolean;
   /**
@@ -54,16 +54,16 @@ export interface Slot {
   readonly prompt: string;
 }
 
-const options = z
-  .array(name(100))
-  .min(1)
-  .max(playbookLimits.options, atMost(playbookLimits.options))
-  .refine(
-    (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
-    {
-      error: "must not contain duplicate options",
-    },
-  );
+const options = readonlyList(
+  z
+    .array(name(100))
+    .min(1)
+    .max(playbookLimits.options, atMost(playbookLimits.options))
+    .refine(
+      (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
+      { error: "must not contain duplicate options" },
+    ),
+);
 
 const pattern = text(200).superRefine((source, context) => {
   const message = patternProblem(source);

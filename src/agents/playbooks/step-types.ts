@@ -1,6 +1,6 @@
 /** The steps of playbooks, and the limits of a playbook. */
 import * as z from "zod";
-import { ids, name, type PlaybookId, wholeRecord } from "../../kernel/index.ts";
+import { ids, name, type PlaybookId, readonlyList, wholeRecord } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { atMost, identifier, json } from "../fields.ts";
 
@@ -110,7 +110,7 @@ export interface BranchStep extends ContinuingStep {
    * 1 to 20 cases. The first one whose condition is true decides the step that follows. If none is
    * true, `next` follows.
    */
-  readonly cases: BranchCase[];
+  readonly cases: readonly BranchCase[];
 }
 
 /** A case of a `branch` step. */
@@ -266,14 +266,12 @@ const branchStepSchema = z.strictObject({
   type: z
     .literal("branch")
     .describe("Continues at the `next` of the first case whose condition is true."),
-  cases: z
-    .array(branchCaseSchema)
-    .min(1)
-    .max(playbookLimits.cases, atMost(playbookLimits.cases))
-    .describe(
-      "1 to 20 cases. The first one whose condition is true decides the step that follows. If " +
-        "none is true, `next` follows.",
-    ),
+  cases: readonlyList(
+    z.array(branchCaseSchema).min(1).max(playbookLimits.cases, atMost(playbookLimits.cases)),
+  ).describe(
+    "1 to 20 cases. The first one whose condition is true decides the step that follows. If " +
+      "none is true, `next` follows.",
+  ),
 });
 
 const instructStepSchema = z.strictObject({

@@ -1,6 +1,6 @@
 /** Rules that say when an agent hands its conversation off to people. */
 import * as z from "zod";
-import { name } from "../../kernel/index.ts";
+import { name, readonlyList } from "../../kernel/index.ts";
 import { atMost } from "../fields.ts";
 
 /**
@@ -44,14 +44,14 @@ export interface HandoffRule {
    * For `keyword` and `intent`, one or several words. For `confidence_below`, `sentiment_below`,
    * `max_turns` and `failed_attempts`, a number. Other causes have no value.
    */
-  readonly value?: number | string | string[] | undefined;
+  readonly value?: number | string | readonly string[] | undefined;
 }
 
 export const handoffRuleSchema = z
   .strictObject({
     on: handoffCauseSchema.describe("What makes the agent hand off."),
     value: z
-      .union([z.number(), z.string(), z.array(z.string())])
+      .union([z.number(), z.string(), readonlyList(z.array(z.string()))])
       .optional()
       .describe(
         "For `keyword` and `intent`, one or several words. For `confidence_below`, " +
@@ -79,7 +79,7 @@ export interface KeywordRule {
   /** The contact's message contains a keyword. */
   readonly on: "keyword";
   /** One keyword or phrase of up to 100 characters, or up to 50 of them. Case is ignored. */
-  readonly value: string | string[];
+  readonly value: string | readonly string[];
 }
 
 /** Hands off when the contact has a certain intent. */
@@ -87,7 +87,7 @@ export interface IntentRule {
   /** The model recognizes an intent in the contact's message. */
   readonly on: "intent";
   /** The name of an intent, of up to 100 characters, or up to 50 names. */
-  readonly value: string | string[];
+  readonly value: string | readonly string[];
 }
 
 /** Hands off when the model is unsure of its answer. */
@@ -144,7 +144,7 @@ export type PlainCause =
   | "budget"
   | "loop_suspected";
 
-const words = z.union([name(100), z.array(name(100)).min(1).max(50, atMost(50))], {
+const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50, atMost(50)))], {
   error:
     "must be a string of 1 to 100 characters that is not blank, or a list of 1 to 50 such strings",
 });

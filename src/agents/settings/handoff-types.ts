@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Limits, name } from "../../kernel/index.ts";
+import { type Limits, name, readonlyList } from "../../kernel/index.ts";
 import {
   type HandoffRule,
   type HandoffRuleInput,
@@ -77,7 +77,7 @@ export interface AgentHandoffInput {
    * Up to 50 rules. If one applies, the agent hands off.
    * @default [{"on":"customer_request"}]
    */
-  readonly rules?: HandoffRuleInput[] | undefined;
+  readonly rules?: readonly HandoffRuleInput[] | undefined;
   /**
    * The text that the contact gets at a hand-off. Null sends nothing.
    * @default "Thank you. A colleague will get back to you."
@@ -106,7 +106,7 @@ export interface AgentHandoffInput {
 export const agentHandoffInputSchema = ({ messageCharacters }: Limits) =>
   z
     .strictObject({
-      rules: z.array(handoffRuleInputSchema).max(50, atMost(50)).meta({
+      rules: readonlyList(z.array(handoffRuleInputSchema).max(50, atMost(50))).meta({
         default: defaultHandoff.rules,
         description: "Up to 50 rules. If one applies, the agent hands off.",
       }),

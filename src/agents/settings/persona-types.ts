@@ -1,6 +1,6 @@
 /** Who an agent is, what it knows, and how it behaves in particular cases. */
 import * as z from "zod";
-import { isLanguageTag, name, text } from "../../kernel/index.ts";
+import { isLanguageTag, name, readonlyList, text } from "../../kernel/index.ts";
 import { atMost } from "../fields.ts";
 
 /** Who an agent is and how it writes. Only language models use it. */
@@ -99,7 +99,9 @@ export const agentGuidelineInputSchema = z.strictObject({
   }),
 });
 
-export const agentGuidelinesInputSchema = z.array(agentGuidelineInputSchema).max(50, atMost(50));
+export const agentGuidelinesInputSchema = readonlyList(
+  z.array(agentGuidelineInputSchema).max(50, atMost(50)),
+);
 
 /** A piece of an agent's knowledge. */
 export interface AgentKnowledge {
@@ -137,6 +139,6 @@ export const agentKnowledgeInputSchema = z.strictObject({
   ),
 });
 
-export const agentKnowledgeListInputSchema = z
-  .array(agentKnowledgeInputSchema)
-  .max(100, atMost(100));
+export const agentKnowledgeListInputSchema = readonlyList(
+  z.array(agentKnowledgeInputSchema).max(100, atMost(100)),
+);

@@ -7,6 +7,7 @@ import {
   fieldErrorSchema,
   ids,
   type Limits,
+  readonlyList,
   text,
 } from "../../kernel/index.ts";
 import { changeFields, type ContactChanges, factFields } from "../input-types.ts";
@@ -65,17 +66,18 @@ export const importContactSchema = (limits: Limits) =>
 /** Contacts to create or update by phone number. */
 export interface ImportContacts {
   /** The contacts. An invalid one does not affect the others. */
-  readonly contacts: unknown[];
+  readonly contacts: readonly unknown[];
 }
 
 export const importContactsSchema = (limits: Limits) =>
   z
     .strictObject({
-      contacts: z
-        .array(documentedAs<unknown>(importContactSchema(limits)))
-        .min(1)
-        .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
-        .describe("The contacts. An invalid one does not affect the others."),
+      contacts: readonlyList(
+        z
+          .array(documentedAs<unknown>(importContactSchema(limits)))
+          .min(1)
+          .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` }),
+      ).describe("The contacts. An invalid one does not affect the others."),
     })
     .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });
 

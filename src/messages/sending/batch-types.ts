@@ -5,6 +5,7 @@ import {
   type FieldError,
   fieldErrorSchema,
   type Limits,
+  readonlyList,
 } from "../../kernel/index.ts";
 import { type BatchMessage, batchMessageSchema } from "../input-types.ts";
 import { type Message, messageSchema } from "../types.ts";
@@ -18,20 +19,21 @@ export interface BatchMessages {
    * The messages, by default at most 1,000. Each is validated by itself, so that an invalid one
    * does not affect the others.
    */
-  readonly messages: BatchMessage[];
+  readonly messages: readonly BatchMessage[];
 }
 
 export const batchMessagesSchema = (limits: Limits) =>
   z
     .strictObject({
-      messages: z
-        .array(documentedAs(batchMessageSchema(limits)))
-        .min(1)
-        .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
-        .describe(
-          "The messages, by default at most 1,000. Each is validated by itself, so that an " +
-            "invalid one does not affect the others.",
-        ),
+      messages: readonlyList(
+        z
+          .array(documentedAs(batchMessageSchema(limits)))
+          .min(1)
+          .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` }),
+      ).describe(
+        "The messages, by default at most 1,000. Each is validated by itself, so that an " +
+          "invalid one does not affect the others.",
+      ),
     })
     .meta({
       id: "BatchMessages",

@@ -107,7 +107,7 @@ function valuesFor(
 }
 
 function listOf(value: HandoffRule["value"]): readonly string[] {
-  return typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
+  return typeof value === "object" ? value : typeof value === "string" ? [value] : [];
 }
 
 /** Messages older than this are not considered, in milliseconds. */

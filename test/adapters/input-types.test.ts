@@ -1,0 +1,43 @@
+import { expectTypeOf, test } from "vitest";
+import type { Json, MessagingEngine } from "tidings";
+
+/**
+ * The names of the fields, at any depth, whose lists the compiler takes only if they are mutable.
+ * Signals of the platform and arbitrary JSON are left out.
+ */
+type MutableLists<T> = [Json] extends [T]
+  ? never
+  : T extends AbortSignal
+    ? never
+    : T extends unknown[]
+      ? "a list"
+      : T extends readonly (infer Item)[]
+        ? MutableLists<Item>
+        : T extends object
+          ? { [K in keyof T]-?: [MutableLists<T[K]>] extends [never] ? never : K }[keyof T]
+          : never;
+
+/** What the methods of each of these kinds of resources take. */
+type Inputs<Handle> = Handle extends unknown
+  ? {
+      [K in keyof Handle]: Handle[K] extends (...args: infer Given) => unknown
+        ? Given[number]
+        : never;
+    }[keyof Handle]
+  : never;
+
+type Resource =
+  | "agents"
+  | "playbooks"
+  | "contacts"
+  | "conversations"
+  | "messages"
+  | "senders"
+  | "webhooks"
+  | "apiKeys"
+  | "sandbox";
+
+/** The compiler checks this (`npm run types`). */
+test("inputs take constant lists", () => {
+  expectTypeOf<MutableLists<Inputs<MessagingEngine[Resource]>>>().toBeNever();
+});
