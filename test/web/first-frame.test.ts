@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
@@ -87,73 +88,80 @@ test("a shortcut works as soon as its button is shown", async ({ skip }) => {
   await page.getByRole("listbox").waitFor();
 });
 
-test("a message that a person goes to has the focus as soon as it is marked", async ({ skip }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  for (const body of ["A refund, please", "Thanks"]) await shop.sandbox.inbound({ from, body });
-  await page.goto(`${url}#/all?q=refund`);
-  await page.locator(".row mark").waitFor();
-  const open = `document.querySelector(".row").click()`;
-  const isFocused = `document.activeElement.matches(".is-marked")`;
-  expect(await onceShown(page, open, ".entry.is-marked", isFocused)).toBe(true);
-});
+test.runIf(isLong)(
+  "a message that a person goes to has the focus as soon as it is marked",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    for (const body of ["A refund, please", "Thanks"]) await shop.sandbox.inbound({ from, body });
+    await page.goto(`${url}#/all?q=refund`);
+    await page.locator(".row mark").waitFor();
+    const open = `document.querySelector(".row").click()`;
+    const isFocused = `document.activeElement.matches(".is-marked")`;
+    expect(await onceShown(page, open, ".entry.is-marked", isFocused)).toBe(true);
+  },
+);
 
-test("who edits a contact types at once, into the name and then into what is wrong", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  await page.goto(`${url}#/all/${id}`);
-  const contact = page.getByRole("complementary", { name: "Contact" });
-  const edit = contact.getByRole("button", { name: "Edit" });
-  await edit.waitFor();
-  const begin = `document.querySelector(".contact [aria-label=Edit]").click()`;
-  expect(await onceShown(page, begin, ".attributes", focused)).toBe("Name");
-  await contact.getByLabel("Email").fill("ann");
-  await contact.getByRole("button", { name: "Save" }).focus();
-  const save = `document.activeElement.click()`;
-  expect(await onceShown(page, save, "[aria-invalid=true]", focused)).toBe("Email");
-  await contact.getByLabel("Email").fill("ann@example.com");
-  await contact.getByRole("button", { name: "Save" }).focus();
-  const label = `document.activeElement.getAttribute("aria-label")`;
-  const shown = `.contact [aria-label=Edit]`;
-  await page.evaluate("document.activeElement.blur()");
-  const send = `document.querySelector(".attributes").form.requestSubmit()`;
-  expect(await onceShown(page, send, shown, label)).toBe("Edit");
-});
+test.runIf(isLong)(
+  "who edits a contact types at once, into the name and then into what is wrong",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    await page.goto(`${url}#/all/${id}`);
+    const contact = page.getByRole("complementary", { name: "Contact" });
+    const edit = contact.getByRole("button", { name: "Edit" });
+    await edit.waitFor();
+    const begin = `document.querySelector(".contact [aria-label=Edit]").click()`;
+    expect(await onceShown(page, begin, ".attributes", focused)).toBe("Name");
+    await contact.getByLabel("Email").fill("ann");
+    await contact.getByRole("button", { name: "Save" }).focus();
+    const save = `document.activeElement.click()`;
+    expect(await onceShown(page, save, "[aria-invalid=true]", focused)).toBe("Email");
+    await contact.getByLabel("Email").fill("ann@example.com");
+    await contact.getByRole("button", { name: "Save" }).focus();
+    const label = `document.activeElement.getAttribute("aria-label")`;
+    const shown = `.contact [aria-label=Edit]`;
+    await page.evaluate("document.activeElement.blur()");
+    const send = `document.querySelector(".attributes").form.requestSubmit()`;
+    expect(await onceShown(page, send, shown, label)).toBe("Edit");
+  },
+);
 
-test("who saves a form of the console types at once into what is wrong", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/webhooks`);
-  await page.getByRole("button", { name: "Add webhook" }).first().click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Address").fill("nonsense");
-  const save = `document.activeElement.click()`;
-  const isWrong = `document.activeElement.getAttribute("aria-invalid")`;
-  await dialog.getByRole("button", { name: "Add", exact: true }).focus();
-  expect(await onceShown(page, save, "dialog [aria-invalid=true]", isWrong)).toBe("true");
+test.runIf(isLong)(
+  "who saves a form of the console types at once into what is wrong",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/webhooks`);
+    await page.getByRole("button", { name: "Add webhook" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Address").fill("nonsense");
+    const save = `document.activeElement.click()`;
+    const isWrong = `document.activeElement.getAttribute("aria-invalid")`;
+    await dialog.getByRole("button", { name: "Add", exact: true }).focus();
+    expect(await onceShown(page, save, "dialog [aria-invalid=true]", isWrong)).toBe("true");
 
-  const steps = ["one", "two"].map((id) => ({ id, type: "send" as const, text: id }));
-  const { id } = await shop.playbooks.create({ name: "Greeting", steps });
-  await page.goto(`${url}#/agents/playbooks/${id}/edit`);
-  await page.locator(".step-toggle", { hasText: "two" }).click();
-  await page.locator(".step-body").getByRole("textbox").last().fill("");
-  await page.locator(".step-toggle", { hasText: "one" }).click();
-  await page.getByRole("button", { name: "Save as version 2" }).focus();
-  expect(await onceShown(page, save, ".step-body [aria-invalid=true]", isWrong)).toBe("true");
-});
+    const steps = ["one", "two"].map((id) => ({ id, type: "send" as const, text: id }));
+    const { id } = await shop.playbooks.create({ name: "Greeting", steps });
+    await page.goto(`${url}#/agents/playbooks/${id}/edit`);
+    await page.locator(".step-toggle", { hasText: "two" }).click();
+    await page.locator(".step-body").getByRole("textbox").last().fill("");
+    await page.locator(".step-toggle", { hasText: "one" }).click();
+    await page.getByRole("button", { name: "Save as version 2" }).focus();
+    expect(await onceShown(page, save, ".step-body [aria-invalid=true]", isWrong)).toBe("true");
+  },
+);
 
-test("the banner of an outage says from its first frame when the page tries again", async ({
-  skip,
-}) => {
-  const { url, stop, page } = await openInbox(chromium, skip);
-  await page.goto(url);
-  await page.getByText("No open conversations").waitFor();
-  // The page has been open for an hour.
-  await page.evaluate(`(() => {
+test.runIf(isLong)(
+  "the banner of an outage says from its first frame when the page tries again",
+  async ({ skip }) => {
+    const { url, stop, page } = await openInbox(chromium, skip);
+    await page.goto(url);
+    await page.getByText("No open conversations").waitFor();
+    // The page has been open for an hour.
+    await page.evaluate(`(() => {
     const { now } = Date;
     Date.now = () => now() + 3_600_000;
     window.said = [];
@@ -162,8 +170,9 @@ test("the banner of an outage says from its first frame when the page tries agai
       if (wait) window.said.push(wait);
     }).observe(document, { characterData: true, childList: true, subtree: true });
   })()`);
-  stop();
-  await page.locator(".banner-wait", { hasText: "Trying again in" }).waitFor();
-  const said = await page.evaluate<string[]>("window.said");
-  expect(said.filter((each) => !/^Trying again in \d+s$/.test(each))).toEqual([]);
-});
+    stop();
+    await page.locator(".banner-wait", { hasText: "Trying again in" }).waitFor();
+    const said = await page.evaluate<string[]>("window.said");
+    expect(said.filter((each) => !/^Trying again in \d+s$/.test(each))).toEqual([]);
+  },
+);

@@ -1,6 +1,7 @@
 /** What a person does in the inbox: searches, follows the sentiment, acts on conversations. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation, openInbox } from "./inbox-shop.ts";
 import { kim, waitForQuota } from "./shop-pages.ts";
@@ -44,81 +45,88 @@ test("a search finds conversations everywhere and marks their state, or only in 
   expect(faults).toEqual([]);
 });
 
-test("a search shows the words that it found, and leads to their message", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const long = `Good morning. ${"I have a question. ".repeat(10)}Can I get a refund for it?`;
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: long });
-  await shop.conversations.reply(id, { body: "Of course.", author_id: kim.id });
-  for (let i = 0; i < 60; i++) await shop.sandbox.inbound({ from, body: `Thanks ${i}` });
-  await page.goto(url);
-  await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
-  await page.keyboard.press("/");
-  await page.keyboard.type("REFU get");
-  const row = page.locator(".row", { hasText: "refund" });
-  // On a slow machine the search begins with the first of the words.
-  await expect.poll(() => row.locator("mark").allTextContents()).toEqual(["get", "refu"]);
-  expect(await row.locator(".row-preview").textContent()).toMatch(
-    /^….{0,24}get a refund for it\?$/,
-  );
-  await row.click();
-  await page.locator(".entry.is-marked", { hasText: "refund" }).waitFor();
-  // Without the search, the list shows the last message again.
-  await page.getByRole("button", { name: "Clear the search" }).click();
-  await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
-  expect(await page.locator("mark").count()).toBe(0);
-  expect(faults).toEqual([]);
-});
+test.runIf(isLong)(
+  "a search shows the words that it found, and leads to their message",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const long = `Good morning. ${"I have a question. ".repeat(10)}Can I get a refund for it?`;
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: long });
+    await shop.conversations.reply(id, { body: "Of course.", author_id: kim.id });
+    for (let i = 0; i < 60; i++) await shop.sandbox.inbound({ from, body: `Thanks ${i}` });
+    await page.goto(url);
+    await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("REFU get");
+    const row = page.locator(".row", { hasText: "refund" });
+    // On a slow machine the search begins with the first of the words.
+    await expect.poll(() => row.locator("mark").allTextContents()).toEqual(["get", "refu"]);
+    expect(await row.locator(".row-preview").textContent()).toMatch(
+      /^….{0,24}get a refund for it\?$/,
+    );
+    await row.click();
+    await page.locator(".entry.is-marked", { hasText: "refund" }).waitFor();
+    // Without the search, the list shows the last message again.
+    await page.getByRole("button", { name: "Clear the search" }).click();
+    await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
+    expect(await page.locator("mark").count()).toBe(0);
+    expect(faults).toEqual([]);
+  },
+);
 
-test("a bar of the sentiment leads to its message, also in older pages and other conversations", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const earlier = await shop.sandbox.inbound({ from, body: "I love my plant, great!" });
-  await shop.conversations.update(earlier.conversation_id, { status: "closed" });
-  await shop.messages.send({ to: from, body: "How is it now?" });
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Awful. It is dead." });
-  // Messages that wait cause no further events.
-  const send_at = new Date(Date.now() + 3_600_000).toISOString();
-  for (let i = 0; i < 60; i++) {
-    await shop.messages.send({ to: from, body: `Reminder ${i}`, send_at });
-  }
-  await page.goto(`${url}#/all/${id}`);
-  const bars = page.locator(".sentiment-bar");
-  await expect.poll(() => bars.count()).toBe(2);
-  await page.locator(".message", { hasText: "Reminder 59" }).waitFor();
-  expect(await page.locator(".message", { hasText: "Awful" }).count()).toBe(0);
+test.runIf(isLong)(
+  "a bar of the sentiment leads to its message, also in older pages and other conversations",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const earlier = await shop.sandbox.inbound({ from, body: "I love my plant, great!" });
+    await shop.conversations.update(earlier.conversation_id, { status: "closed" });
+    await shop.messages.send({ to: from, body: "How is it now?" });
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from,
+      body: "Awful. It is dead.",
+    });
+    // Messages that wait cause no further events.
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
+    for (let i = 0; i < 60; i++) {
+      await shop.messages.send({ to: from, body: `Reminder ${i}`, send_at });
+    }
+    await page.goto(`${url}#/all/${id}`);
+    const bars = page.locator(".sentiment-bar");
+    await expect.poll(() => bars.count()).toBe(2);
+    await page.locator(".message", { hasText: "Reminder 59" }).waitFor();
+    expect(await page.locator(".message", { hasText: "Awful" }).count()).toBe(0);
 
-  const reached = page.locator(".entry:focus");
-  // Also again, after the person has scrolled away.
-  for (let times = 0; times < 2; times++) {
-    await page.evaluate(`document.querySelector(".thread").scrollTop = 1e6`);
+    const reached = page.locator(".entry:focus");
+    // Also again, after the person has scrolled away.
+    for (let times = 0; times < 2; times++) {
+      await page.evaluate(`document.querySelector(".thread").scrollTop = 1e6`);
+      await bars.last().focus();
+      await page.keyboard.press("Enter");
+      await reached.getByText("Awful. It is dead.").waitFor();
+      const isInView = async (): Promise<boolean> => {
+        const { y = -1 } = (await reached.boundingBox()) ?? {};
+        return y > 0 && y < 900;
+      };
+      await expect.poll(isInView).toBe(true);
+    }
+
     await bars.last().focus();
+    await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("Enter");
+    await page.locator(".entry.is-marked").getByText("I love my plant").waitFor();
+    await reached.getByText("I love my plant").waitFor();
+    expect(page.url()).toContain(earlier.conversation_id);
+
+    // On a small screen the contact makes room for the thread.
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.getByRole("button", { name: "Contact panel" }).click();
+    await bars.last().click();
     await reached.getByText("Awful. It is dead.").waitFor();
-    const isInView = async (): Promise<boolean> => {
-      const { y = -1 } = (await reached.boundingBox()) ?? {};
-      return y > 0 && y < 900;
-    };
-    await expect.poll(isInView).toBe(true);
-  }
-
-  await bars.last().focus();
-  await page.keyboard.press("ArrowLeft");
-  await page.keyboard.press("Enter");
-  await page.locator(".entry.is-marked").getByText("I love my plant").waitFor();
-  await reached.getByText("I love my plant").waitFor();
-  expect(page.url()).toContain(earlier.conversation_id);
-
-  // On a small screen the contact makes room for the thread.
-  await page.setViewportSize({ width: 320, height: 640 });
-  await page.getByRole("button", { name: "Contact panel" }).click();
-  await bars.last().click();
-  await reached.getByText("Awful. It is dead.").waitFor();
-  expect(await page.getByRole("complementary", { name: "Contact" }).count()).toBe(0);
-  expect(faults).toEqual([]);
-});
+    expect(await page.getByRole("complementary", { name: "Contact" }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  },
+);
 
 test("what a person does to a conversation and its contact is done, and what fails keeps its text", async ({
   skip,
@@ -243,7 +251,7 @@ test("what a person does to a conversation and its contact is done, and what fai
     ["Conversations", "1", "1", "2"],
   ]);
   await dialog.getByText("The one of A. Keller will be closed").waitFor();
-  expect(await faultsOf(page)).toEqual([]);
+  expect(await faultsOf(page, "dialog")).toEqual([]);
   await dialog.getByRole("button", { name: "Merge" }).click();
   await dialog.waitFor({ state: "detached" });
   expect((await shop.contacts.get(twin.id)).merged_into).toBe(ann);
@@ -286,79 +294,82 @@ test("who undoes that a snoozed conversation was closed has it snoozed as before
   expect(await shop.conversations.get(id)).toMatchObject({ status: "snoozed", snoozed_until });
 });
 
-test("who undoes that a snoozed conversation was closed hides nothing that the contact wrote since", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const snoozed_until = new Date(Date.now() + 86_400_000).toISOString();
-  await shop.conversations.update(id, { status: "snoozed", snoozed_until });
-  await page.goto(`${url}#/all/${id}`);
-  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
-  await page.keyboard.press("e");
-  const undo = page.getByRole("button", { name: "Undo" });
-  await undo.waitFor();
-  await shop.sandbox.inbound({ from, body: "Are you there?" });
-  await page.locator(".row", { hasText: "Are you there?" }).waitFor();
-  const changes: string[] = [];
-  page.on("request", (request) => {
-    if (request.method() === "PATCH") changes.push(request.url());
-  });
-  await undo.click();
-  await undo.waitFor({ state: "detached" });
-  expect(changes).toEqual([]);
-  expect((await shop.conversations.get(id)).status).toBe("open");
-});
+test.runIf(isLong)(
+  "who undoes that a snoozed conversation was closed hides nothing that the contact wrote since",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    const snoozed_until = new Date(Date.now() + 86_400_000).toISOString();
+    await shop.conversations.update(id, { status: "snoozed", snoozed_until });
+    await page.goto(`${url}#/all/${id}`);
+    await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+    await page.keyboard.press("e");
+    const undo = page.getByRole("button", { name: "Undo" });
+    await undo.waitFor();
+    await shop.sandbox.inbound({ from, body: "Are you there?" });
+    await page.locator(".row", { hasText: "Are you there?" }).waitFor();
+    const changes: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "PATCH") changes.push(request.url());
+    });
+    await undo.click();
+    await undo.waitFor({ state: "detached" });
+    expect(changes).toEqual([]);
+    expect((await shop.conversations.get(id)).status).toBe("open");
+  },
+);
 
-test("a mailing into the open conversation is shown, with a few requests a second", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "News?" });
-  await page.goto(`${url}#/all/${id}`);
-  await page.locator(".message", { hasText: "News?" }).waitFor();
-  let reads = 0;
-  page.on("request", (request) => {
-    if (/\/v1\/(messages\/|conversations\/[^/]+\/messages)/.test(request.url())) reads++;
-  });
-  const began = performance.now();
-  for (let i = 0; i < 60; i++) await shop.messages.send({ to: from, body: `News ${i}.` });
-  await page.locator(".message[data-status=delivered]", { hasText: "News 59." }).waitFor();
-  // Four requests in a round, and four rounds a second.
-  expect(reads).toBeLessThan(4 * (2 + (performance.now() - began) / 250));
-  expect(faults).toEqual([]);
-});
+test.runIf(isLong)(
+  "a mailing into the open conversation is shown, with a few requests a second",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "News?" });
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".message", { hasText: "News?" }).waitFor();
+    let reads = 0;
+    page.on("request", (request) => {
+      if (/\/v1\/(messages\/|conversations\/[^/]+\/messages)/.test(request.url())) reads++;
+    });
+    const began = performance.now();
+    for (let i = 0; i < 60; i++) await shop.messages.send({ to: from, body: `News ${i}.` });
+    await page.locator(".message[data-status=delivered]", { hasText: "News 59." }).waitFor();
+    // Four requests in a round, and four rounds a second.
+    expect(reads).toBeLessThan(4 * (2 + (performance.now() - began) / 250));
+    expect(faults).toEqual([]);
+  },
+);
 
-test("who goes to another view while a conversation is being closed stays there", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const closing = Promise.withResolvers<void>();
-  await page.route(`**/v1/conversations/${id}`, async (route) => {
-    if (route.request().method() === "PATCH") await closing.promise;
-    await route.continue();
-  });
-  // A busy page learns late that its address has changed.
-  await page.addInitScript(`
+test.runIf(isLong)(
+  "who goes to another view while a conversation is being closed stays there",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    const closing = Promise.withResolvers<void>();
+    await page.route(`**/v1/conversations/${id}`, async (route) => {
+      if (route.request().method() === "PATCH") await closing.promise;
+      await route.continue();
+    });
+    // A busy page learns late that its address has changed.
+    await page.addInitScript(`
     const add = window.addEventListener.bind(window);
     window.late = [];
     window.addEventListener = (type, listener, options) =>
       add(type, type === "hashchange" ? (event) => window.late.push(() => listener(event)) : listener, options);
   `);
-  await page.goto(`${url}#/all/${id}`);
-  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
-  await page.keyboard.press("e");
-  await page.evaluate(`location.hash = "#/closed"`);
-  closing.resolve();
-  await page.getByRole("button", { name: "Undo" }).waitFor();
-  await page.evaluate(`window.late.forEach((listener) => listener())`);
-  await page.locator('.row[href^="#/closed"]', { hasText: "Hello?" }).waitFor();
-  expect(faults).toEqual([]);
-});
+    await page.goto(`${url}#/all/${id}`);
+    await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+    await page.keyboard.press("e");
+    await page.evaluate(`location.hash = "#/closed"`);
+    closing.resolve();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    await page.evaluate(`window.late.forEach((listener) => listener())`);
+    await page.locator('.row[href^="#/closed"]', { hasText: "Hello?" }).waitFor();
+    expect(faults).toEqual([]);
+  },
+);
 
 test("a person writes first: to a contact that they find, or to a new number", async ({ skip }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
@@ -411,33 +422,34 @@ test("a person writes first: to a contact that they find, or to a new number", a
   expect(faults).toEqual([]);
 });
 
-test("a person writes first where a narrow window hides the list, and may change their mind", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const dialog = page.getByRole("dialog", { name: "New message" });
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const opening = Promise.withResolvers<void>();
-  await page.route("**/v1/conversations", async (route) => {
-    if (route.request().method() === "POST") await opening.promise;
-    await route.continue();
-  });
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.goto(`${url}#/all/${id}`);
-  await page.locator(".message", { hasText: "Hello?" }).waitFor();
-  await page.keyboard.press("m");
-  await dialog.getByLabel("To").fill("+1 415 555 0199");
-  const asked = page.waitForRequest((request) => request.method() === "POST");
-  await page.keyboard.press("Enter");
-  await asked;
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
-  const answered = page.waitForResponse((response) => response.request().method() === "POST");
-  opening.resolve();
-  await (await answered).finished();
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await expect.poll(() => page.locator(".row").count()).toBe(2);
-  expect(page.url()).toBe(`${url}#/all/${id}`);
-  expect(faults).toEqual([]);
-});
+test.runIf(isLong)(
+  "a person writes first where a narrow window hides the list, and may change their mind",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const dialog = page.getByRole("dialog", { name: "New message" });
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    const opening = Promise.withResolvers<void>();
+    await page.route("**/v1/conversations", async (route) => {
+      if (route.request().method() === "POST") await opening.promise;
+      await route.continue();
+    });
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".message", { hasText: "Hello?" }).waitFor();
+    await page.keyboard.press("m");
+    await dialog.getByLabel("To").fill("+1 415 555 0199");
+    const asked = page.waitForRequest((request) => request.method() === "POST");
+    await page.keyboard.press("Enter");
+    await asked;
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    const answered = page.waitForResponse((response) => response.request().method() === "POST");
+    opening.resolve();
+    await (await answered).finished();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expect.poll(() => page.locator(".row").count()).toBe(2);
+    expect(page.url()).toBe(`${url}#/all/${id}`);
+    expect(faults).toEqual([]);
+  },
+);

@@ -4,6 +4,7 @@ import { expect, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { openInbox } from "./inbox-shop.ts";
 import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
@@ -58,7 +59,7 @@ test("a person goes through all contacts, opens one and writes to it", async ({ 
   await title(page, "Person 178").waitFor();
   expect(page.url()).toBe(`${url}#/contacts/${contact_id}`);
   await page.getByRole("link", { name: "Any ferns?" }).waitFor();
-  faults.push(...((await faultsOf(page)) as string[]));
+  faults.push(...((await faultsOf(page, ".contact-page")) as string[]));
 
   await page.locator(".contact-page").getByRole("button", { name: "New message" }).click();
   await page.locator(".message", { hasText: "Any ferns?" }).waitFor();
@@ -111,82 +112,85 @@ test("contacts that are created, changed and erased elsewhere change the open li
   expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
 });
 
-test("a contact that is merged leaves the list and the search, and its page leads to the survivor", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
-  const other = await shop.contacts.create({ phone: "+14155550101", name: "Ann K." });
-  const { page: searching } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/contacts/${other.id}`);
-  await title(page, "Ann K.").waitFor();
-  await searching.goto(`${url}#/contacts?q=ann`);
-  await row(searching, "Ann K.").waitFor();
+test.runIf(isLong)(
+  "a contact that is merged leaves the list and the search, and its page leads to the survivor",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+    const other = await shop.contacts.create({ phone: "+14155550101", name: "Ann K." });
+    const { page: searching } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/contacts/${other.id}`);
+    await title(page, "Ann K.").waitFor();
+    await searching.goto(`${url}#/contacts?q=ann`);
+    await row(searching, "Ann K.").waitFor();
 
-  await shop.contacts.merge(ann.id, other.id);
+    await shop.contacts.merge(ann.id, other.id);
 
-  await title(page, "Ann Keller").waitFor();
-  await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
-  for (const each of [page, searching]) {
-    await expect.poll(() => each.locator(".row-name").allTextContents()).toEqual(["Ann Keller"]);
-  }
-  await page.goto(`${url}#/contacts/${other.id}`);
-  await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
-});
+    await title(page, "Ann Keller").waitFor();
+    await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
+    for (const each of [page, searching]) {
+      await expect.poll(() => each.locator(".row-name").allTextContents()).toEqual(["Ann Keller"]);
+    }
+    await page.goto(`${url}#/contacts/${other.id}`);
+    await expect.poll(() => page.url()).toBe(`${url}#/contacts/${ann.id}`);
+  },
+);
 
-test("a contact without an address leaves the list of the person who merges it", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
-  await shop.contacts.create({ name: "Ann K." });
-  await page.goto(`${url}#/contacts/${ann.id}`);
-  await row(page, "Ann K.").waitFor();
-  await page.getByRole("button", { name: "Merge with another contact" }).click();
-  await page.keyboard.type("k");
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Ann K." }).click();
-  await dialog.getByRole("button", { name: "Merge", exact: true }).click();
-  await page.getByText("The contacts were merged.").waitFor();
-  await expect.poll(() => page.locator(".row-name").allTextContents()).toEqual(["Ann Keller"]);
-  expect(faults).toEqual([]);
-});
+test.runIf(isLong)(
+  "a contact without an address leaves the list of the person who merges it",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+    await shop.contacts.create({ name: "Ann K." });
+    await page.goto(`${url}#/contacts/${ann.id}`);
+    await row(page, "Ann K.").waitFor();
+    await page.getByRole("button", { name: "Merge with another contact" }).click();
+    await page.keyboard.type("k");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Ann K." }).click();
+    await dialog.getByRole("button", { name: "Merge", exact: true }).click();
+    await page.getByText("The contacts were merged.").waitFor();
+    await expect.poll(() => page.locator(".row-name").allTextContents()).toEqual(["Ann Keller"]);
+    expect(faults).toEqual([]);
+  },
+);
 
-test("an answer that comes late does not undo what a colleague has changed since", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id, contact_id: id } = await shop.sandbox.inbound({ from, body: "Hello" });
-  for (const [name, place] of [
-    ["Ann Keller", `contacts/${id}`],
-    ["Ann Marlow", `all/${conversation_id}`],
-  ] as const) {
-    await page.goto(`${url}#/${place}`);
-    await page.getByRole("button", { name: "Edit" }).click();
-    const release = Promise.withResolvers<void>();
-    const saved = Promise.withResolvers<void>();
-    await page.route("**/v1/contacts/ct_*", async (route) => {
-      if (route.request().method() !== "PATCH") return route.fallback();
-      const response = await route.fetch();
-      saved.resolve();
-      await release.promise;
-      await route.fulfill({ response });
-    });
-    await page.getByLabel("Name", { exact: true }).fill(name);
-    await page.keyboard.press("Enter");
-    await saved.promise;
-    const read = page.waitForResponse(async (response) => {
-      const { pathname } = new URL(response.url());
-      return pathname.endsWith(id) && (await response.text()).includes(`for ${name}`);
-    });
-    await shop.contacts.update(id, { labels: [`for ${name}`] });
-    await read;
-    release.resolve();
-    await page.locator(".facts", { hasText: `for ${name}` }).waitFor();
-    await page.unrouteAll({ behavior: "wait" });
-  }
-});
+test.runIf(isLong)(
+  "an answer that comes late does not undo what a colleague has changed since",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id, contact_id: id } = await shop.sandbox.inbound({ from, body: "Hello" });
+    for (const [name, place] of [
+      ["Ann Keller", `contacts/${id}`],
+      ["Ann Marlow", `all/${conversation_id}`],
+    ] as const) {
+      await page.goto(`${url}#/${place}`);
+      await page.getByRole("button", { name: "Edit" }).click();
+      const release = Promise.withResolvers<void>();
+      const saved = Promise.withResolvers<void>();
+      await page.route("**/v1/contacts/ct_*", async (route) => {
+        if (route.request().method() !== "PATCH") return route.fallback();
+        const response = await route.fetch();
+        saved.resolve();
+        await release.promise;
+        await route.fulfill({ response });
+      });
+      await page.getByLabel("Name", { exact: true }).fill(name);
+      await page.keyboard.press("Enter");
+      await saved.promise;
+      const read = page.waitForResponse(async (response) => {
+        const { pathname } = new URL(response.url());
+        return pathname.endsWith(id) && (await response.text()).includes(`for ${name}`);
+      });
+      await shop.contacts.update(id, { labels: [`for ${name}`] });
+      await read;
+      release.resolve();
+      await page.locator(".facts", { hasText: `for ${name}` }).waitFor();
+      await page.unrouteAll({ behavior: "wait" });
+    }
+  },
+);
 
 test("a search narrows the contacts, and a list that failed can be loaded again", async ({
   skip,
@@ -213,41 +217,42 @@ test("a search narrows the contacts, and a list that failed can be loaded again"
   expect(await title(page, "Ann Keller").count()).toBe(1);
 });
 
-test("the keys go through the contacts, even on a screen with room for only one pane", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  for (const name of ["Cy", "Bo", "Ann"]) await shop.contacts.create({ name });
-  await page.goto(`${url}#/contacts`);
-  await row(page, "Ann").waitFor();
-  await page.keyboard.press("j");
-  await title(page, "Ann").waitFor();
-  await page.keyboard.press("j");
-  await title(page, "Bo").waitFor();
-  await page.keyboard.press("k");
-  await title(page, "Ann").waitFor();
-  await page.keyboard.press("?");
-  await page.getByRole("dialog").getByText("Next contact").waitFor();
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Escape");
-  await expect.poll(() => page.url()).toBe(`${url}#/contacts`);
-
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.goto(`${url}#/all`);
-  const choice = page.getByRole("combobox", { name: "Views" });
-  await choice.focus();
-  await choice.selectOption("Contacts");
-  await row(page, "Bo").waitFor();
-  expect(await page.evaluate(focused)).toContain("Contacts");
-  for (const leave of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
-    await row(page, "Bo").press("Enter");
+test.runIf(isLong)(
+  "the keys go through the contacts, even on a screen with room for only one pane",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    for (const name of ["Cy", "Bo", "Ann"]) await shop.contacts.create({ name });
+    await page.goto(`${url}#/contacts`);
+    await row(page, "Ann").waitFor();
+    await page.keyboard.press("j");
+    await title(page, "Ann").waitFor();
+    await page.keyboard.press("j");
     await title(page, "Bo").waitFor();
-    expect(await page.evaluate(focused)).toBe("Contact");
-    await leave();
-    await expect.poll(() => page.evaluate(focused)).toContain("Bo");
-  }
-  expect(faults).toEqual([]);
-});
+    await page.keyboard.press("k");
+    await title(page, "Ann").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("Next contact").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.url()).toBe(`${url}#/contacts`);
+
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(`${url}#/all`);
+    const choice = page.getByRole("combobox", { name: "Views" });
+    await choice.focus();
+    await choice.selectOption("Contacts");
+    await row(page, "Bo").waitFor();
+    expect(await page.evaluate(focused)).toContain("Contacts");
+    for (const leave of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
+      await row(page, "Bo").press("Enter");
+      await title(page, "Bo").waitFor();
+      expect(await page.evaluate(focused)).toBe("Contact");
+      await leave();
+      await expect.poll(() => page.evaluate(focused)).toContain("Bo");
+    }
+    expect(faults).toEqual([]);
+  },
+);
 
 /** Opens the contacts of a person who gets no events. What changes during an outage is missed. */
 async function openAfterOutage(skip: TestContext["skip"], before: number) {
@@ -286,47 +291,52 @@ async function expectLast(page: Page, name: string): Promise<void> {
     .toContain(name);
 }
 
-test("the list misses no contact after an outage in which more came than a page has", async ({
-  skip,
-}) => {
-  const { page, create, restart } = await openAfterOutage(skip, 60);
-  await create("Missed", 120);
-  restart();
-  await row(page, "Missed 119").waitFor();
-  await expectLast(page, "Known 0");
-  expect(await rowCount(page)).toBe("180");
-});
+test.runIf(isLong)(
+  "the list misses no contact after an outage in which more came than a page has",
+  async ({ skip }) => {
+    const { page, create, restart } = await openAfterOutage(skip, 60);
+    await create("Missed", 120);
+    restart();
+    await row(page, "Missed 119").waitFor();
+    await expectLast(page, "Known 0");
+    expect(await rowCount(page)).toBe("180");
+  },
+);
 
-test("a person who reaches the end while the beginning is read again gets the rest", async ({
-  skip,
-}) => {
-  const { page, restart } = await openAfterOutage(skip, 180);
-  const reading = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
-  await page.route("**/v1/contacts?limit=50", async (route) => {
-    reading.resolve();
-    await reached.promise;
-    await route.continue();
-  });
-  restart();
-  await reading.promise;
-  await expectLast(page, "Known 130");
-  reached.resolve();
-  // Nothing but the answer makes the list go on.
-  await expect.poll(() => rowCount(page)).toBe("150");
-});
+test.runIf(isLong)(
+  "a person who reaches the end while the beginning is read again gets the rest",
+  async ({ skip }) => {
+    const { page, restart } = await openAfterOutage(skip, 180);
+    const reading = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    await page.route("**/v1/contacts?limit=50", async (route) => {
+      reading.resolve();
+      await reached.promise;
+      await route.continue();
+    });
+    restart();
+    await reading.promise;
+    await expectLast(page, "Known 130");
+    reached.resolve();
+    // Nothing but the answer makes the list go on.
+    await expect.poll(() => rowCount(page)).toBe("150");
+  },
+);
 
-test("another try reads the beginning of the list if that has failed", async ({ skip }) => {
-  const { page, create, restart } = await openAfterOutage(skip, 2);
-  await create("Missed", 1);
-  const list = "**/v1/contacts?*";
-  await page.route(list, (route) => route.fulfill({ status: 500, body: "{}" }));
-  restart();
-  await page.locator(".list").getByRole("alert").waitFor();
-  await page.unroute(list);
-  await page.getByRole("button", { name: "Try again" }).press("Enter");
-  await row(page, "Missed 0").waitFor();
-});
+test.runIf(isLong)(
+  "another try reads the beginning of the list if that has failed",
+  async ({ skip }) => {
+    const { page, create, restart } = await openAfterOutage(skip, 2);
+    await create("Missed", 1);
+    const list = "**/v1/contacts?*";
+    await page.route(list, (route) => route.fulfill({ status: 500, body: "{}" }));
+    restart();
+    await page.locator(".list").getByRole("alert").waitFor();
+    await page.unroute(list);
+    await page.getByRole("button", { name: "Try again" }).press("Enter");
+    await row(page, "Missed 0").waitFor();
+  },
+);
 
 test("a person who may not read contacts has no list of them", async ({ skip }) => {
   const { engine, shop } = await newShop();

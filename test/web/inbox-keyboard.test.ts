@@ -1,6 +1,7 @@
 /** The inbox by keyboard: its list, its dialogs and forms, and where the focus is. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 
 const chromium = sharedChromium();
@@ -119,43 +120,44 @@ test("the list is one stop of the Tab key, and the arrow keys go through it", as
   expect(faults).toEqual([]);
 });
 
-test("the focus goes along on a screen that has room for the list or the conversation alone", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  for (let i = 0; i < 30; i++) {
-    const from = `+1415555${String(i).padStart(4, "0")}`;
-    await shop.contacts.create({ phone: from, name: `Person ${i}` });
-    await shop.sandbox.inbound({ from, body: "Hello?" });
-  }
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.goto(url);
-  const row = page.locator(".row", { hasText: "Person 8" });
-  await page.locator(".row").first().focus();
-  await expect
-    .poll(async () => {
-      await page.keyboard.press("ArrowDown");
-      return page.evaluate(place);
-    })
-    .toContain("Person 8");
-  for (const leave of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
-    await row.press("Enter");
-    await page.getByRole("button", { name: "More actions" }).waitFor();
-    expect(await page.evaluate(place)).toBe("Conversation");
-    await page.keyboard.press("c");
-    await page.getByText("Nothing noted").waitFor();
-    expect(await page.evaluate(place)).toBe("Contact");
-    await page.keyboard.press("Tab");
-    expect(await page.evaluate(place)).toBe("Hide the contact");
-    await page.keyboard.press("Enter");
-    await expect.poll(() => page.evaluate(place)).toBe("Contact panel");
-    await leave();
-    await expect.poll(() => page.evaluate(place)).toContain("Person 8");
-  }
-  expect(faults).toEqual([]);
-});
+test.runIf(isLong)(
+  "the focus goes along on a screen that has room for the list or the conversation alone",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    for (let i = 0; i < 30; i++) {
+      const from = `+1415555${String(i).padStart(4, "0")}`;
+      await shop.contacts.create({ phone: from, name: `Person ${i}` });
+      await shop.sandbox.inbound({ from, body: "Hello?" });
+    }
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(url);
+    const row = page.locator(".row", { hasText: "Person 8" });
+    await page.locator(".row").first().focus();
+    await expect
+      .poll(async () => {
+        await page.keyboard.press("ArrowDown");
+        return page.evaluate(place);
+      })
+      .toContain("Person 8");
+    for (const leave of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
+      await row.press("Enter");
+      await page.getByRole("button", { name: "More actions" }).waitFor();
+      expect(await page.evaluate(place)).toBe("Conversation");
+      await page.keyboard.press("c");
+      await page.getByText("Nothing noted").waitFor();
+      expect(await page.evaluate(place)).toBe("Contact");
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(place)).toBe("Hide the contact");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.evaluate(place)).toBe("Contact panel");
+      await leave();
+      await expect.poll(() => page.evaluate(place)).toContain("Person 8");
+    }
+    expect(faults).toEqual([]);
+  },
+);
 
-test.for([1440, 1000, 390])(
+test.for(cases([1440, 1000, 390], (width) => width === 1440))(
   "the focus goes along with j and k, and to the next row from one that leaves the list, on %i px",
   async (width, { skip }) => {
     const { shop, url, page } = await openInbox(chromium, skip);
@@ -206,82 +208,85 @@ test.for([1440, 1000, 390])(
   },
 );
 
-test("the focus goes along with j and k from beyond the rows in sight, and from where there was none", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  let id = "";
-  // More than the rows in sight and those that are ready around them.
-  for (let i = 0; i < 40; i++) {
-    const from = `+1415555${String(i).padStart(4, "0")}`;
-    id = (await shop.sandbox.inbound({ from, body: `Message ${i}.` })).conversation_id;
-  }
-  const press = async (key: string, message: string) => {
-    await page.keyboard.press(key);
-    await page.locator(".row:focus", { hasText: message }).waitFor({ timeout: 10_000 });
-  };
-  await page.goto(url);
-  await page.locator(".row", { hasText: "Message 39." }).waitFor();
-  await press("k", "Message 0.");
-  await press("k", "Message 1.");
-  // It stays with the row that is scrolled out of sight.
-  await page.evaluate("document.querySelector('.virtual-list').scrollTop = 0");
-  await page.locator(".row", { hasText: "Message 39." }).waitFor();
-  await press("k", "Message 2.");
-  // The list does not have what is opened.
-  await shop.conversations.update(id, { status: "closed" });
-  await page.goto(`${url}#/all`);
-  await page.reload();
-  await page.locator(".row", { hasText: "Message 38." }).waitFor();
-  await page.evaluate(`location.hash = "#/all/${id}"`);
-  await page.locator(".message", { hasText: "Message 39." }).waitFor();
-  await press("j", "Message 38.");
-});
+test.runIf(isLong)(
+  "the focus goes along with j and k from beyond the rows in sight, and from where there was none",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    let id = "";
+    // More than the rows in sight and those that are ready around them.
+    for (let i = 0; i < 40; i++) {
+      const from = `+1415555${String(i).padStart(4, "0")}`;
+      id = (await shop.sandbox.inbound({ from, body: `Message ${i}.` })).conversation_id;
+    }
+    const press = async (key: string, message: string) => {
+      await page.keyboard.press(key);
+      await page.locator(".row:focus", { hasText: message }).waitFor({ timeout: 10_000 });
+    };
+    await page.goto(url);
+    await page.locator(".row", { hasText: "Message 39." }).waitFor();
+    await press("k", "Message 0.");
+    await press("k", "Message 1.");
+    // It stays with the row that is scrolled out of sight.
+    await page.evaluate("document.querySelector('.virtual-list').scrollTop = 0");
+    await page.locator(".row", { hasText: "Message 39." }).waitFor();
+    await press("k", "Message 2.");
+    // The list does not have what is opened.
+    await shop.conversations.update(id, { status: "closed" });
+    await page.goto(`${url}#/all`);
+    await page.reload();
+    await page.locator(".row", { hasText: "Message 38." }).waitFor();
+    await page.evaluate(`location.hash = "#/all/${id}"`);
+    await page.locator(".message", { hasText: "Message 39." }).waitFor();
+    await press("j", "Message 38.");
+  },
+);
 
-test("what a person writes or opens on a narrow screen is not under the contact", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.goto(url);
-  const contact = page.getByRole("complementary", { name: "Contact" });
-  await page.locator(".row").click();
-  await page.getByRole("button", { name: "More actions" }).waitFor();
-  await page.keyboard.press("c");
-  await contact.waitFor();
-  await page.keyboard.press("r");
-  await contact.waitFor({ state: "detached" });
-  await page.locator(".composer-area:focus").press("Escape");
-  await page.keyboard.press("c");
-  await contact.waitFor();
-  await page.goBack();
-  await page.locator(".row").click();
-  await page.getByRole("button", { name: "More actions" }).waitFor();
-  expect(await contact.count()).toBe(0);
-  expect(faults).toEqual([]);
-});
+test.runIf(isLong)(
+  "what a person writes or opens on a narrow screen is not under the contact",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(url);
+    const contact = page.getByRole("complementary", { name: "Contact" });
+    await page.locator(".row").click();
+    await page.getByRole("button", { name: "More actions" }).waitFor();
+    await page.keyboard.press("c");
+    await contact.waitFor();
+    await page.keyboard.press("r");
+    await contact.waitFor({ state: "detached" });
+    await page.locator(".composer-area:focus").press("Escape");
+    await page.keyboard.press("c");
+    await contact.waitFor();
+    await page.goBack();
+    await page.locator(".row").click();
+    await page.getByRole("button", { name: "More actions" }).waitFor();
+    expect(await contact.count()).toBe(0);
+    expect(faults).toEqual([]);
+  },
+);
 
-test("who edits a contact begins in its name, comes to what is wrong, and back to where it began", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  await page.goto(`${url}#/all/${id}`);
-  await page.getByText("Nothing noted").waitFor();
-  const edit = page.getByRole("complementary", { name: "Contact" }).getByRole("button", {
-    name: "Edit",
-  });
-  await edit.focus();
-  await page.keyboard.press("Enter");
-  await expect.poll(() => page.evaluate(focused)).toBe("Name");
-  await page.getByLabel("Email").fill("ann");
-  await page.keyboard.press("Enter");
-  await page.getByText("must be an email address").waitFor();
-  await expect.poll(() => page.evaluate(focused)).toBe("Email");
-  await page.keyboard.type("@example.com");
-  await page.keyboard.press("Enter");
-  await page.getByText("ann@example.com").waitFor();
-  await expect.poll(() => page.evaluate(place)).toBe("Edit");
-});
+test.runIf(isLong)(
+  "who edits a contact begins in its name, comes to what is wrong, and back to where it began",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    await page.goto(`${url}#/all/${id}`);
+    await page.getByText("Nothing noted").waitFor();
+    const edit = page.getByRole("complementary", { name: "Contact" }).getByRole("button", {
+      name: "Edit",
+    });
+    await edit.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.evaluate(focused)).toBe("Name");
+    await page.getByLabel("Email").fill("ann");
+    await page.keyboard.press("Enter");
+    await page.getByText("must be an email address").waitFor();
+    await expect.poll(() => page.evaluate(focused)).toBe("Email");
+    await page.keyboard.type("@example.com");
+    await page.keyboard.press("Enter");
+    await page.getByText("ann@example.com").waitFor();
+    await expect.poll(() => page.evaluate(place)).toBe("Edit");
+  },
+);

@@ -1,11 +1,12 @@
 /** What the inbox reads when it is opened. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 
 const chromium = sharedChromium();
 
-test("the contact is shown however late the conversation comes", async ({ skip }) => {
+test.runIf(isLong)("the contact is shown however late the conversation comes", async ({ skip }) => {
   const { shop, url, page } = await openInbox(chromium, skip);
   const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",

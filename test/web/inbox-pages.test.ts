@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation, openInbox } from "./inbox-shop.ts";
@@ -13,11 +14,14 @@ import { kim, lee, newShop, newTab, servePage, startEngine } from "./shop-pages.
 
 const chromium = sharedChromium();
 
+const mostDifferentStates = new Set(["all", "all?q=zebulon", "all with rows", "closed with rows"]);
+
 test("each view of the inbox is whole and accessible: full, empty, loading and broken", async ({
   skip,
 }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
   const check = async (state: string, newPart?: string): Promise<void> => {
+    if (!isLong && !mostDifferentStates.has(state)) return;
     for (const fault of await faultsOf(page, newPart)) faults.push(`${state}: ${String(fault)}`);
   };
   const list = ".list";
@@ -71,6 +75,9 @@ test("each view of the inbox is whole and accessible: full, empty, loading and b
   await page.locator(".list").getByRole("button", { name: "Try again" }).waitFor();
   expect(await faultsOf(page, list)).toEqual([]);
 });
+
+/** A list to pick from, a menu, a panel, a form and a text. */
+const mostDifferentBoxes = new Set(["label", "message", "filters", "newMessage", "details"]);
 
 test("each dialog, menu and notice of the inbox is accessible, and dialogs close by Escape", async ({
   skip,
@@ -129,11 +136,14 @@ test("each dialog, menu and notice of the inbox is accessible, and dialogs close
     merge: ["dialog", () => button("Merge with another contact", contact).click()],
     erase: ["dialog", () => button("Erase all data", contact).click()],
   };
-  for (const [i, [name, [box, open]]] of Object.entries(dialogs).entries()) {
+  const examined = new Set(cases(Object.keys(dialogs), (name) => mostDifferentBoxes.has(name)));
+  for (const [name, [box, open]] of Object.entries(dialogs)) {
     await open();
     await page.locator(box).first().waitFor();
-    const found = await faultsOf(page, i % 4 === 0 ? undefined : `${box}, [aria-expanded=true]`);
-    for (const fault of found) faults.push(`${name}: ${String(fault)}`);
+    if (examined.has(name)) {
+      const found = await faultsOf(page, `${box}, [aria-expanded=true]`);
+      for (const fault of found) faults.push(`${name}: ${String(fault)}`);
+    }
     await page.keyboard.press("Escape");
     await page.locator(box).first().waitFor({ state: "detached" });
   }
@@ -148,7 +158,8 @@ test("each dialog, menu and notice of the inbox is accessible, and dialogs close
   for (const [i, [written, notice]] of Object.entries(notices).entries()) {
     await composer.fill(written);
     await page.locator(".composer").getByText(notice).waitFor();
-    const found = await faultsOf(page, i === 0 ? undefined : ".composer");
+    if (i > 0 && !isLong) continue;
+    const found = await faultsOf(page, ".composer");
     for (const fault of found) faults.push(`${String(notice)}: ${String(fault)}`);
   }
   const { contact: ann } = await shop.conversations.get(id);
@@ -169,70 +180,73 @@ async function pictureOf(element: Locator): Promise<Buffer> {
   return element.page().screenshot({ clip });
 }
 
-test("a server that is gone moves nothing on the page, and its successor gets what was typed", async ({
-  skip,
-}) => {
-  const file = join(await scratch(), "shop.db");
-  const { engine, shop, authorize } = await newShop({ storage: sqlite({ file }) });
-  const server = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  await page.goto(`${server.url}#/all/${id}`);
-  await page.locator(".message").waitFor();
-  await expect.poll(() => server.streams()).toBe(1);
-  const places = () =>
-    page.evaluate(
-      `[".row", ".message", ".composer-area", ".actions"].map((each) =>
+test.runIf(isLong)(
+  "a server that is gone moves nothing on the page, and its successor gets what was typed",
+  async ({ skip }) => {
+    const file = join(await scratch(), "shop.db");
+    const { engine, shop, authorize } = await newShop({ storage: sqlite({ file }) });
+    const server = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    await page.goto(`${server.url}#/all/${id}`);
+    await page.locator(".message").waitFor();
+    await expect.poll(() => server.streams()).toBe(1);
+    const places = () =>
+      page.evaluate(
+        `[".row", ".message", ".composer-area", ".actions"].map((each) =>
          JSON.stringify(document.querySelector(each).getBoundingClientRect()))`,
+      );
+    // The thread moves until all its parts are loaded.
+    let before = await places();
+    await expect
+      .poll(async () => {
+        const last = before;
+        await page.waitForTimeout(300);
+        before = await places();
+        return JSON.stringify(last) === JSON.stringify(before);
+      })
+      .toBe(true);
+    server.stop();
+    await engine.stop();
+    await page.getByText("Not connected").waitFor();
+    expect(await places()).toEqual(before);
+    await page.locator(".composer-area").fill("Still here");
+    await page.locator(".composer-area").press("Control+Enter");
+    await page.locator(".message[data-status=failed]", { hasText: "Still here" }).waitFor();
+    await page.locator(".composer-area").fill("And here");
+    expect(await faultsOf(page)).toEqual([]);
+
+    // What a dialog could not do is said above it, and what was typed in it stays.
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Hand off to people" }).click();
+    const handOff = page.getByRole("dialog", { name: "Hand off to people" });
+    await handOff.getByRole("textbox", { name: "Reason" }).fill("Wants a person");
+    await handOff.getByRole("button", { name: "Hand off to people" }).click();
+    const said = page.locator(".toast", { hasText: "The server does not respond." });
+    await said.waitFor();
+    expect(await handOff.getByRole("textbox", { name: "Reason" }).inputValue()).toBe(
+      "Wants a person",
     );
-  // The thread moves until all its parts are loaded.
-  let before = await places();
-  await expect
-    .poll(async () => {
-      const last = before;
-      await page.waitForTimeout(300);
-      before = await places();
-      return JSON.stringify(last) === JSON.stringify(before);
-    })
-    .toBe(true);
-  server.stop();
-  await engine.stop();
-  await page.getByText("Not connected").waitFor();
-  expect(await places()).toEqual(before);
-  await page.locator(".composer-area").fill("Still here");
-  await page.locator(".composer-area").press("Control+Enter");
-  await page.locator(".message[data-status=failed]", { hasText: "Still here" }).waitFor();
-  await page.locator(".composer-area").fill("And here");
-  expect(await faultsOf(page)).toEqual([]);
+    const above = await pictureOf(said);
+    await page.keyboard.press("Escape");
+    await handOff.waitFor({ state: "detached" });
+    expect(above.equals(await pictureOf(said))).toBe(true);
 
-  // What a dialog could not do is said above it, and what was typed in it stays.
-  await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Hand off to people" }).click();
-  const handOff = page.getByRole("dialog", { name: "Hand off to people" });
-  await handOff.getByRole("textbox", { name: "Reason" }).fill("Wants a person");
-  await handOff.getByRole("button", { name: "Hand off to people" }).click();
-  const said = page.locator(".toast", { hasText: "The server does not respond." });
-  await said.waitFor();
-  expect(await handOff.getByRole("textbox", { name: "Reason" }).inputValue()).toBe(
-    "Wants a person",
-  );
-  const above = await pictureOf(said);
-  await page.keyboard.press("Escape");
-  await handOff.waitFor({ state: "detached" });
-  expect(above.equals(await pictureOf(said))).toBe(true);
-
-  const successor = await startEngine({ storage: sqlite({ file }) });
-  server.restart(inboxHandler(successor, { authorize }));
-  await page.getByText("Connected again").waitFor();
-  await page.locator(".message").getByRole("button", { name: "Try again" }).click();
-  await page.locator(".message.is-out[data-status=delivered]", { hasText: "Still here" }).waitFor();
-  expect(await page.locator(".composer-area").inputValue()).toBe("And here");
-  await page.locator(".composer-area").press("Control+Enter");
-  await page.locator(".message.is-out[data-status=delivered]", { hasText: "And here" }).waitFor();
-});
+    const successor = await startEngine({ storage: sqlite({ file }) });
+    server.restart(inboxHandler(successor, { authorize }));
+    await page.getByText("Connected again").waitFor();
+    await page.locator(".message").getByRole("button", { name: "Try again" }).click();
+    await page
+      .locator(".message.is-out[data-status=delivered]", { hasText: "Still here" })
+      .waitFor();
+    expect(await page.locator(".composer-area").inputValue()).toBe("And here");
+    await page.locator(".composer-area").press("Control+Enter");
+    await page.locator(".message.is-out[data-status=delivered]", { hasText: "And here" }).waitFor();
+  },
+);
 
 test("a session that ends while a person writes keeps the text for that person, and for nobody else", async ({
   skip,
@@ -267,7 +281,7 @@ test("a session that ends while a person writes keeps the text for that person, 
   await dialog.getByText("Your session has ended. What you typed is kept.").waitFor();
   // The person knows what the sign-in is for.
   await dialog.getByText("Inbox", { exact: true }).waitFor();
-  expect(await faultsOf(page)).toEqual([]);
+  expect(await faultsOf(page, "dialog")).toEqual([]);
   for (let i = 0; i < 2; i++) await page.keyboard.press("Escape");
   await page.locator("dialog:modal").waitFor();
   // The person signs in to the application in another tab, and comes back.
@@ -364,7 +378,7 @@ const deeds: readonly {
   },
 ];
 
-test.for(deeds)(
+test.for(cases(deeds, ({ path }) => path === "**/assign"))(
   "an answer to the session that has ended does not end the one that followed, and a person can still $what",
   async ({ path, act, isDone }, { skip }) => {
     const { engine, shop, authorize } = await newShop({ http: { client: pictures } });

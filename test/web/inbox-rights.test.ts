@@ -4,6 +4,7 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { KeyScope } from "../../src/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
@@ -65,70 +66,76 @@ test("a person who may not read conversations gets the contacts, and nothing tha
   expect(faults).toEqual([]);
 });
 
-test("a conversation that is not there leaves no empty place for its contact, and an empty list nothing to select", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), { width: 1280, height: 800 });
-  await page.goto(`${url}#/all/conv_01M8CWPYSCWG44ZDHZ39K7HKVZ`);
-  await page.getByText("This conversation does not exist").waitFor();
-  const pane = await page.locator(".open-pane").boundingBox();
-  expect((pane?.x ?? 0) + (pane?.width ?? 0)).toBe(1280);
+test.runIf(isLong)(
+  "a conversation that is not there leaves no empty place for its contact, and an empty list nothing to select",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip), { width: 1280, height: 800 });
+    await page.goto(`${url}#/all/conv_01M8CWPYSCWG44ZDHZ39K7HKVZ`);
+    await page.getByText("This conversation does not exist").waitFor();
+    const pane = await page.locator(".open-pane").boundingBox();
+    expect((pane?.x ?? 0) + (pane?.width ?? 0)).toBe(1280);
 
-  const hint = page.getByText("Select a conversation");
-  await page.goto(`${url}#/all`);
-  await hint.waitFor();
-  await page.goto(`${url}#/snoozed`);
-  await page.getByText("Nothing is snoozed").waitFor();
-  expect(await hint.count()).toBe(0);
-});
+    const hint = page.getByText("Select a conversation");
+    await page.goto(`${url}#/all`);
+    await hint.waitFor();
+    await page.goto(`${url}#/snoozed`);
+    await page.getByText("Nothing is snoozed").waitFor();
+    expect(await hint.count()).toBe(0);
+  },
+);
 
-test("an address with an unknown view says so, and leads back to the conversations", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
-  const unknown = page.getByRole("heading", { name: "There is no such view" });
-  for (const place of ["#/nonsense", `#/nonsense/${id}`]) {
-    await page.goto("about:blank");
-    await page.goto(url + place);
+test.runIf(isLong)(
+  "an address with an unknown view says so, and leads back to the conversations",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hi",
+    });
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page, faults } = await newTab(await chromium(skip));
+    const unknown = page.getByRole("heading", { name: "There is no such view" });
+    for (const place of ["#/nonsense", `#/nonsense/${id}`]) {
+      await page.goto("about:blank");
+      await page.goto(url + place);
+      await unknown.waitFor();
+      expect(await page.locator(".rail [aria-current], .row, .message").count()).toBe(0);
+      faults.push(...((await faultsOf(page)) as string[]));
+    }
+    await page.getByRole("link", { name: "Show the open conversations" }).press("Enter");
+    await page.locator(".row").waitFor();
+    expect(await page.locator(".list-pane :focus").count()).toBe(1);
+    await page.locator(".row").click();
+    await page.locator(".message", { hasText: "Hi" }).waitFor();
+
+    // Whoever goes there from a conversation has left it.
+    await show(page, "#/nonsense");
     await unknown.waitFor();
-    expect(await page.locator(".rail [aria-current], .row, .message").count()).toBe(0);
-    faults.push(...((await faultsOf(page)) as string[]));
-  }
-  await page.getByRole("link", { name: "Show the open conversations" }).press("Enter");
-  await page.locator(".row").waitFor();
-  expect(await page.locator(".list-pane :focus").count()).toBe(1);
-  await page.locator(".row").click();
-  await page.locator(".message", { hasText: "Hi" }).waitFor();
+    await shop.messages.send({ to: "+14155550100", body: "Bye" });
+    await page.goBack();
+    await page.locator(".message", { hasText: "Bye" }).waitFor();
+    expect(faults).toEqual([]);
+  },
+);
 
-  // Whoever goes there from a conversation has left it.
-  await show(page, "#/nonsense");
-  await unknown.waitFor();
-  await shop.messages.send({ to: "+14155550100", body: "Bye" });
-  await page.goBack();
-  await page.locator(".message", { hasText: "Bye" }).waitFor();
-  expect(faults).toEqual([]);
-});
-
-test("a list that went while the pointer was on it is not held still when it is back", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  await shop.sandbox.inbound({ from: "+14155550100", body: "First" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/all`);
-  await page.locator(".row").hover();
-  await show(page, "#/nonsense");
-  await page.getByText("There is no such view").waitFor();
-  await page.mouse.move(0, 0);
-  await page.goBack();
-  await page.locator(".row", { hasText: "First" }).waitFor();
-  await shop.sandbox.inbound({ from: "+14155550101", body: "Second" });
-  await page.locator(".row", { hasText: "Second" }).waitFor();
-});
+test.runIf(isLong)(
+  "a list that went while the pointer was on it is not held still when it is back",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    await shop.sandbox.inbound({ from: "+14155550100", body: "First" });
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/all`);
+    await page.locator(".row").hover();
+    await show(page, "#/nonsense");
+    await page.getByText("There is no such view").waitFor();
+    await page.mouse.move(0, 0);
+    await page.goBack();
+    await page.locator(".row", { hasText: "First" }).waitFor();
+    await shop.sandbox.inbound({ from: "+14155550101", body: "Second" });
+    await page.locator(".row", { hasText: "Second" }).waitFor();
+  },
+);

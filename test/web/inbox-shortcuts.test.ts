@@ -1,42 +1,44 @@
 /** The keys of the inbox: what each does, and when it does nothing. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 
 const chromium = sharedChromium();
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 
-test("conversations that a person passes by with a key held down are not loaded", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  for (let i = 0; i < 40; i++) {
-    const from = `+1415555${String(i).padStart(4, "0")}`;
-    await shop.contacts.create({ phone: from, name: `Person ${i}` });
-    await shop.sandbox.inbound({ from, body: "Hello?" });
-  }
-  await page.clock.install();
-  await page.goto(url);
-  await page.locator(".row").first().waitFor();
-  const loaded: string[] = [];
-  page.on("request", (request) => {
-    if (/\/conversations\/[^/]+\/messages/.test(request.url())) loaded.push(request.url());
-  });
-  const heading = page.locator(".conversation-header h2");
-  await page.keyboard.down("j");
-  await heading.getByText("Person 39").waitFor();
-  // On a slow machine the key would rest for so long that it counts as up.
-  await page.clock.pauseAt(Date.now() + 3_600_000);
-  for (let i = 0; i < 20; i++) await page.keyboard.down("j");
-  await page.locator(".row.is-active", { hasText: "Person 19" }).waitFor();
-  await page.clock.resume();
-  await page.keyboard.up("j");
-  await heading.getByText("Person 19").waitFor();
-  await page.locator(".message").waitFor();
-  expect(new Set(loaded).size).toBe(2);
-  expect(faults).toEqual([]);
-});
+test.runIf(isLong)(
+  "conversations that a person passes by with a key held down are not loaded",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    for (let i = 0; i < 40; i++) {
+      const from = `+1415555${String(i).padStart(4, "0")}`;
+      await shop.contacts.create({ phone: from, name: `Person ${i}` });
+      await shop.sandbox.inbound({ from, body: "Hello?" });
+    }
+    await page.clock.install();
+    await page.goto(url);
+    await page.locator(".row").first().waitFor();
+    const loaded: string[] = [];
+    page.on("request", (request) => {
+      if (/\/conversations\/[^/]+\/messages/.test(request.url())) loaded.push(request.url());
+    });
+    const heading = page.locator(".conversation-header h2");
+    await page.keyboard.down("j");
+    await heading.getByText("Person 39").waitFor();
+    // On a slow machine the key would rest for so long that it counts as up.
+    await page.clock.pauseAt(Date.now() + 3_600_000);
+    for (let i = 0; i < 20; i++) await page.keyboard.down("j");
+    await page.locator(".row.is-active", { hasText: "Person 19" }).waitFor();
+    await page.clock.resume();
+    await page.keyboard.up("j");
+    await heading.getByText("Person 19").waitFor();
+    await page.locator(".message").waitFor();
+    expect(new Set(loaded).size).toBe(2);
+    expect(faults).toEqual([]);
+  },
+);
 
 test("a reply is sent from its field, and not while the person types in another field or opens a link", async ({
   skip,
@@ -69,91 +71,96 @@ test("a reply is sent from its field, and not while the person types in another 
   expect(faults).toEqual([]);
 });
 
-test("Escape that cancels the text of an input method keeps the field, its text and its list", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  await page.goto(`${url}#/all/${id}`);
-  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
-  const people = page.getByRole("combobox", { name: "Assign to" });
-  const search = page.getByRole("searchbox");
-  for (const field of [page.locator(".composer-area"), search, people]) {
-    if (field === people) await page.keyboard.press("a");
-    await field.fill("こんにちは");
-    await page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {
+test.runIf(isLong)(
+  "Escape that cancels the text of an input method keeps the field, its text and its list",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    await page.goto(`${url}#/all/${id}`);
+    await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+    const people = page.getByRole("combobox", { name: "Assign to" });
+    const search = page.getByRole("searchbox");
+    for (const field of [page.locator(".composer-area"), search, people]) {
+      if (field === people) await page.keyboard.press("a");
+      await field.fill("こんにちは");
+      await page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {
       key: "Escape", isComposing: true, bubbles: true, cancelable: true }))`);
-    expect(await field.inputValue()).toBe("こんにちは");
-    await field.and(page.locator(":focus")).waitFor();
-    await field.press("Escape");
-  }
-  await people.waitFor({ state: "detached" });
-  expect(faults).toEqual([]);
-});
+      expect(await field.inputValue()).toBe("こんにちは");
+      await field.and(page.locator(":focus")).waitFor();
+      await field.press("Escape");
+    }
+    await people.waitFor({ state: "detached" });
+    expect(faults).toEqual([]);
+  },
+);
 
-test("shortcuts are letters also on a keyboard of another script, and with Caps Lock", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  await page.goto(`${url}#/all/${id}`);
-  const list = page.getByRole("listbox");
-  await page.getByRole("toolbar", { name: "Actions" }).waitFor();
-  const press = (key: string, shiftKey = false): Promise<unknown> =>
-    page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown",
+test.runIf(isLong)(
+  "shortcuts are letters also on a keyboard of another script, and with Caps Lock",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    await page.goto(`${url}#/all/${id}`);
+    const list = page.getByRole("listbox");
+    await page.getByRole("toolbar", { name: "Actions" }).waitFor();
+    const press = (key: string, shiftKey = false): Promise<unknown> =>
+      page.evaluate(`document.body.dispatchEvent(new KeyboardEvent("keydown",
       { key: "${key}", code: "KeyA", shiftKey: ${shiftKey}, bubbles: true, cancelable: true }))`);
-  for (const key of ["a", "A", "ф", "ش"]) {
-    await press(key);
+    for (const key of ["a", "A", "ф", "ش"]) {
+      await press(key);
+      await list.waitFor();
+      await page.keyboard.press("Escape");
+      await list.waitFor({ state: "detached" });
+    }
+    // Some Latin keyboards have Q or À where others have A.
+    await press("q");
+    await press("à");
+    await press("A", true);
+    await press("Ф", true);
+    expect(await list.count()).toBe(0);
+    expect(faults).toEqual([]);
+  },
+);
+
+test.runIf(isLong)(
+  "a list that a shortcut opened leaves the focus where it was",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".message").waitFor();
+    const list = page.getByRole("listbox");
+    for (const end of ["Escape", "Enter"]) {
+      await page.keyboard.press("a");
+      await list.waitFor();
+      await page.keyboard.press(end);
+      await list.waitFor({ state: "detached" });
+      // One more Enter must not press the button that closes the conversation.
+      expect([end, await page.evaluate("document.activeElement.tagName")]).toEqual([end, "BODY"]);
+    }
+    await expect
+      .poll(async () => (await shop.conversations.get(id)).assignee)
+      .toMatchObject({ id: "kim" });
+    // If an element had the focus before, it has the focus again.
+    const row = page.locator(".row");
+    await row.focus();
+    await page.keyboard.press("s");
     await list.waitFor();
+    await page.getByRole("option", { name: "At a date and time" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
     await page.keyboard.press("Escape");
-    await list.waitFor({ state: "detached" });
-  }
-  // Some Latin keyboards have Q or À where others have A.
-  await press("q");
-  await press("à");
-  await press("A", true);
-  await press("Ф", true);
-  expect(await list.count()).toBe(0);
-  expect(faults).toEqual([]);
-});
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.className")).toContain("row");
+    expect(faults).toEqual([]);
+  },
+);
 
-test("a list that a shortcut opened leaves the focus where it was", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  await page.goto(`${url}#/all/${id}`);
-  await page.locator(".message").waitFor();
-  const list = page.getByRole("listbox");
-  for (const end of ["Escape", "Enter"]) {
-    await page.keyboard.press("a");
-    await list.waitFor();
-    await page.keyboard.press(end);
-    await list.waitFor({ state: "detached" });
-    // One more Enter must not press the button that closes the conversation.
-    expect([end, await page.evaluate("document.activeElement.tagName")]).toEqual([end, "BODY"]);
-  }
-  await expect
-    .poll(async () => (await shop.conversations.get(id)).assignee)
-    .toMatchObject({ id: "kim" });
-  // If an element had the focus before, it has the focus again.
-  const row = page.locator(".row");
-  await row.focus();
-  await page.keyboard.press("s");
-  await list.waitFor();
-  await page.getByRole("option", { name: "At a date and time" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.waitFor();
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
-  expect(await page.evaluate("document.activeElement.className")).toContain("row");
-  expect(faults).toEqual([]);
-});
-
-test("a panel takes keys from the moment it is shown", async ({ skip }) => {
+test.runIf(isLong)("a panel takes keys from the moment it is shown", async ({ skip }) => {
   const { shop, url, page, faults } = await openInbox(chromium, skip);
   const from = "+14155550100";
   const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });

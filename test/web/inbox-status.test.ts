@@ -6,6 +6,7 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { accepted, busy, carrier, lost, refused } from "../support/carrier.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -102,41 +103,47 @@ const cutMarks = `[...document.querySelectorAll(".row-status .truncate")]
   .filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => each.textContent)`;
 
-test("the list marks a last message that waits, failed or was not delivered", async ({ skip }) => {
-  const there = await inbox(skip);
-  const { url, page, faults } = there;
-  const found = await fill(there);
-  await page.goto(url);
-  for (const [name, mark] of Object.entries(marks)) {
-    await expect.poll(() => markOf(page, `Contact ${name}`), { message: name }).toEqual(mark);
-  }
-  // The mark is part of the name of the link.
-  for (const name of [/Contact undelivered .*Not delivered: undel/, /Contact sent .*Sent: sent/]) {
-    await page.getByRole("link", { name }).waitFor();
-  }
-
-  const check = async (state: string): Promise<void> => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      for (const fault of (await accessibilityFaults(page)) as unknown[]) {
-        faults.push(`${state}, ${colorScheme}: ${String(fault)}`);
-      }
+test.runIf(isLong)(
+  "the list marks a last message that waits, failed or was not delivered",
+  async ({ skip }) => {
+    const there = await inbox(skip);
+    const { url, page, faults } = there;
+    const found = await fill(there);
+    await page.goto(url);
+    for (const [name, mark] of Object.entries(marks)) {
+      await expect.poll(() => markOf(page, `Contact ${name}`), { message: name }).toEqual(mark);
     }
-  };
-  for (const size of [laptop, phone]) {
-    await page.setViewportSize(size);
-    await check(`${size.width} px`);
-    expect(await page.evaluate(cutMarks), "no mark is cut off").toEqual([]);
-    const text = row(page, "Contact ambiguous").locator(".row-preview > .truncate");
-    const { width = 0 } = (await text.boundingBox()) ?? {};
-    expect(width, "the longest leaves room for the text").toBeGreaterThan(40);
-  }
-  await page.setViewportSize(laptop);
-  await page.goto(`${url}#/all/${found("undelivered").conversation_id}`);
-  await page.locator(".message.is-out").waitFor();
-  await check("open");
-  expect(faults).toEqual([]);
-});
+    // The mark is part of the name of the link.
+    for (const name of [
+      /Contact undelivered .*Not delivered: undel/,
+      /Contact sent .*Sent: sent/,
+    ]) {
+      await page.getByRole("link", { name }).waitFor();
+    }
+
+    const check = async (state: string): Promise<void> => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        for (const fault of (await accessibilityFaults(page)) as unknown[]) {
+          faults.push(`${state}, ${colorScheme}: ${String(fault)}`);
+        }
+      }
+    };
+    for (const size of [laptop, phone]) {
+      await page.setViewportSize(size);
+      await check(`${size.width} px`);
+      expect(await page.evaluate(cutMarks), "no mark is cut off").toEqual([]);
+      const text = row(page, "Contact ambiguous").locator(".row-preview > .truncate");
+      const { width = 0 } = (await text.boundingBox()) ?? {};
+      expect(width, "the longest leaves room for the text").toBeGreaterThan(40);
+    }
+    await page.setViewportSize(laptop);
+    await page.goto(`${url}#/all/${found("undelivered").conversation_id}`);
+    await page.locator(".message.is-out").waitFor();
+    await check("open");
+    expect(faults).toEqual([]);
+  },
+);
 
 test("the mark of a last message follows its status without a reload", async ({ skip }) => {
   const there = await inbox(skip);

@@ -1,6 +1,7 @@
 /** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 import { waitForQuota } from "./shop-pages.ts";
 
@@ -20,74 +21,75 @@ async function openTwoTabs(skip: TestContext["skip"]) {
   return { shop, url, id, page, second };
 }
 
-test("a message that fails after its author went on is told, marked in the list, and one click away", async ({
-  skip,
-}) => {
-  const { shop, url, page, refuse } = await openInbox(chromium, skip);
-  const write = async (name: string, phone: string) => {
-    await shop.contacts.create({ phone, name });
-    return (await shop.sandbox.inbound({ from: phone, body: "Hello?" })).conversation_id;
-  };
-  const ann = await write("Ann", "+14155550100");
-  // The sandbox does not deliver to this number.
-  const bob = await write("Bob", "+15005550003");
-  await page.goto(`${url}#/all/${ann}`);
-  const row = (name: string) => page.locator(".row", { hasText: name });
-  const composer = page.locator(".composer-area");
-  const show = (id: string) => page.evaluate(`location.hash = "#/all/${id}"`);
+test.runIf(isLong)(
+  "a message that fails after its author went on is told, marked in the list, and one click away",
+  async ({ skip }) => {
+    const { shop, url, page, refuse } = await openInbox(chromium, skip);
+    const write = async (name: string, phone: string) => {
+      await shop.contacts.create({ phone, name });
+      return (await shop.sandbox.inbound({ from: phone, body: "Hello?" })).conversation_id;
+    };
+    const ann = await write("Ann", "+14155550100");
+    // The sandbox does not deliver to this number.
+    const bob = await write("Bob", "+15005550003");
+    await page.goto(`${url}#/all/${ann}`);
+    const row = (name: string) => page.locator(".row", { hasText: name });
+    const composer = page.locator(".composer-area");
+    const show = (id: string) => page.evaluate(`location.hash = "#/all/${id}"`);
 
-  const held = Promise.withResolvers<void>();
-  await page.route(`**/${ann}/messages`, async (route) => {
-    await held.promise;
-    await route.continue();
-  });
-  // The carrier's receipt comes before the server's answer.
-  const answered = Promise.withResolvers<void>();
-  await page.route(`**/${bob}/messages`, async (route) => {
-    const response = await route.fetch();
-    await answered.promise;
-    await route.fulfill({ response });
-  });
-  refuse(/\/messages$/);
-  await composer.fill("Until six.");
-  await composer.press("Control+Enter");
-  await show(bob);
-  await page.locator(".conversation-header", { hasText: "Bob" }).waitFor();
-  await composer.fill("And for you");
-  held.resolve();
-  const unsent = page.locator(".toast", { hasText: "The message to Ann was not sent." });
-  await unsent.waitFor();
-  await row("Ann").getByText("Not sent").waitFor();
-  // What is written in the open conversation is seen there.
-  expect(await row("Bob").getByText("Draft").count()).toBe(0);
-  await page.reload();
-  await row("Ann").getByText("Not sent").waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/${ann}/messages`, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    // The carrier's receipt comes before the server's answer.
+    const answered = Promise.withResolvers<void>();
+    await page.route(`**/${bob}/messages`, async (route) => {
+      const response = await route.fetch();
+      await answered.promise;
+      await route.fulfill({ response });
+    });
+    refuse(/\/messages$/);
+    await composer.fill("Until six.");
+    await composer.press("Control+Enter");
+    await show(bob);
+    await page.locator(".conversation-header", { hasText: "Bob" }).waitFor();
+    await composer.fill("And for you");
+    held.resolve();
+    const unsent = page.locator(".toast", { hasText: "The message to Ann was not sent." });
+    await unsent.waitFor();
+    await row("Ann").getByText("Not sent").waitFor();
+    // What is written in the open conversation is seen there.
+    expect(await row("Bob").getByText("Draft").count()).toBe(0);
+    await page.reload();
+    await row("Ann").getByText("Not sent").waitFor();
 
-  refuse(undefined);
-  await waitForQuota(page, url);
-  expect(await composer.inputValue()).toBe("And for you");
-  await composer.press("Control+Enter");
-  // There are two while the server has the message and its answer has not arrived.
-  await page.locator(".message.is-out").first().waitFor();
-  await composer.fill("One more thing");
-  await show(ann);
-  await page.locator(".conversation-header", { hasText: "Ann" }).waitFor();
-  await expect
-    .poll(async () => (await shop.conversations.messages(bob)).data[0]?.status)
-    .toBe("undelivered");
-  answered.resolve();
-  const lost = page.locator(".toast", { hasText: "The message to Bob was not delivered." });
-  await lost.waitFor();
-  await row("Bob").getByText("Draft").waitFor();
-  await page.getByRole("button", { name: "Try again" }).click();
-  await page.locator(".message.is-out", { hasText: "Until six." }).waitFor();
-  await row("Ann").getByText("Not sent").waitFor({ state: "detached" });
+    refuse(undefined);
+    await waitForQuota(page, url);
+    expect(await composer.inputValue()).toBe("And for you");
+    await composer.press("Control+Enter");
+    // There are two while the server has the message and its answer has not arrived.
+    await page.locator(".message.is-out").first().waitFor();
+    await composer.fill("One more thing");
+    await show(ann);
+    await page.locator(".conversation-header", { hasText: "Ann" }).waitFor();
+    await expect
+      .poll(async () => (await shop.conversations.messages(bob)).data[0]?.status)
+      .toBe("undelivered");
+    answered.resolve();
+    const lost = page.locator(".toast", { hasText: "The message to Bob was not delivered." });
+    await lost.waitFor();
+    await row("Bob").getByText("Draft").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator(".message.is-out", { hasText: "Until six." }).waitFor();
+    await row("Ann").getByText("Not sent").waitFor({ state: "detached" });
 
-  await lost.getByRole("button", { name: "Show" }).click();
-  await page.locator(".message.is-out[data-status=undelivered]").waitFor();
-  expect(await composer.inputValue()).toBe("One more thing");
-  await row("Bob").getByText("Draft").waitFor({ state: "detached" });
-});
+    await lost.getByRole("button", { name: "Show" }).click();
+    await page.locator(".message.is-out[data-status=undelivered]").waitFor();
+    expect(await composer.inputValue()).toBe("One more thing");
+    await row("Bob").getByText("Draft").waitFor({ state: "detached" });
+  },
+);
 
 test("two tabs have one draft, and what one of them sends is gone in the other", async ({
   skip,
@@ -140,85 +142,88 @@ test("a note that is being written never becomes a reply, and neither is lost", 
   expect(await area(page).inputValue()).toBe("");
 });
 
-test("a message whose tab was closed while it sent can be sent from another tab", async ({
-  skip,
-}) => {
-  const { url, page, second } = await openTwoTabs(skip);
-  // The request of the first tab never arrives.
-  await page.evaluate("window.fetch = () => new Promise(() => {})");
-  await page.locator(".composer-area").fill("Until six.");
-  await page.locator(".composer-area").press("Control+Enter");
-  const outgoing = second.locator(".message.is-out");
-  await outgoing.getByText("Sending").waitFor();
-  await waitForQuota(second, url);
-  await page.close();
-  await outgoing.getByRole("button", { name: "Try again" }).click();
-  await second.locator(".message.is-out[data-status=delivered]").waitFor();
-  expect(await outgoing.count()).toBe(1);
-});
+test.runIf(isLong)(
+  "a message whose tab was closed while it sent can be sent from another tab",
+  async ({ skip }) => {
+    const { url, page, second } = await openTwoTabs(skip);
+    // The request of the first tab never arrives.
+    await page.evaluate("window.fetch = () => new Promise(() => {})");
+    await page.locator(".composer-area").fill("Until six.");
+    await page.locator(".composer-area").press("Control+Enter");
+    const outgoing = second.locator(".message.is-out");
+    await outgoing.getByText("Sending").waitFor();
+    await waitForQuota(second, url);
+    await page.close();
+    await outgoing.getByRole("button", { name: "Try again" }).click();
+    await second.locator(".message.is-out[data-status=delivered]").waitFor();
+    expect(await outgoing.count()).toBe(1);
+  },
+);
 
-test("a tab that is opened while another sends shows the message as being sent", async ({
-  skip,
-}) => {
-  const { shop, url, id, page, second } = await openTwoTabs(skip);
-  const held = Promise.withResolvers<void>();
-  await page.route(`**/${id}/messages`, async (route) => {
-    await held.promise;
-    await route.continue();
-  });
-  await page.locator(".composer-area").fill("Until six.");
-  await page.locator(".composer-area").press("Control+Enter");
-  await second.reload();
-  const outgoing = second.locator(".message.is-out");
-  await outgoing.getByText("Sending").waitFor();
-  expect(await second.getByText("Not sent").count()).toBe(0);
-  await waitForQuota(second, url);
-  held.resolve();
-  await second.locator(".message.is-out[data-status=delivered]").waitFor();
-  await expect.poll(() => outgoing.count()).toBe(1);
-  const { data } = await shop.conversations.messages(id);
-  expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
-});
-
-test("a message that was refused and then sent is not sent again from another tab", async ({
-  skip,
-}) => {
-  const { shop, url, id, page, second } = await openTwoTabs(skip);
-  const path = `**/${id}/messages`;
-  await page.route(path, (route) => route.fulfill({ status: 403, json: { status: 403 } }));
-  await page.locator(".composer-area").fill("Until six.");
-  await page.locator(".composer-area").press("Control+Enter");
-  const again = page.getByRole("button", { name: "Try again" });
-  await again.waitFor();
-  await page.unroute(path);
-  // The server sends it, but its answer never arrives. Both tabs have yet to learn of it.
-  const sent = Promise.withResolvers<void>();
-  const learned = Promise.withResolvers<void>();
-  for (const tab of [page, second]) {
-    await tab.route(/[/]messages[/]msg_/, async (route) => {
-      await learned.promise;
-      // The first tab is closed by then.
-      await route.continue().catch(() => {});
+test.runIf(isLong)(
+  "a tab that is opened while another sends shows the message as being sent",
+  async ({ skip }) => {
+    const { shop, url, id, page, second } = await openTwoTabs(skip);
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/${id}/messages`, async (route) => {
+      await held.promise;
+      await route.continue();
     });
-  }
-  await page.route(path, async (route) => {
-    await route.fetch();
-    sent.resolve();
-  });
-  await waitForQuota(second, url);
-  await again.click();
-  await sent.promise;
-  // Until then, the button of the first failure is there, and a click on it may come too late.
-  await second.getByText("Sending").waitFor();
-  await page.close();
-  await second.getByRole("button", { name: "Try again" }).click();
-  await expect.poll(() => second.getByRole("button", { name: "Try again" }).count()).toBe(0);
-  learned.resolve();
-  await second.locator(".message.is-out[data-status=delivered]").first().waitFor();
-  await expect.poll(() => second.getByText("Sending").count()).toBe(0);
-  const { data } = await shop.conversations.messages(id);
-  expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
-});
+    await page.locator(".composer-area").fill("Until six.");
+    await page.locator(".composer-area").press("Control+Enter");
+    await second.reload();
+    const outgoing = second.locator(".message.is-out");
+    await outgoing.getByText("Sending").waitFor();
+    expect(await second.getByText("Not sent").count()).toBe(0);
+    await waitForQuota(second, url);
+    held.resolve();
+    await second.locator(".message.is-out[data-status=delivered]").waitFor();
+    await expect.poll(() => outgoing.count()).toBe(1);
+    const { data } = await shop.conversations.messages(id);
+    expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+  },
+);
+
+test.runIf(isLong)(
+  "a message that was refused and then sent is not sent again from another tab",
+  async ({ skip }) => {
+    const { shop, url, id, page, second } = await openTwoTabs(skip);
+    const path = `**/${id}/messages`;
+    await page.route(path, (route) => route.fulfill({ status: 403, json: { status: 403 } }));
+    await page.locator(".composer-area").fill("Until six.");
+    await page.locator(".composer-area").press("Control+Enter");
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await page.unroute(path);
+    // The server sends it, but its answer never arrives. Both tabs have yet to learn of it.
+    const sent = Promise.withResolvers<void>();
+    const learned = Promise.withResolvers<void>();
+    for (const tab of [page, second]) {
+      await tab.route(/[/]messages[/]msg_/, async (route) => {
+        await learned.promise;
+        // The first tab is closed by then.
+        await route.continue().catch(() => {});
+      });
+    }
+    await page.route(path, async (route) => {
+      await route.fetch();
+      sent.resolve();
+    });
+    await waitForQuota(second, url);
+    await again.click();
+    await sent.promise;
+    // Until then, the button of the first failure is there, and a click on it may come too late.
+    await second.getByText("Sending").waitFor();
+    await page.close();
+    await second.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => second.getByRole("button", { name: "Try again" }).count()).toBe(0);
+    learned.resolve();
+    await second.locator(".message.is-out[data-status=delivered]").first().waitFor();
+    await expect.poll(() => second.getByText("Sending").count()).toBe(0);
+    const { data } = await shop.conversations.messages(id);
+    expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+  },
+);
 
 test("a message that arrives before the answer to its request is shown once, also if the answer is lost", async ({
   skip,

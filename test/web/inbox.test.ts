@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
@@ -110,37 +111,40 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("everything is reachable on 320 px, whatever strangers write", async ({ skip }) => {
-  const { shop, server, page, faults } = await inbox(skip, { width: 320, height: 640 });
-  await page.emulateMedia({ colorScheme: "dark" });
-  const phone = "+14155550100";
-  const longest = hostileTexts
-    .filter((text) => text.length > 200)
-    .map((text) => text.slice(0, 1600));
-  const [name = "", note = ""] = longest.map((text) => Array.from(text).slice(0, 200).join(""));
-  await shop.contacts.create({ phone, name, attributes: { hostile: note } });
-  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: name });
-  await shop.conversations.setLabels(id, [name.slice(0, 64)]);
-  await shop.conversations.addNote(id, { body: note });
-  for (const body of longest) await shop.sandbox.inbound({ from: phone, body });
+test.runIf(isLong)(
+  "everything is reachable on 320 px, whatever strangers write",
+  async ({ skip }) => {
+    const { shop, server, page, faults } = await inbox(skip, { width: 320, height: 640 });
+    await page.emulateMedia({ colorScheme: "dark" });
+    const phone = "+14155550100";
+    const longest = hostileTexts
+      .filter((text) => text.length > 200)
+      .map((text) => text.slice(0, 1600));
+    const [name = "", note = ""] = longest.map((text) => Array.from(text).slice(0, 200).join(""));
+    await shop.contacts.create({ phone, name, attributes: { hostile: note } });
+    const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: name });
+    await shop.conversations.setLabels(id, [name.slice(0, 64)]);
+    await shop.conversations.addNote(id, { body: note });
+    for (const body of longest) await shop.sandbox.inbound({ from: phone, body });
 
-  await page.goto(server.url);
-  await page.locator(".row").click();
-  await page.locator(".message").nth(longest.length).waitFor();
-  const overflow = "document.documentElement.scrollWidth > innerWidth";
-  expect(await page.evaluate(overflow)).toBe(false);
-  expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(server.url);
+    await page.locator(".row").click();
+    await page.locator(".message").nth(longest.length).waitFor();
+    const overflow = "document.documentElement.scrollWidth > innerWidth";
+    expect(await page.evaluate(overflow)).toBe(false);
+    expect(await accessibilityFaults(page)).toEqual([]);
 
-  await page.getByRole("button", { name: "Contact panel" }).click();
-  await page.getByRole("complementary", { name: "Contact" }).getByText(note).waitFor();
-  expect(await page.evaluate(overflow)).toBe(false);
-  await page.getByRole("button", { name: "Hide the contact" }).click();
-  await page.getByRole("link", { name: "Back to the list" }).click();
-  await page.locator(".row").waitFor();
-  expect(await page.evaluate(overflow)).toBe(false);
-  expect(await accessibilityFaults(page)).toEqual([]);
-  expect(faults).toEqual([]);
-});
+    await page.getByRole("button", { name: "Contact panel" }).click();
+    await page.getByRole("complementary", { name: "Contact" }).getByText(note).waitFor();
+    expect(await page.evaluate(overflow)).toBe(false);
+    await page.getByRole("button", { name: "Hide the contact" }).click();
+    await page.getByRole("link", { name: "Back to the list" }).click();
+    await page.locator(".row").waitFor();
+    expect(await page.evaluate(overflow)).toBe(false);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  },
+);
 
 test("tabs share one stream, which goes on in another tab when its tab is closed", async ({
   skip,
@@ -209,153 +213,162 @@ test("two people see at once what the other does to a conversation, and keep wha
   expect([...faults, ...other.faults]).toEqual([]);
 });
 
-test("the open conversation joins no view that it does not belong to, and leaves none while it is open", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  const write = async (from: string, body: string): Promise<string> =>
-    (await shop.sandbox.inbound({ from, body })).conversation_id;
-  const [ann, bob] = ["+14155550100", "+14155550101"];
-  const hers = await write(ann, "I am Ann");
-  const his = await write(bob, "I am Bob");
-  await shop.conversations.assign(hers, { type: "human", id: "kim" });
-  await page.goto(`${server.url}#/all/${his}`);
-  const row = (hasText: string) => page.locator(".row", { hasText });
-  await row("I am Bob").waitFor();
-  await page.evaluate(`location.hash = "#/mine/${his}"`);
-  await page.locator(".list-title", { hasText: "Mine" }).waitFor();
-  await row("I am Bob").waitFor({ state: "detached" });
-  await write(bob, "Still here");
-  await page.locator(".message", { hasText: "Still here" }).waitFor();
-  // What comes later is placed later.
-  await write(ann, "Still here, too");
-  await row("Still here, too").waitFor();
-  expect(await page.locator(".row").count()).toBe(1);
+test.runIf(isLong)(
+  "the open conversation joins no view that it does not belong to, and leaves none while it is open",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const write = async (from: string, body: string): Promise<string> =>
+      (await shop.sandbox.inbound({ from, body })).conversation_id;
+    const [ann, bob] = ["+14155550100", "+14155550101"];
+    const hers = await write(ann, "I am Ann");
+    const his = await write(bob, "I am Bob");
+    await shop.conversations.assign(hers, { type: "human", id: "kim" });
+    await page.goto(`${server.url}#/all/${his}`);
+    const row = (hasText: string) => page.locator(".row", { hasText });
+    await row("I am Bob").waitFor();
+    await page.evaluate(`location.hash = "#/mine/${his}"`);
+    await page.locator(".list-title", { hasText: "Mine" }).waitFor();
+    await row("I am Bob").waitFor({ state: "detached" });
+    await write(bob, "Still here");
+    await page.locator(".message", { hasText: "Still here" }).waitFor();
+    // What comes later is placed later.
+    await write(ann, "Still here, too");
+    await row("Still here, too").waitFor();
+    expect(await page.locator(".row").count()).toBe(1);
 
-  await page.evaluate(`location.hash = "#/mine/${hers}"`);
-  await page.locator(".message", { hasText: "I am Ann" }).waitFor();
-  await shop.conversations.assign(hers, { type: "human", id: "lee" });
-  await page.locator(".conversation-sub", { hasText: "Lee" }).waitFor();
-  await write(bob, "Mine?");
-  await shop.conversations.assign(his, { type: "human", id: "kim" });
-  await row("Mine?").waitFor();
-  expect(await row("Still here, too").count()).toBe(1);
-});
+    await page.evaluate(`location.hash = "#/mine/${hers}"`);
+    await page.locator(".message", { hasText: "I am Ann" }).waitFor();
+    await shop.conversations.assign(hers, { type: "human", id: "lee" });
+    await page.locator(".conversation-sub", { hasText: "Lee" }).waitFor();
+    await write(bob, "Mine?");
+    await shop.conversations.assign(his, { type: "human", id: "kim" });
+    await row("Mine?").waitFor();
+    expect(await row("Still here, too").count()).toBe(1);
+  },
+);
 
-test("an answer that comes late does not bring back what events have changed since", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-  const { conversation_id: id } = await write("Hello?");
-  const answers = { read: Promise.withResolvers<void>(), messages: Promise.withResolvers<void>() };
-  for (const [path, { promise }] of Object.entries(answers)) {
-    const hold = async (route: Route): Promise<void> => {
-      const response = await route.fetch();
-      await promise;
-      await route.fulfill({ response });
+test.runIf(isLong)(
+  "an answer that comes late does not bring back what events have changed since",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+    const { conversation_id: id } = await write("Hello?");
+    const answers = {
+      read: Promise.withResolvers<void>(),
+      messages: Promise.withResolvers<void>(),
     };
-    await page.route(`**/${path}`, hold, { times: 1 });
-  }
-  const requested = page.waitForRequest("**/read");
-  await page.goto(`${server.url}#/all/${id}`);
-  await requested;
-  await eventually(async () => expect((await shop.conversations.get(id)).unread_count).toBe(0));
-  await write("Are you open?");
-  await page.locator(".message.is-in", { hasText: "Are you open?" }).waitFor();
-  answers.read.resolve();
-  await eventually(async () => expect((await shop.conversations.get(id)).unread_count).toBe(0));
+    for (const [path, { promise }] of Object.entries(answers)) {
+      const hold = async (route: Route): Promise<void> => {
+        const response = await route.fetch();
+        await promise;
+        await route.fulfill({ response });
+      };
+      await page.route(`**/${path}`, hold, { times: 1 });
+    }
+    const requested = page.waitForRequest("**/read");
+    await page.goto(`${server.url}#/all/${id}`);
+    await requested;
+    await eventually(async () => expect((await shop.conversations.get(id)).unread_count).toBe(0));
+    await write("Are you open?");
+    await page.locator(".message.is-in", { hasText: "Are you open?" }).waitFor();
+    answers.read.resolve();
+    await eventually(async () => expect((await shop.conversations.get(id)).unread_count).toBe(0));
 
-  await page.locator(".composer-area").fill("Until six.");
-  await page.locator(".composer-area").press("Control+Enter");
-  await page.locator(".message.is-out[data-status=delivered]").waitFor();
-  const answered = page.waitForResponse("**/messages");
-  answers.messages.resolve();
-  await answered;
-  const sent = page.locator(".message.is-out");
-  await expect.poll(() => sent.count()).toBe(1);
-  expect(await sent.getAttribute("data-status")).toBe("delivered");
-});
+    await page.locator(".composer-area").fill("Until six.");
+    await page.locator(".composer-area").press("Control+Enter");
+    await page.locator(".message.is-out[data-status=delivered]").waitFor();
+    const answered = page.waitForResponse("**/messages");
+    answers.messages.resolve();
+    await answered;
+    const sent = page.locator(".message.is-out");
+    await expect.poll(() => sent.count()).toBe(1);
+    expect(await sent.getAttribute("data-status")).toBe("delivered");
+  },
+);
 
-test("a conversation that changes while the list is loaded is in the list once", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-  const { conversation_id: id } = await write("Hello?");
-  const held = Promise.withResolvers<void>();
-  await page.route(/\/v1\/conversations[?].*limit=50/, async (route) => {
-    const response = await route.fetch();
-    await held.promise;
-    await route.fulfill({ response });
-  });
-  await page.goto(`${server.url}#/all/${id}`);
-  await page.locator(".message").waitFor();
-  await expect.poll(() => server.streams()).toBe(1);
-  await write("Are you open?");
-  await row(page, "Are you open?").waitFor();
-  const answered = page.waitForResponse(/\/v1\/conversations[?].*limit=50/);
-  held.resolve();
-  await answered;
-  await shop.conversations.setLabels(id, ["later"]);
-  await row(page, "later").first().waitFor();
-  expect(await page.locator(".row").count()).toBe(1);
-});
+test.runIf(isLong)(
+  "a conversation that changes while the list is loaded is in the list once",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+    const { conversation_id: id } = await write("Hello?");
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/v1\/conversations[?].*limit=50/, async (route) => {
+      const response = await route.fetch();
+      await held.promise;
+      await route.fulfill({ response });
+    });
+    await page.goto(`${server.url}#/all/${id}`);
+    await page.locator(".message").waitFor();
+    await expect.poll(() => server.streams()).toBe(1);
+    await write("Are you open?");
+    await row(page, "Are you open?").waitFor();
+    const answered = page.waitForResponse(/\/v1\/conversations[?].*limit=50/);
+    held.resolve();
+    await answered;
+    await shop.conversations.setLabels(id, ["later"]);
+    await row(page, "later").first().waitFor();
+    expect(await page.locator(".row").count()).toBe(1);
+  },
+);
 
-test("a conversation that a colleague closes before the events are followed leaves the list", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  const phones = ["+14155550100", "+14155550101"];
-  const [first] = await Promise.all(
-    phones.map((from) => shop.sandbox.inbound({ from, body: "Hello?" })),
-  );
-  const follow = await holdStream(page);
-  await page.goto(server.url);
-  await row(page, "+1 415 555 0100").waitFor();
-  await shop.conversations.update(first?.conversation_id ?? "", { status: "closed" });
-  follow();
-  await row(page, "+1 415 555 0100").waitFor({ state: "detached" });
-  expect(await page.locator(".row").count()).toBe(1);
-});
+test.runIf(isLong)(
+  "a conversation that a colleague closes before the events are followed leaves the list",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const phones = ["+14155550100", "+14155550101"];
+    const [first] = await Promise.all(
+      phones.map((from) => shop.sandbox.inbound({ from, body: "Hello?" })),
+    );
+    const follow = await holdStream(page);
+    await page.goto(server.url);
+    await row(page, "+1 415 555 0100").waitFor();
+    await shop.conversations.update(first?.conversation_id ?? "", { status: "closed" });
+    follow();
+    await row(page, "+1 415 555 0100").waitFor({ state: "detached" });
+    expect(await page.locator(".row").count()).toBe(1);
+  },
+);
 
-test("an open conversation that a colleague closes before the events are followed can be reopened", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  const follow = await holdStream(page);
-  const markedRead = page.waitForResponse("**/read");
-  // The search does not find it, so the list does not tell that it was closed.
-  await page.goto(`${server.url}#/all/${id}?q=zebra`);
-  await (await markedRead).finished();
-  await shop.conversations.update(id, { status: "closed" });
-  follow();
-  await page.getByRole("button", { name: "Reopen" }).waitFor();
-});
+test.runIf(isLong)(
+  "an open conversation that a colleague closes before the events are followed can be reopened",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    const follow = await holdStream(page);
+    const markedRead = page.waitForResponse("**/read");
+    // The search does not find it, so the list does not tell that it was closed.
+    await page.goto(`${server.url}#/all/${id}?q=zebra`);
+    await (await markedRead).finished();
+    await shop.conversations.update(id, { status: "closed" });
+    follow();
+    await page.getByRole("button", { name: "Reopen" }).waitFor();
+  },
+);
 
-test("a hand-off and a changed contact are shown although they precede the stream of events", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  const follow = await holdStream(page);
-  const handoffsRead = page.waitForResponse(/\/v1\/events[?]/);
-  await page.goto(`${server.url}#/all/${id}`);
-  await (await handoffsRead).finished();
-  await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
-  await shop.conversations.handOff(id, { reason: "Wants a refund" });
-  await shop.contacts.update(contact_id, { attributes: { plan: "Pro" } });
-  follow();
-  await page.locator(".notice", { hasText: "Wants a refund" }).waitFor();
-  await page.getByText("Pro", { exact: true }).waitFor();
-});
+test.runIf(isLong)(
+  "a hand-off and a changed contact are shown although they precede the stream of events",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    const follow = await holdStream(page);
+    const handoffsRead = page.waitForResponse(/\/v1\/events[?]/);
+    await page.goto(`${server.url}#/all/${id}`);
+    await (await handoffsRead).finished();
+    await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
+    await shop.conversations.handOff(id, { reason: "Wants a refund" });
+    await shop.contacts.update(contact_id, { attributes: { plan: "Pro" } });
+    follow();
+    await page.locator(".notice", { hasText: "Wants a refund" }).waitFor();
+    await page.getByText("Pro", { exact: true }).waitFor();
+  },
+);
 
 test("what could not be loaded is loaded when the server answers again", async ({ skip }) => {
   const { shop, server, page } = await inbox(skip);
@@ -374,21 +387,22 @@ test("what could not be loaded is loaded when the server answers again", async (
   await expect.poll(() => retry.count()).toBe(0);
 });
 
-test("what broke off while it was loaded is told as an outage, and loaded again", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  await shop.conversations.addNote(id, { body: "Regular customer" });
-  server.breakOff(/\/notes$/);
-  await page.goto(`${server.url}#/all/${id}`);
-  await page.locator(".thread").getByText("The server does not respond.").waitFor();
-  server.breakOff(undefined);
-  await page.locator(".note", { hasText: "Regular customer" }).waitFor();
-});
+test.runIf(isLong)(
+  "what broke off while it was loaded is told as an outage, and loaded again",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    await shop.conversations.addNote(id, { body: "Regular customer" });
+    server.breakOff(/\/notes$/);
+    await page.goto(`${server.url}#/all/${id}`);
+    await page.locator(".thread").getByText("The server does not respond.").waitFor();
+    server.breakOff(undefined);
+    await page.locator(".note", { hasText: "Regular customer" }).waitFor();
+  },
+);
 
 test("on a developer's machine, the printed token opens the page and a wrong one does not", async ({
   skip,
@@ -409,23 +423,26 @@ test("on a developer's machine, the printed token opens the page and a wrong one
   await page.getByText("No open conversations").waitFor();
 });
 
-test("who goes elsewhere while a conversation is being closed stays there", async ({ skip }) => {
-  const { shop, server, page } = await inbox(skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  const held = Promise.withResolvers<void>();
-  await page.route(`**/v1/conversations/${id}`, async (route) => {
-    if (route.request().method() === "PATCH") await held.promise;
-    await route.continue();
-  });
-  await page.goto(`${server.url}#/all/${id}`);
-  const requested = page.waitForRequest((request) => request.method() === "PATCH");
-  await page.getByRole("button", { name: "Close", exact: true }).click();
-  await requested;
-  await page.evaluate("location.hash = '#/snoozed'");
-  held.resolve();
-  await page.getByText("Conversation closed").waitFor();
-  expect(await page.evaluate("location.hash")).toBe("#/snoozed");
-});
+test.runIf(isLong)(
+  "who goes elsewhere while a conversation is being closed stays there",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/v1/conversations/${id}`, async (route) => {
+      if (route.request().method() === "PATCH") await held.promise;
+      await route.continue();
+    });
+    await page.goto(`${server.url}#/all/${id}`);
+    const requested = page.waitForRequest((request) => request.method() === "PATCH");
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+    await requested;
+    await page.evaluate("location.hash = '#/snoozed'");
+    held.resolve();
+    await page.getByText("Conversation closed").waitFor();
+    expect(await page.evaluate("location.hash")).toBe("#/snoozed");
+  },
+);

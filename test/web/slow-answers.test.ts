@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -68,79 +69,82 @@ test("what is typed on a phone while a text is on its way stays, and a lost answ
   expect(data.map(({ body }) => body)).toEqual(["Two", "One"]);
 });
 
-test("a text from a phone stays on its screen while what was asked for before is answered", async ({
-  skip,
-}) => {
-  const { shop, page, handset } = await openPhone(skip);
-  const write = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
-  await write("One");
-  await handset.locator(".text", { hasText: "One" }).waitFor();
-  // The answers stop at what the server had before the text.
-  const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const answered = Promise.withResolvers<void>();
-  let times = 0;
-  await page.route(/v1\/messages\?/, async (route) => {
-    const response = await route.fetch();
-    asked[times]?.resolve();
-    times++;
-    if (times > 1) return;
-    await answered.promise;
-    await route.fulfill({ response });
-  });
-  await write("Two");
-  await asked[0]?.promise;
-  await handset.getByRole("textbox").fill("Three");
-  await handset.getByRole("textbox").press("Enter");
-  const own = handset.locator(".text", { hasText: "Three" });
-  await own.waitFor();
-  answered.resolve();
-  await asked[1]?.promise;
-  expect(await own.count()).toBe(1);
-});
+test.runIf(isLong)(
+  "a text from a phone stays on its screen while what was asked for before is answered",
+  async ({ skip }) => {
+    const { shop, page, handset } = await openPhone(skip);
+    const write = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
+    await write("One");
+    await handset.locator(".text", { hasText: "One" }).waitFor();
+    // The answers stop at what the server had before the text.
+    const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const answered = Promise.withResolvers<void>();
+    let times = 0;
+    await page.route(/v1\/messages\?/, async (route) => {
+      const response = await route.fetch();
+      asked[times]?.resolve();
+      times++;
+      if (times > 1) return;
+      await answered.promise;
+      await route.fulfill({ response });
+    });
+    await write("Two");
+    await asked[0]?.promise;
+    await handset.getByRole("textbox").fill("Three");
+    await handset.getByRole("textbox").press("Enter");
+    const own = handset.locator(".text", { hasText: "Three" });
+    await own.waitFor();
+    answered.resolve();
+    await asked[1]?.promise;
+    expect(await own.count()).toBe(1);
+  },
+);
 
-test("a text that was refused is sent once the reason is gone, without a change", async ({
-  skip,
-}) => {
-  const { shop, handset } = await openPhone(skip);
-  const optedOut = handset.locator(".badge", { hasText: "Opted out" });
-  const write = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
-  await write("STOP");
-  await optedOut.waitFor();
-  await handset.getByRole("button", { name: "Account" }).click();
-  const field = handset.getByRole("textbox");
-  await field.fill("Hello");
-  await field.press("Enter");
-  await handset.getByRole("alert").waitFor();
-  await write("START");
-  await optedOut.waitFor({ state: "detached" });
-  await field.press("Enter");
-  await handset.locator(".text", { hasText: "Hello" }).waitFor();
-  expect(await handset.getByRole("alert").count()).toBe(0);
-});
+test.runIf(isLong)(
+  "a text that was refused is sent once the reason is gone, without a change",
+  async ({ skip }) => {
+    const { shop, handset } = await openPhone(skip);
+    const optedOut = handset.locator(".badge", { hasText: "Opted out" });
+    const write = (body: string) => shop.sandbox.inbound({ from: "+15005550001", body });
+    await write("STOP");
+    await optedOut.waitFor();
+    await handset.getByRole("button", { name: "Account" }).click();
+    const field = handset.getByRole("textbox");
+    await field.fill("Hello");
+    await field.press("Enter");
+    await handset.getByRole("alert").waitFor();
+    await write("START");
+    await optedOut.waitFor({ state: "detached" });
+    await field.press("Enter");
+    await handset.locator(".text", { hasText: "Hello" }).waitFor();
+    expect(await handset.getByRole("alert").count()).toBe(0);
+  },
+);
 
-test("a note about a person is added once by a double click, and keeps what is typed next", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
-    from: phone,
-    body: "Hi",
-  });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/all/${id}`);
-  const field = page.getByRole("textbox", { name: "What you learned" });
-  const held = await heldBack(page, /observations/);
-  await field.fill("Likes ferns");
-  await page.getByRole("button", { name: "Add", exact: true }).dblclick();
-  await held.arrived;
-  await field.pressSequentially("Has a cat");
-  await held.release();
-  await page.locator(".observation", { hasText: "Likes ferns" }).waitFor();
-  expect(await field.inputValue()).toBe("Has a cat");
-  const { data } = await shop.contacts.observations(contact_id);
-  expect(data.map(({ content }) => content)).toEqual(["Likes ferns"]);
-});
+test.runIf(isLong)(
+  "a note about a person is added once by a double click, and keeps what is typed next",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
+      from: phone,
+      body: "Hi",
+    });
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/all/${id}`);
+    const field = page.getByRole("textbox", { name: "What you learned" });
+    const held = await heldBack(page, /observations/);
+    await field.fill("Likes ferns");
+    await page.getByRole("button", { name: "Add", exact: true }).dblclick();
+    await held.arrived;
+    await field.pressSequentially("Has a cat");
+    await held.release();
+    await page.locator(".observation", { hasText: "Likes ferns" }).waitFor();
+    expect(await field.inputValue()).toBe("Has a cat");
+    const { data } = await shop.contacts.observations(contact_id);
+    expect(data.map(({ content }) => content)).toEqual(["Likes ferns"]);
+  },
+);
 
 test("the composer says at once that a contact opted out, and lets write when it opts in again", async ({
   skip,
@@ -163,61 +167,68 @@ test("the composer says at once that a contact opted out, and lets write when it
   await expect.poll(() => send.isEnabled()).toBe(true);
 });
 
-test("events leave what a person types into a filter of the inbox", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
-  const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
-  await write(phone);
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(url);
-  await page.locator(".row").first().waitFor();
-  // Typed before the browser has painted the field, as on a slow machine.
-  await page.evaluate(`(async () => {
+test.runIf(isLong)(
+  "events leave what a person types into a filter of the inbox",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
+    await write(phone);
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(url);
+    await page.locator(".row").first().waitFor();
+    // Typed before the browser has painted the field, as on a slow machine.
+    await page.evaluate(`(async () => {
     document.querySelector(".list-header button[aria-expanded]").click();
     await null;
     document.activeElement.value = "v";
     document.activeElement.dispatchEvent(new InputEvent("input", { bubbles: true }));
   })()`);
-  const label = page.getByRole("textbox", { name: "Label" });
-  await label.press("End");
-  await label.pressSequentially("i");
-  await write("+14155550101");
-  await page.locator(".rail-place .count", { hasText: "2" }).first().waitFor();
-  expect(await label.inputValue()).toBe("vi");
-});
+    const label = page.getByRole("textbox", { name: "Label" });
+    await label.press("End");
+    await label.pressSequentially("i");
+    await write("+14155550101");
+    await page.locator(".rail-place .count", { hasText: "2" }).first().waitFor();
+    expect(await label.inputValue()).toBe("vi");
+  },
+);
 
-test("a search leaves a person at the conversation that they opened after typing", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hello" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(url);
-  await page.locator(".row").waitFor();
-  await page.getByRole("searchbox").fill("Hello");
-  // At once: the search begins after a pause.
-  await page.evaluate("document.querySelector('.row').click()");
-  await expect.poll(() => page.url()).toContain("q=Hello");
-  expect(page.url()).toContain(id);
-});
+test.runIf(isLong)(
+  "a search leaves a person at the conversation that they opened after typing",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hello" });
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(url);
+    await page.locator(".row").waitFor();
+    await page.getByRole("searchbox").fill("Hello");
+    // At once: the search begins after a pause.
+    await page.evaluate("document.querySelector('.row').click()");
+    await expect.poll(() => page.url()).toContain("q=Hello");
+    expect(page.url()).toContain(id);
+  },
+);
 
-test("events leave what a person types into a filter of the console", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
-  const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
-  await write(phone);
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/messages`);
-  await page.getByText("Hello").first().waitFor();
-  const to = page.getByRole("searchbox", { name: "To" });
-  const number = "+14155550100";
-  for (const [i, key] of Array.from(number).entries()) {
-    await to.press(key);
-    await write(`+1415555${String(2000 + i)}`);
-  }
-  await expect.poll(() => page.url()).toContain(encodeURIComponent(number));
-});
+test.runIf(isLong)(
+  "events leave what a person types into a filter of the console",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
+    await write(phone);
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/messages`);
+    await page.getByText("Hello").first().waitFor();
+    const to = page.getByRole("searchbox", { name: "To" });
+    const number = "+14155550100";
+    for (const [i, key] of Array.from(number).entries()) {
+      await to.press(key);
+      await write(`+1415555${String(2000 + i)}`);
+    }
+    await expect.poll(() => page.url()).toContain(encodeURIComponent(number));
+  },
+);
 
 /**
  * Lets the first write to a path reach the server only after the release, and after all requests
@@ -269,27 +280,30 @@ test("messages and changes reach the server in the order in which a person made 
   await expect.poll(async () => (await shop.conversations.get(id)).status).toBe("closed");
 });
 
-test("what speaks against a reply stays said while the person types on", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/all/${id}`);
-  const composer = page.locator(".composer");
-  const warning = composer.locator(".notice", { hasText: "has opted out" });
-  await warning.waitFor();
-  // No answer comes to what is asked about the texts that follow.
-  await page.route("**/messages/preview", () => {});
-  for (const text of ["One", "One more"]) {
-    const asked = page.waitForRequest("**/messages/preview");
-    await composer.locator("textarea").fill(text);
-    await asked;
-  }
-  expect(await warning.count()).toBe(1);
-  expect(await composer.getByRole("button", { name: /^Send/ }).isDisabled()).toBe(true);
-});
+test.runIf(isLong)(
+  "what speaks against a reply stays said while the person types on",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/all/${id}`);
+    const composer = page.locator(".composer");
+    const warning = composer.locator(".notice", { hasText: "has opted out" });
+    await warning.waitFor();
+    // No answer comes to what is asked about the texts that follow.
+    await page.route("**/messages/preview", () => {});
+    for (const text of ["One", "One more"]) {
+      const asked = page.waitForRequest("**/messages/preview");
+      await composer.locator("textarea").fill(text);
+      await asked;
+    }
+    expect(await warning.count()).toBe(1);
+    expect(await composer.getByRole("button", { name: /^Send/ }).isDisabled()).toBe(true);
+  },
+);
 
-test("a filter keeps what a person types right after a pause", async ({ skip }) => {
+test.runIf(isLong)("a filter keeps what a person types right after a pause", async ({ skip }) => {
   const { engine, authorize } = await newShop();
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page } = await newTab(await chromium(skip));

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { runs } from "../support/runs.ts";
+import { isLong, runs } from "../support/runs.ts";
 import { anna, type Tab, widgetSite } from "./widget-site.ts";
 import { drawRandomTrees, loadView } from "./widget-view.ts";
 
@@ -104,69 +104,71 @@ test("a chat survives a lost line, a lost answer, a reload and a second tab, eac
   expect([...one.complaints, ...two.complaints]).toEqual([]);
 });
 
-test("a tab misses nothing that another passes on while it loads, or while it cannot load", async ({
-  skip,
-}) => {
-  const context = await chromium(skip);
-  const site = await widgetSite(context);
-  const one = await site.openTab();
-  await one.write("Hello");
-  await one.panel.getByText("Sent").waitFor();
+test.runIf(isLong)(
+  "a tab misses nothing that another passes on while it loads, or while it cannot load",
+  async ({ skip }) => {
+    const context = await chromium(skip);
+    const site = await widgetSite(context);
+    const one = await site.openTab();
+    await one.write("Hello");
+    await one.panel.getByText("Sent").waitFor();
 
-  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  await context.route(/\/messages\?/, async (route) => {
-    const response = await route.fetch();
-    asked.resolve();
-    await released.promise;
-    await route.fulfill({ response });
-  });
-  const two = await site.openTab();
-  await two.launcher.click();
-  await asked.promise;
-  await one.write("Sent meanwhile");
-  await eventually(async () => expect(await site.received()).toContain("Sent meanwhile"));
-  released.resolve();
-  await two.shows(["> Hello", "> Sent meanwhile"]);
+    const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await context.route(/\/messages\?/, async (route) => {
+      const response = await route.fetch();
+      asked.resolve();
+      await released.promise;
+      await route.fulfill({ response });
+    });
+    const two = await site.openTab();
+    await two.launcher.click();
+    await asked.promise;
+    await one.write("Sent meanwhile");
+    await eventually(async () => expect(await site.received()).toContain("Sent meanwhile"));
+    released.resolve();
+    await two.shows(["> Hello", "> Sent meanwhile"]);
 
-  await context.unroute(/\/messages\?/);
-  const aborted = Promise.withResolvers<void>();
-  await context.route(/\/messages\?/, async (route) => {
-    await route.abort();
-    aborted.resolve();
-  });
-  const [contact] = (await site.engine.contacts.list()).data;
-  const phone = await site.engine.webchat.open({ contact_id: contact?.id });
-  await site.engine.webchat.sendAsVisitor(phone.id, { body: "From my phone" });
-  // As from a tab that has read on.
-  const passed = { id: "msg_0", direction: "inbound", body: "Far ahead", media: [] };
-  const message = { ...passed, author: "contact", author_name: null, created_at: "2100" };
-  await one.page.evaluate(`new BroadcastChannel(
+    await context.unroute(/\/messages\?/);
+    const aborted = Promise.withResolvers<void>();
+    await context.route(/\/messages\?/, async (route) => {
+      await route.abort();
+      aborted.resolve();
+    });
+    const [contact] = (await site.engine.contacts.list()).data;
+    const phone = await site.engine.webchat.open({ contact_id: contact?.id });
+    await site.engine.webchat.sendAsVisitor(phone.id, { body: "From my phone" });
+    // As from a tab that has read on.
+    const passed = { id: "msg_0", direction: "inbound", body: "Far ahead", media: [] };
+    const message = { ...passed, author: "contact", author_name: null, created_at: "2100" };
+    await one.page.evaluate(`new BroadcastChannel(
     "tidings-chat:" + new URL("/chat/session", location.href) + ":"
   ).postMessage(${JSON.stringify({ kind: "arrival", number: 9, message })})`);
-  await aborted.promise;
-  await site.say("And on");
-  await two.panel.getByText("And on").waitFor();
-  await context.unroute(/\/messages\?/);
-  await two.shows(["> Hello", "> Sent meanwhile", "> From my phone", "And on", "> Far ahead"]);
-  expect([...one.complaints, ...two.complaints]).toEqual([]);
-});
+    await aborted.promise;
+    await site.say("And on");
+    await two.panel.getByText("And on").waitFor();
+    await context.unroute(/\/messages\?/);
+    await two.shows(["> Hello", "> Sent meanwhile", "> From my phone", "And on", "> Far ahead"]);
+    expect([...one.complaints, ...two.complaints]).toEqual([]);
+  },
+);
 
-test("Enter that chooses a character while it is composed does not send the text", async ({
-  skip,
-}) => {
-  const site = await widgetSite(await chromium(skip));
-  const tab = await site.openTab();
-  await tab.launcher.click();
-  await tab.field.fill("こんにちは");
-  // Chromium and Firefox tell of the composition. In Safari it is over, and the code tells.
-  for (const sign of ["isComposing: true", "keyCode: 229"]) {
-    await tab.page.evaluate(`document.activeElement.shadowRoot.activeElement.dispatchEvent(
+test.runIf(isLong)(
+  "Enter that chooses a character while it is composed does not send the text",
+  async ({ skip }) => {
+    const site = await widgetSite(await chromium(skip));
+    const tab = await site.openTab();
+    await tab.launcher.click();
+    await tab.field.fill("こんにちは");
+    // Chromium and Firefox tell of the composition. In Safari it is over, and the code tells.
+    for (const sign of ["isComposing: true", "keyCode: 229"]) {
+      await tab.page.evaluate(`document.activeElement.shadowRoot.activeElement.dispatchEvent(
       new KeyboardEvent("keydown", { key: "Enter", ${sign}, bubbles: true, cancelable: true }))`);
-  }
-  expect(await tab.field.inputValue()).toBe("こんにちは");
-  await tab.field.press("Enter");
-  await tab.shows(["> こんにちは"]);
-});
+    }
+    expect(await tab.field.inputValue()).toBe("こんにちは");
+    await tab.field.press("Enter");
+    await tab.shows(["> こんにちは"]);
+  },
+);
 
 test("unread messages are counted until the panel shows them, and then marked as read", async ({
   skip,
@@ -228,73 +230,77 @@ test("a message that is read after the session ended is marked as read in the ne
   await eventually(async () => expect(await statuses()).toEqual(["read"]));
 });
 
-test("the focus stays in the panel when the button that had it goes", async ({ skip }) => {
-  const site = await widgetSite(await chromium(skip));
-  const tab = await site.openTab();
-  const focused = () =>
-    tab.page.evaluate(`document.activeElement.shadowRoot?.activeElement?.className`);
-  const press = async (selector: string) => {
-    const button = tab.panel.locator(selector);
-    await button.press("Enter");
-    await button.waitFor({ state: "detached" });
-  };
-  await tab.page.route("**/chat/session", (route) => route.fulfill({ status: 403, json: {} }));
-  await tab.write("Hello");
-  await tab.panel.locator(".banner .link").waitFor();
-  await tab.page.unrouteAll();
-  await press(".banner .link");
-  expect(await focused()).toBe("list");
-  await press(".pending .link >> nth=1");
-  expect(await focused()).toBe("list");
+test.runIf(isLong)(
+  "the focus stays in the panel when the button that had it goes",
+  async ({ skip }) => {
+    const site = await widgetSite(await chromium(skip));
+    const tab = await site.openTab();
+    const focused = () =>
+      tab.page.evaluate(`document.activeElement.shadowRoot?.activeElement?.className`);
+    const press = async (selector: string) => {
+      const button = tab.panel.locator(selector);
+      await button.press("Enter");
+      await button.waitFor({ state: "detached" });
+    };
+    await tab.page.route("**/chat/session", (route) => route.fulfill({ status: 403, json: {} }));
+    await tab.write("Hello");
+    await tab.panel.locator(".banner .link").waitFor();
+    await tab.page.unrouteAll();
+    await press(".banner .link");
+    expect(await focused()).toBe("list");
+    await press(".pending .link >> nth=1");
+    expect(await focused()).toBe("list");
 
-  await tab.write("Hello again");
-  await tab.panel.getByText("Sent").waitFor();
-  for (let i = 0; i < 25; i++) await site.say(`Before ${i}`);
-  await tab.panel.getByText("Before 24").waitFor();
-  await tab.panel.locator(".list").press("Home");
-  const scrolled = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list").scrollTop`;
-  await eventually(async () => expect(await tab.page.evaluate(scrolled)).toBe(0));
-  await site.say("After");
-  await press(".newest");
-  expect(await focused()).toBe("list");
-});
+    await tab.write("Hello again");
+    await tab.panel.getByText("Sent").waitFor();
+    for (let i = 0; i < 25; i++) await site.say(`Before ${i}`);
+    await tab.panel.getByText("Before 24").waitFor();
+    await tab.panel.locator(".list").press("Home");
+    const scrolled = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list").scrollTop`;
+    await eventually(async () => expect(await tab.page.evaluate(scrolled)).toBe(0));
+    await site.say("After");
+    await press(".newest");
+    expect(await focused()).toBe("list");
+  },
+);
 
-test("a visitor at the top sees a page of newer messages replace what was shown, and then those before it", async ({
-  skip,
-}) => {
-  const site = await widgetSite(await chromium(skip));
-  const tab = await site.openTab();
-  await tab.write("Hello");
-  await tab.panel.getByText("Sent").waitFor();
-  const before = Array.from({ length: 25 }, (_, i) => `Before ${i}`);
-  for (const body of before) await site.say(body);
-  await tab.shows(["> Hello", ...before]);
-  const list = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list")`;
-  const toTop = `new Promise((resolve) => {
+test.runIf(isLong)(
+  "a visitor at the top sees a page of newer messages replace what was shown, and then those before it",
+  async ({ skip }) => {
+    const site = await widgetSite(await chromium(skip));
+    const tab = await site.openTab();
+    await tab.write("Hello");
+    await tab.panel.getByText("Sent").waitFor();
+    const before = Array.from({ length: 25 }, (_, i) => `Before ${i}`);
+    for (const body of before) await site.say(body);
+    await tab.shows(["> Hello", ...before]);
+    const list = `document.querySelector("tidings-chat").shadowRoot.querySelector(".list")`;
+    const toTop = `new Promise((resolve) => {
     ${list}.addEventListener("scroll", () => resolve(${list}.scrollTop), { once: true });
     ${list}.scrollTop = 0;
   })`;
-  // A state that arrives in between scrolls the list to its end once more.
-  while ((await tab.page.evaluate(toTop)) !== 0);
-  // The visitor leaves the page, and comes back to it.
-  await tab.page.evaluate(`dispatchEvent(new PageTransitionEvent("pagehide"))`);
-  const missed = Array.from({ length: 31 }, (_, i) => `Missed ${i} ${"and more ".repeat(40)}.`);
-  for (const body of missed) await site.say(body);
-  await eventually(async () => {
-    const { data } = await site.engine.messages.list({ direction: "outbound", limit: 100 });
-    expect(data.some(({ status }) => status === "queued" || status === "sending")).toBe(false);
-  });
-  await tab.page.evaluate(
-    `dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`,
-  );
-  // The visitor cannot scroll up from the top. The page stays where it was.
-  await tab.shows(["> Hello", ...before, ...missed]);
-  const below = await tab.page.evaluate<number>(`(() => {
+    // A state that arrives in between scrolls the list to its end once more.
+    while ((await tab.page.evaluate(toTop)) !== 0);
+    // The visitor leaves the page, and comes back to it.
+    await tab.page.evaluate(`dispatchEvent(new PageTransitionEvent("pagehide"))`);
+    const missed = Array.from({ length: 31 }, (_, i) => `Missed ${i} ${"and more ".repeat(40)}.`);
+    for (const body of missed) await site.say(body);
+    await eventually(async () => {
+      const { data } = await site.engine.messages.list({ direction: "outbound", limit: 100 });
+      expect(data.some(({ status }) => status === "queued" || status === "sending")).toBe(false);
+    });
+    await tab.page.evaluate(
+      `dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`,
+    );
+    // The visitor cannot scroll up from the top. The page stays where it was.
+    await tab.shows(["> Hello", ...before, ...missed]);
+    const below = await tab.page.evaluate<number>(`(() => {
     const first = [...${list}.querySelectorAll("li")].find((li) => /Missed 1 /.test(li.textContent));
     return first.getBoundingClientRect().top - ${list}.getBoundingClientRect().top;
   })()`);
-  expect([below >= 0, below < 100], `${below} px below the top`).toEqual([true, true]);
-});
+    expect([below >= 0, below < 100], `${below} px below the top`).toEqual([true, true]);
+  },
+);
 
 test("texts of strangers stay text, and axe finds nothing in either scheme", async ({ skip }) => {
   const site = await widgetSite(await chromium(skip));
@@ -416,45 +422,4 @@ test("a drawing over another is the same as a new one, and keeps elements and th
     shown: ["TYPED", true, "<textarea></textarea><u></u><i></i>"],
   });
   await page.close();
-});
-
-test("the corner of a bubble is on its author's side, whatever the script of its text", async ({
-  skip,
-}) => {
-  const site = await widgetSite(await chromium(skip));
-  const tab = await site.openTab();
-  await tab.write("مرحبا");
-  await eventually(async () => expect(await site.received()).toEqual(["مرحبا"]));
-  await site.say("مرحبا بك");
-  await tab.shows(["> مرحبا", "مرحبا بك"]);
-  const corners = await tab.page.evaluate(
-    `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("li .bubble")].slice(-2)
-      .map((each) => getComputedStyle(each)).map((style) =>
-        [parseFloat(style.borderBottomLeftRadius) > parseFloat(style.borderBottomRightRadius), style.direction])`,
-  );
-  expect(corners).toEqual([
-    [true, "ltr"],
-    [false, "ltr"],
-  ]);
-});
-
-test("times of the chat are those of the time zone that a visitor has traveled to", async ({
-  skip,
-}) => {
-  const context = await chromium(skip);
-  const { openTab } = await widgetSite(context);
-  const { page, panel, write } = await openTab();
-  const devices = await context.newCDPSession(page);
-  const travelTo = (timezoneId: string) =>
-    devices.send("Emulation.setTimezoneOverride", { timezoneId });
-  await travelTo("Europe/Zurich");
-  await write("Hello?");
-  const shown = panel.locator("time");
-  const there = `new Date(document.querySelector("tidings-chat").shadowRoot
-    .querySelector("time").dateTime).toLocaleTimeString("en", { hour: "numeric", minute: "2-digit" })`;
-  await shown.waitFor();
-  expect(await shown.textContent()).toBe(await page.evaluate(there));
-  await travelTo("Asia/Kathmandu");
-  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-  await expect.poll(() => shown.textContent()).toBe(await page.evaluate(there));
 });
