@@ -78,7 +78,7 @@ test("no frame shows the conversations or the messages of another place", async 
   expect(faults).toEqual([]);
 });
 
-test("a shortcut works as soon as its button is shown", async ({ skip }) => {
+test.runIf(isLong)("a shortcut works as soon as its button is shown", async ({ skip }) => {
   const { shop, url, page } = await openInbox(chromium, skip);
   await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
   await page.goto(url);

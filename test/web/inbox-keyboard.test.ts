@@ -1,7 +1,7 @@
 /** The inbox by keyboard: its list, its dialogs and forms, and where the focus is. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 
 const chromium = sharedChromium();
@@ -157,7 +157,7 @@ test.runIf(isLong)(
   },
 );
 
-test.for(cases([1440, 1000, 390], (width) => width === 1440))(
+test.runIf(isLong).for([1440, 1000, 390])(
   "the focus goes along with j and k, and to the next row from one that leaves the list, on %i px",
   async (width, { skip }) => {
     const { shop, url, page } = await openInbox(chromium, skip);

@@ -14,7 +14,7 @@ import { kim, lee, newShop, newTab, servePage, startEngine } from "./shop-pages.
 
 const chromium = sharedChromium();
 
-const mostDifferentStates = new Set(["all", "all?q=zebulon", "all with rows", "closed with rows"]);
+const mostDifferentStates = new Set(["all", "all with rows"]);
 
 test("each view of the inbox is whole and accessible: full, empty, loading and broken", async ({
   skip,
@@ -70,14 +70,14 @@ test("each view of the inbox is whole and accessible: full, empty, loading and b
   });
   await show(page, "#/mine");
   await page.locator(".list .skeleton").waitFor();
-  expect(await faultsOf(page, list)).toEqual([]);
+  if (isLong) expect(await faultsOf(page, list)).toEqual([]);
   released.resolve();
   await page.locator(".list").getByRole("button", { name: "Try again" }).waitFor();
   expect(await faultsOf(page, list)).toEqual([]);
 });
 
-/** A list to pick from, a menu, a panel, a form and a text. */
-const mostDifferentBoxes = new Set(["label", "message", "filters", "newMessage", "details"]);
+/** A list to pick from, a menu, a panel and a form. */
+const mostDifferentBoxes = new Set(["label", "message", "filters", "newMessage"]);
 
 test("each dialog, menu and notice of the inbox is accessible, and dialogs close by Escape", async ({
   skip,
