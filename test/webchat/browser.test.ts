@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { chromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { shop, visitorOf } from "./world.ts";
 
 /**
@@ -35,61 +36,62 @@ const page = `<!doctype html><title>Shop</title><ol></ol><script>
   window.say = async (body) => (await post("/messages", { body })).status;
 </script>`;
 
-test("a page in Chromium shows each message once, in order and unchanged, after two disconnects", async ({
-  skip,
-}) => {
-  const browser = await chromium(skip);
-  const pages = createServer((_, response) =>
-    response.setHeader("content-type", "text/html").end(page),
-  );
-  pages.listen(0, "127.0.0.1");
-  await once(pages, "listening");
-  onTestFinished(() => void pages.close());
-  const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-
-  const there = await shop({ webchat: { origins: [origin] } });
-  const visitor = visitorOf(there, await there.engine.webchat.open({ name: "<i>Ann</i>" }));
-  const { contact_id } = visitor.session;
-  const tab = await browser.newPage();
-  const hash = new URLSearchParams({ url: visitor.url, token: visitor.token });
-  await tab.goto(`${origin}/#${hash.toString()}`);
-  const items = (): Promise<unknown> =>
-    tab.evaluate(
-      `[...document.querySelectorAll("li")].map((each) => [each.dataset.number ?? "", each.textContent])`,
+test.runIf(isLong)(
+  "a page in Chromium shows each message once, in order and unchanged, after two disconnects",
+  async ({ skip }) => {
+    const browser = await chromium(skip);
+    const pages = createServer((_, response) =>
+      response.setHeader("content-type", "text/html").end(page),
     );
-  const opened = (): Promise<unknown> => tab.evaluate("window.opened");
+    pages.listen(0, "127.0.0.1");
+    await once(pages, "listening");
+    onTestFinished(() => void pages.close());
+    const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
 
-  const said = [
-    "hello",
-    "<script>alert('x')</script>",
-    "a\nb: c",
-    "&lt;b&gt;",
-    "\u{1F600} \u2028",
-    "last",
-  ];
-  const send = (body: string | undefined): Promise<unknown> =>
-    there.engine.messages.send({ to: contact_id, channel: "webchat", body: body ?? "" });
-  const shown = (n: number): Promise<void> =>
-    eventually(async () => {
-      expect(await items()).toEqual(said.slice(0, n).map((body, i) => [String(i + 1), body]));
+    const there = await shop({ webchat: { origins: [origin] } });
+    const visitor = visitorOf(there, await there.engine.webchat.open({ name: "<i>Ann</i>" }));
+    const { contact_id } = visitor.session;
+    const tab = await browser.newPage();
+    const hash = new URLSearchParams({ url: visitor.url, token: visitor.token });
+    await tab.goto(`${origin}/#${hash.toString()}`);
+    const items = (): Promise<unknown> =>
+      tab.evaluate(
+        `[...document.querySelectorAll("li")].map((each) => [each.dataset.number ?? "", each.textContent])`,
+      );
+    const opened = (): Promise<unknown> => tab.evaluate("window.opened");
+
+    const said = [
+      "hello",
+      "<script>alert('x')</script>",
+      "a\nb: c",
+      "&lt;b&gt;",
+      "\u{1F600} \u2028",
+      "last",
+    ];
+    const send = (body: string | undefined): Promise<unknown> =>
+      there.engine.messages.send({ to: contact_id, channel: "webchat", body: body ?? "" });
+    const shown = (n: number): Promise<void> =>
+      eventually(async () => {
+        expect(await items()).toEqual(said.slice(0, n).map((body, i) => [String(i + 1), body]));
+      });
+    await send(said[0]);
+    await send(said[1]);
+    await shown(2);
+    for (const round of [1, 2]) {
+      there.cut();
+      await send(said[2 * round]);
+      await send(said[2 * round + 1]);
+      await shown(2 * round + 2);
+      expect(await opened()).toBe(round + 1);
+    }
+    await eventually(async () => {
+      const sent = (await there.engine.messages.list({ direction: "outbound" })).data;
+      expect(sent.map(({ status }) => status)).toEqual(said.map(() => "read"));
     });
-  await send(said[0]);
-  await send(said[1]);
-  await shown(2);
-  for (const round of [1, 2]) {
-    there.cut();
-    await send(said[2 * round]);
-    await send(said[2 * round + 1]);
-    await shown(2 * round + 2);
-    expect(await opened()).toBe(round + 1);
-  }
-  await eventually(async () => {
-    const sent = (await there.engine.messages.list({ direction: "outbound" })).data;
-    expect(sent.map(({ status }) => status)).toEqual(said.map(() => "read"));
-  });
 
-  const words = '<b>hi</b> & "so" \u0007';
-  expect(await tab.evaluate(`window.say(${JSON.stringify(words)})`)).toBe(201);
-  const [inbound] = (await there.engine.messages.list({ direction: "inbound" })).data;
-  expect(inbound).toMatchObject({ body: words, contact_id });
-});
+    const words = '<b>hi</b> & "so" \u0007';
+    expect(await tab.evaluate(`window.say(${JSON.stringify(words)})`)).toBe(201);
+    const [inbound] = (await there.engine.messages.list({ direction: "inbound" })).data;
+    expect(inbound).toMatchObject({ body: words, contact_id });
+  },
+);

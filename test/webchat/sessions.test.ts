@@ -5,6 +5,7 @@ import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { committing } from "./world.ts";
@@ -37,7 +38,9 @@ async function take<T>(count: number, items: AsyncIterable<T>): Promise<T[]> {
   return taken;
 }
 
-describe.each(storages)("a chat in process on $name", ({ open }) => {
+const inMemory = cases(storages, ({ name }) => name === "memory");
+
+describe.each(inMemory)("a chat in process on $name", ({ open }) => {
   it("is the same as over HTTP: messages, stream, deliveries and marks", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
@@ -113,7 +116,10 @@ describe.each(storages)("a chat in process on $name", ({ open }) => {
   });
 });
 
-describe.each(storages)("webchat sessions on $name", ({ open }) => {
+describe.each(storages)("webchat sessions on $name", ({ name, open }) => {
+  /** Whether to try also what depends little on the storage. */
+  const triesAll = isLong || name === "memory";
+
   it("create a contact for a new visitor and receive its messages unchanged, including markup", async () => {
     const { engine } = world();
     const one = engine(open().connect());
@@ -254,7 +260,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(await rowsOf(storage, webchatSessions)).toEqual([]);
   });
 
-  it("end with their streams when they expire", async () => {
+  it.runIf(triesAll)("end with their streams when they expire", async () => {
     const { engine, clock } = world();
     const one = engine(open().connect(), { webchat: { sessionHours: 1 } });
     const { id, token } = await one.webchat.open();
@@ -309,7 +315,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
   });
 
-  it("reject more than 20 messages in ten seconds with Retry-After", async () => {
+  it.runIf(triesAll)("reject more than 20 messages in ten seconds with Retry-After", async () => {
     const { engine, clock } = world();
     const one = engine(open().connect());
     const [session, other] = [await one.webchat.open(), await one.webchat.open()];

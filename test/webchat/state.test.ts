@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { WebchatState } from "../../src/webchat/streams/signal-types.ts";
 import { over } from "../support/over.ts";
-import { runs } from "../support/runs.ts";
+import { cases, runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -27,7 +27,9 @@ const conversationOf = async (engine: MessagingEngine, contact_id: string): Prom
 
 const nobody: WebchatState = { read_at: null, assignee: null, queued: false };
 
-describe.each(storages)("the state of a visitor's conversation on $name", ({ open }) => {
+const few = cases(storages, ({ name }) => name !== "PostgreSQL");
+
+describe.each(few)("the state of a visitor's conversation on $name", ({ open }) => {
   it("names who has it, when a stream opens and at each change by any process", async () => {
     const { clock, engine } = world();
     const ground = open();
