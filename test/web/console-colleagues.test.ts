@@ -7,6 +7,7 @@ import { system } from "../../adapters/system/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
@@ -41,23 +42,24 @@ async function holdFirstRead(page: Page, path: RegExp) {
   return { isRead: isRead.promise, release };
 }
 
-test("a key that is created before the list of keys has arrived stays in the list", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openConsole(skip);
-  await shop.apiKeys.create({ name: "Till", scopes: ["messages:read"] });
-  const { isRead, release } = await holdFirstRead(page, /v1\/api-keys\?/);
-  await page.goto(`${url}#/access/keys`);
-  await isRead;
-  await page.getByRole("button", { name: "Create key" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("textbox", { name: "Name" }).fill("Reports");
-  await dialog.getByRole("button", { name: "Create key" }).click();
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
-  await release();
-  await page.getByRole("row", { name: "Till" }).waitFor();
-  expect(await page.getByRole("row", { name: "Reports" }).count()).toBe(1);
-});
+test.runIf(isLong)(
+  "a key that is created before the list of keys has arrived stays in the list",
+  async ({ skip }) => {
+    const { shop, url, page } = await openConsole(skip);
+    await shop.apiKeys.create({ name: "Till", scopes: ["messages:read"] });
+    const { isRead, release } = await holdFirstRead(page, /v1\/api-keys\?/);
+    await page.goto(`${url}#/access/keys`);
+    await isRead;
+    await page.getByRole("button", { name: "Create key" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Reports");
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await release();
+    await page.getByRole("row", { name: "Till" }).waitFor();
+    expect(await page.getByRole("row", { name: "Reports" }).count()).toBe(1);
+  },
+);
 
 test("a change of a sender leaves what a colleague has changed meanwhile", async ({ skip }) => {
   const { shop, url, page } = await openConsole(skip);
@@ -79,117 +81,128 @@ test("a change of a sender leaves what a colleague has changed meanwhile", async
   });
 });
 
-test("a change of a webhook leaves what a colleague has changed meanwhile", async ({ skip }) => {
-  const { shop, url, page } = await openConsole(skip);
-  const { id } = await shop.webhooks.create({
-    url: "https://shop.example/till",
-    events: ["contact.created"],
-  });
-  await page.goto(`${url}#/webhooks/${id}`);
-  await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Edit" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Description").fill("Till");
-  await shop.webhooks.update(id, { events: ["message.sent"], ordering: "fifo" });
-  // The page behind the dialog reads the webhook again.
-  const isRead = page.waitForResponse((response) => response.url().endsWith(`/v1/webhooks/${id}`));
-  await shop.contacts.create({ phone: "+14155550100" });
-  await isRead;
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.waitFor({ state: "detached" });
-  expect(await shop.webhooks.get(id)).toMatchObject({
-    description: "Till",
-    events: ["message.sent"],
-    ordering: "fifo",
-  });
-});
+test.runIf(isLong)(
+  "a change of a webhook leaves what a colleague has changed meanwhile",
+  async ({ skip }) => {
+    const { shop, url, page } = await openConsole(skip);
+    const { id } = await shop.webhooks.create({
+      url: "https://shop.example/till",
+      events: ["contact.created"],
+    });
+    await page.goto(`${url}#/webhooks/${id}`);
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Description").fill("Till");
+    await shop.webhooks.update(id, { events: ["message.sent"], ordering: "fifo" });
+    // The page behind the dialog reads the webhook again.
+    const isRead = page.waitForResponse((response) =>
+      response.url().endsWith(`/v1/webhooks/${id}`),
+    );
+    await shop.contacts.create({ phone: "+14155550100" });
+    await isRead;
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await shop.webhooks.get(id)).toMatchObject({
+      description: "Till",
+      events: ["message.sent"],
+      ordering: "fifo",
+    });
+  },
+);
 
-test("an agent's form that is opened again leaves what a colleague has changed since", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openConsole(skip);
-  const { id } = await shop.agents.create({ name: "Ada", channels: ["sms"] });
-  const role = page.getByRole("textbox", { name: "Role" });
-  await page.goto(`${url}#/agents/${id}/edit`);
-  await role.fill("host");
-  await shop.agents.update(id, { name: "Bea" });
-  await page.reload();
-  await page.getByText("What you typed earlier and did not save is back.").waitFor();
-  expect(await role.inputValue()).toBe("host");
-  expect(await page.getByRole("textbox", { name: "Name", exact: true }).inputValue()).toBe("Bea");
-  await page.getByRole("button", { name: "Save as version 3" }).click();
-  await page.getByText("The agent is saved as version 3").waitFor();
-  expect(await shop.agents.get(id)).toMatchObject({ name: "Bea", persona: { role: "host" } });
-});
+test.runIf(isLong)(
+  "an agent's form that is opened again leaves what a colleague has changed since",
+  async ({ skip }) => {
+    const { shop, url, page } = await openConsole(skip);
+    const { id } = await shop.agents.create({ name: "Ada", channels: ["sms"] });
+    const role = page.getByRole("textbox", { name: "Role" });
+    await page.goto(`${url}#/agents/${id}/edit`);
+    await role.fill("host");
+    await shop.agents.update(id, { name: "Bea" });
+    await page.reload();
+    await page.getByText("What you typed earlier and did not save is back.").waitFor();
+    expect(await role.inputValue()).toBe("host");
+    expect(await page.getByRole("textbox", { name: "Name", exact: true }).inputValue()).toBe("Bea");
+    await page.getByRole("button", { name: "Save as version 3" }).click();
+    await page.getByText("The agent is saved as version 3").waitFor();
+    expect(await shop.agents.get(id)).toMatchObject({ name: "Bea", persona: { role: "host" } });
+  },
+);
 
-test("the count of new messages has those that the filters show, and no others", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openConsole(skip);
-  const write = (from: string, body: string) => shop.sandbox.inbound({ from, body });
-  await page.goto(`${url}#/messages?direction=outbound`);
-  await page.getByText("No message matches the filters").waitFor();
-  await write("+14155550100", "Excluded");
-  await shop.messages.send({ to: "+15005550001", body: "One" });
-  await page.getByRole("button", { name: /new message/ }).waitFor();
-  await page.getByRole("button", { name: "1 new message", exact: true }).click();
-  await page.getByRole("row", { name: "One" }).waitFor();
-  await page.getByRole("button", { name: "Reload" }).waitFor();
+test.runIf(isLong)(
+  "the count of new messages has those that the filters show, and no others",
+  async ({ skip }) => {
+    const { shop, url, page } = await openConsole(skip);
+    const write = (from: string, body: string) => shop.sandbox.inbound({ from, body });
+    await page.goto(`${url}#/messages?direction=outbound`);
+    await page.getByText("No message matches the filters").waitFor();
+    await write("+14155550100", "Excluded");
+    await shop.messages.send({ to: "+15005550001", body: "One" });
+    await page.getByRole("button", { name: /new message/ }).waitFor();
+    await page.getByRole("button", { name: "1 new message", exact: true }).click();
+    await page.getByRole("row", { name: "One" }).waitFor();
+    await page.getByRole("button", { name: "Reload" }).waitFor();
 
-  const [first] = (await shop.messages.list({ direction: "inbound" })).data;
-  await show(page, `#/messages?to=${encodeURIComponent(first?.to ?? "")}`);
-  await page.getByRole("row", { name: "Excluded" }).waitFor();
-  await shop.messages.send({ to: "+15005550001", body: "Two" });
-  await write("+14155550100", "Shown");
-  await page.getByRole("button", { name: "1 new message", exact: true }).click();
-  await page.getByRole("row", { name: "Shown" }).waitFor();
-});
+    const [first] = (await shop.messages.list({ direction: "inbound" })).data;
+    await show(page, `#/messages?to=${encodeURIComponent(first?.to ?? "")}`);
+    await page.getByRole("row", { name: "Excluded" }).waitFor();
+    await shop.messages.send({ to: "+15005550001", body: "Two" });
+    await write("+14155550100", "Shown");
+    await page.getByRole("button", { name: "1 new message", exact: true }).click();
+    await page.getByRole("row", { name: "Shown" }).waitFor();
+  },
+);
 
-test("the focus stays at a change of consent when another one of the same millisecond follows", async ({
-  skip,
-}) => {
-  const { clock } = system();
-  const now = clock.now();
-  const { shop, url, page } = await openConsole(skip, { clock: { ...clock, now: () => now } });
-  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-  const { id, contact_id } = await write("STOP");
-  await page.goto(`${url}#/access/consent/${contact_id}`);
-  const changes = page.locator(".consent-address .life-row");
-  await changes.getByRole("link", { name: id }).focus();
-  const { id: next } = await write("START");
-  await changes.getByRole("link", { name: next }).waitFor();
-  expect(await changes.locator("a").allInnerTexts()).toEqual([next, id]);
-  expect(await page.evaluate("document.activeElement.innerText")).toBe(id);
-});
+test.runIf(isLong)(
+  "the focus stays at a change of consent when another one of the same millisecond follows",
+  async ({ skip }) => {
+    const { clock } = system();
+    const now = clock.now();
+    const { shop, url, page } = await openConsole(skip, { clock: { ...clock, now: () => now } });
+    const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+    const { id, contact_id } = await write("STOP");
+    await page.goto(`${url}#/access/consent/${contact_id}`);
+    const changes = page.locator(".consent-address .life-row");
+    await changes.getByRole("link", { name: id }).focus();
+    const { id: next } = await write("START");
+    await changes.getByRole("link", { name: next }).waitFor();
+    expect(await changes.locator("a").allInnerTexts()).toEqual([next, id]);
+    expect(await page.evaluate("document.activeElement.innerText")).toBe(id);
+  },
+);
 
-test("an attempt that is shown stays when the answer to the redelivery comes late", async ({
-  skip,
-}) => {
-  const { http } = standard();
-  const { shop, url, page } = await openConsole(skip, { http: { ...http, allow: ["127.0.0.1"] } });
-  const receiver = await newReceiver();
-  receiver.answer({ status: 500 });
-  const { id } = await shop.webhooks.create({ url: receiver.url, events: ["contact.created"] });
-  await shop.contacts.create({ phone: "+14155550100" });
-  const delivery = await eventually(async () => {
-    const [found] = (await shop.webhooks.deliveries(id)).data;
-    expect(found?.attempts).toHaveLength(1);
-    return found;
-  });
-  await page.goto(`${url}#/webhooks/${id}/${delivery?.id}`);
-  const attempts = page.locator(".attempt");
-  await attempts.waitFor();
-  const isReleased = Promise.withResolvers<void>();
-  await page.route("**/redeliver", async (route) => {
-    const response = await route.fetch();
-    await isReleased.promise;
-    await route.fulfill({ response });
-  });
-  await page.getByRole("button", { name: "Redeliver" }).click();
-  await expect.poll(() => attempts.count(), { timeout: 20_000 }).toBeGreaterThan(1);
-  const shown = await attempts.count();
-  const message = page.locator(".toast");
-  isReleased.resolve();
-  await message.waitFor();
-  expect(await attempts.count()).toBeGreaterThanOrEqual(shown);
-});
+test.runIf(isLong)(
+  "an attempt that is shown stays when the answer to the redelivery comes late",
+  async ({ skip }) => {
+    const { http } = standard();
+    const { shop, url, page } = await openConsole(skip, {
+      http: { ...http, allow: ["127.0.0.1"] },
+    });
+    const receiver = await newReceiver();
+    receiver.answer({ status: 500 });
+    const { id } = await shop.webhooks.create({ url: receiver.url, events: ["contact.created"] });
+    await shop.contacts.create({ phone: "+14155550100" });
+    const delivery = await eventually(async () => {
+      const [found] = (await shop.webhooks.deliveries(id)).data;
+      expect(found?.attempts).toHaveLength(1);
+      return found;
+    });
+    await page.goto(`${url}#/webhooks/${id}/${delivery?.id}`);
+    const attempts = page.locator(".attempt");
+    await attempts.waitFor();
+    const isReleased = Promise.withResolvers<void>();
+    await page.route("**/redeliver", async (route) => {
+      const response = await route.fetch();
+      await isReleased.promise;
+      await route.fulfill({ response });
+    });
+    await page.getByRole("button", { name: "Redeliver" }).click();
+    await expect.poll(() => attempts.count(), { timeout: 20_000 }).toBeGreaterThan(1);
+    const shown = await attempts.count();
+    const message = page.locator(".toast");
+    isReleased.resolve();
+    await message.waitFor();
+    expect(await attempts.count()).toBeGreaterThanOrEqual(shown);
+  },
+);

@@ -2,6 +2,7 @@
 import { expect, test, type TestContext } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -14,17 +15,20 @@ async function openConsole(skip: TestContext["skip"]) {
   return { shop, url, page };
 }
 
-test("a test number that is typed as it is shown is offered once", async ({ skip }) => {
-  const { url, page } = await openConsole(skip);
-  await page.goto(url);
-  await page.locator(".test-number").first().waitFor();
-  await page.getByRole("button", { name: "Add phone" }).click();
-  const filter = page.getByRole("combobox");
-  await filter.fill("+1 500 555 0003");
-  expect(await page.getByRole("option").count()).toBe(1);
-  await filter.fill("+1 500 555 9999");
-  expect(await page.getByRole("option").allInnerTexts()).toEqual(["Add +1 500 555 9999"]);
-});
+test.runIf(isLong)(
+  "a test number that is typed as it is shown is offered once",
+  async ({ skip }) => {
+    const { url, page } = await openConsole(skip);
+    await page.goto(url);
+    await page.locator(".test-number").first().waitFor();
+    await page.getByRole("button", { name: "Add phone" }).click();
+    const filter = page.getByRole("combobox");
+    await filter.fill("+1 500 555 0003");
+    expect(await page.getByRole("option").count()).toBe(1);
+    await filter.fill("+1 500 555 9999");
+    expect(await page.getByRole("option").allInnerTexts()).toEqual(["Add +1 500 555 9999"]);
+  },
+);
 
 test("a sender keeps its limit when what is typed for it is no number", async ({ skip }) => {
   const { shop, url, page } = await openConsole(skip);

@@ -4,49 +4,51 @@ import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { newReceiver } from "./receiver.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 const phone = { width: 390, height: 844 };
 
-test("a webhook that fails is found by its address, in the list and in the overview", async ({
-  skip,
-}) => {
-  const { http } = standard();
-  const { engine, shop, authorize } = await newShop({ http: { ...http, allow: ["127.0.0.1"] } });
-  const receiver = await newReceiver();
-  receiver.answer({ status: 500 });
-  const { id } = await shop.webhooks.create({ url: receiver.url, events: ["message.*"] });
-  await shop.webhooks.create({ url: "https://shop.example/hooks", events: ["webhook.disabled"] });
-  await shop.messages.send({ to: "+15005550001", body: "Hello" });
-  await eventually(async () => {
-    const { data } = await shop.webhooks.deliveries(id);
-    expect(data.some(({ attempt_count }) => attempt_count > 0)).toBe(true);
-  });
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), phone);
-  await page.goto(`${url}#/webhooks`);
-  const table = page.getByRole("region", { name: "Webhooks" });
-  const failing = table.getByRole("row", { name: receiver.url });
-  await failing.locator("time").first().waitFor();
-  const healthy = table.getByRole("row", { name: "https://shop.example/hooks" });
-  expect(await healthy.getByRole("cell").allInnerTexts()).toContain("–");
-  // On a phone, each value has its label, and all are shown without scrolling.
-  for (const cell of await failing.getByRole("cell").all()) {
-    const box = await cell.boundingBox();
-    expect((box?.x ?? 0) + (box?.width ?? phone.width)).toBeLessThan(phone.width);
-  }
-  const labels = await page.evaluate<string[]>(
-    `[...document.querySelectorAll("tbody tr:first-child td")].map((cell) =>
+test.runIf(isLong)(
+  "a webhook that fails is found by its address, in the list and in the overview",
+  async ({ skip }) => {
+    const { http } = standard();
+    const { engine, shop, authorize } = await newShop({ http: { ...http, allow: ["127.0.0.1"] } });
+    const receiver = await newReceiver();
+    receiver.answer({ status: 500 });
+    const { id } = await shop.webhooks.create({ url: receiver.url, events: ["message.*"] });
+    await shop.webhooks.create({ url: "https://shop.example/hooks", events: ["webhook.disabled"] });
+    await shop.messages.send({ to: "+15005550001", body: "Hello" });
+    await eventually(async () => {
+      const { data } = await shop.webhooks.deliveries(id);
+      expect(data.some(({ attempt_count }) => attempt_count > 0)).toBe(true);
+    });
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip), phone);
+    await page.goto(`${url}#/webhooks`);
+    const table = page.getByRole("region", { name: "Webhooks" });
+    const failing = table.getByRole("row", { name: receiver.url });
+    await failing.locator("time").first().waitFor();
+    const healthy = table.getByRole("row", { name: "https://shop.example/hooks" });
+    expect(await healthy.getByRole("cell").allInnerTexts()).toContain("–");
+    // On a phone, each value has its label, and all are shown without scrolling.
+    for (const cell of await failing.getByRole("cell").all()) {
+      const box = await cell.boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? phone.width)).toBeLessThan(phone.width);
+    }
+    const labels = await page.evaluate<string[]>(
+      `[...document.querySelectorAll("tbody tr:first-child td")].map((cell) =>
        getComputedStyle(cell, "::before").content)`,
-  );
-  expect(labels).toContain('"Status"');
+    );
+    expect(labels).toContain('"Status"');
 
-  await page.goto(`${url}#/overview`);
-  const lag = page.getByRole("region", { name: "Webhooks with waiting deliveries" });
-  await lag.getByRole("link", { name: receiver.url }).waitFor();
-});
+    await page.goto(`${url}#/overview`);
+    const lag = page.getByRole("region", { name: "Webhooks with waiting deliveries" });
+    await lag.getByRole("link", { name: receiver.url }).waitFor();
+  },
+);
 
 test("a dialog says once what is wrong, at the field, and leads there", async ({ skip }) => {
   const { engine, authorize } = await newShop();
@@ -61,7 +63,7 @@ test("a dialog says once what is wrong, at the field, and leads there", async ({
   expect(await dialog.getByText("absolute URL").count()).toBe(1);
 });
 
-test("the list of test numbers shows each number whole", async ({ skip }) => {
+test.runIf(isLong)("the list of test numbers shows each number whole", async ({ skip }) => {
   const { engine, authorize } = await newShop();
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page } = await newTab(await chromium(skip), phone);
@@ -93,15 +95,18 @@ test("a link to another page takes the focus along, and the first page leaves it
   expect(await page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
 });
 
-test("a narrow console offers its pages by name at an unknown address, too", async ({ skip }) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), phone);
-  await page.goto(`${url}#/mesages`);
-  const menu = page.locator(".rail").getByRole("button", { name: "Pages" });
-  await menu.waitFor();
-  expect(await menu.innerText()).toBe("Pages");
-  await menu.click();
-  await page.getByRole("menuitemradio", { name: "Messages" }).click();
-  await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();
-});
+test.runIf(isLong)(
+  "a narrow console offers its pages by name at an unknown address, too",
+  async ({ skip }) => {
+    const { engine, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip), phone);
+    await page.goto(`${url}#/mesages`);
+    const menu = page.locator(".rail").getByRole("button", { name: "Pages" });
+    await menu.waitFor();
+    expect(await menu.innerText()).toBe("Pages");
+    await menu.click();
+    await page.getByRole("menuitemradio", { name: "Messages" }).click();
+    await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();
+  },
+);

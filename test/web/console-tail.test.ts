@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -28,95 +29,101 @@ async function holdReads(page: Page) {
   return { isRead: isRead.promise, release };
 }
 
-test("an event that arrives while the list is read stays in the list", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const context = await chromium(skip);
-  // The tabs share one stream, so the second one shows what the first one has received.
-  const { page } = await newTab(context);
-  const { page: second } = await newTab(context);
-  for (const each of [page, second]) {
-    await each.goto(`${url}#/events`);
-    await each.getByText("No events").waitFor();
-    await each.getByRole("status").getByText("Live").waitFor();
-  }
-  const { isRead, release } = await holdReads(page);
-  await page.evaluate("location.hash = '#/events?type=message.received'");
-  await isRead;
-  await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
-  const row = ".event-row:has-text('message.received')";
-  await second.locator(row).waitFor();
-  await release();
-  await page.locator(row, { hasText: "Meanwhile" }).waitFor();
-  expect(await page.locator(".event-row").count()).toBe(1);
-});
+test.runIf(isLong)(
+  "an event that arrives while the list is read stays in the list",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const context = await chromium(skip);
+    // The tabs share one stream, so the second one shows what the first one has received.
+    const { page } = await newTab(context);
+    const { page: second } = await newTab(context);
+    for (const each of [page, second]) {
+      await each.goto(`${url}#/events`);
+      await each.getByText("No events").waitFor();
+      await each.getByRole("status").getByText("Live").waitFor();
+    }
+    const { isRead, release } = await holdReads(page);
+    await page.evaluate("location.hash = '#/events?type=message.received'");
+    await isRead;
+    await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
+    const row = ".event-row:has-text('message.received')";
+    await second.locator(row).waitFor();
+    await release();
+    await page.locator(row, { hasText: "Meanwhile" }).waitFor();
+    expect(await page.locator(".event-row").count()).toBe(1);
+  },
+);
 
-test("a message that is redacted while the tail is read loses its text in the tail, too", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const context = await chromium(skip);
-  const { page } = await newTab(context);
-  const { page: second } = await newTab(context);
-  const { id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Card 4111" });
-  for (const each of [page, second]) {
-    await each.goto(`${url}#/events?type=message.redacted`);
-    await each.getByRole("status").getByText("Live").waitFor();
-  }
-  const { isRead, release } = await holdReads(page);
-  await page.evaluate("location.hash = '#/events?type=message.received'");
-  await isRead;
-  await shop.messages.redact(id);
-  // The tabs share one stream, so the first one has received what the second one shows.
-  await second.locator(".event-row").waitFor();
-  await release();
-  await page.locator(".event-row").waitFor();
-  expect(await page.getByText("4111").count()).toBe(0);
-});
+test.runIf(isLong)(
+  "a message that is redacted while the tail is read loses its text in the tail, too",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const context = await chromium(skip);
+    const { page } = await newTab(context);
+    const { page: second } = await newTab(context);
+    const { id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Card 4111" });
+    for (const each of [page, second]) {
+      await each.goto(`${url}#/events?type=message.redacted`);
+      await each.getByRole("status").getByText("Live").waitFor();
+    }
+    const { isRead, release } = await holdReads(page);
+    await page.evaluate("location.hash = '#/events?type=message.received'");
+    await isRead;
+    await shop.messages.redact(id);
+    // The tabs share one stream, so the first one has received what the second one shows.
+    await second.locator(".event-row").waitFor();
+    await release();
+    await page.locator(".event-row").waitFor();
+    expect(await page.getByText("4111").count()).toBe(0);
+  },
+);
 
-test("a tail that is paused stands still, also when the server is back, and misses nothing", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const server = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-  const shown = page.locator(".event-summary");
-  await page.goto(`${server.url}#/events?type=message.received`);
-  await page.getByRole("status").getByText("Live").waitFor();
-  await write("First");
-  await shown.getByText("First").waitFor();
-  await page.getByRole("button", { name: "Pause" }).click();
-  server.stop();
-  await write("Second");
-  server.restart();
-  await page.getByText("Connected again").waitFor();
-  await write("Third");
-  await page.getByRole("button", { name: /2 new events/ }).waitFor();
-  expect(await shown.allTextContents()).toEqual(["First"]);
-  await page.getByRole("button", { name: "Resume" }).click();
-  await expect.poll(() => shown.allTextContents()).toEqual(["Third", "Second", "First"]);
-});
+test.runIf(isLong)(
+  "a tail that is paused stands still, also when the server is back, and misses nothing",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const server = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+    const shown = page.locator(".event-summary");
+    await page.goto(`${server.url}#/events?type=message.received`);
+    await page.getByRole("status").getByText("Live").waitFor();
+    await write("First");
+    await shown.getByText("First").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    server.stop();
+    await write("Second");
+    server.restart();
+    await page.getByText("Connected again").waitFor();
+    await write("Third");
+    await page.getByRole("button", { name: /2 new events/ }).waitFor();
+    expect(await shown.allTextContents()).toEqual(["First"]);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await expect.poll(() => shown.allTextContents()).toEqual(["Third", "Second", "First"]);
+  },
+);
 
-test("a filter that matches nothing yet shows the first event that matches, though the pointer was on the list", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-  await page.goto(`${url}#/events?type=message.received`);
-  await page.getByRole("status").getByText("Live").waitFor();
-  await write("First");
-  await page.locator(".event-row").hover();
-  await page.keyboard.press("/");
-  await page.keyboard.type("Second");
-  await page.getByText("No events").waitFor();
-  await write("Second");
-  await page.getByRole("button", { name: "Show 1 new event" }).click();
-  await page.locator(".event-summary", { hasText: "Second" }).waitFor();
-});
+test.runIf(isLong)(
+  "a filter that matches nothing yet shows the first event that matches, though the pointer was on the list",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+    await page.goto(`${url}#/events?type=message.received`);
+    await page.getByRole("status").getByText("Live").waitFor();
+    await write("First");
+    await page.locator(".event-row").hover();
+    await page.keyboard.press("/");
+    await page.keyboard.type("Second");
+    await page.getByText("No events").waitFor();
+    await write("Second");
+    await page.getByRole("button", { name: "Show 1 new event" }).click();
+    await page.locator(".event-summary", { hasText: "Second" }).waitFor();
+  },
+);
 
 test("a message that is redacted loses its text in the tail, in its event and on a phone, also while the tail is paused", async ({
   skip,
@@ -171,24 +178,25 @@ test("a run that is shown loses the text of a message that is redacted, and what
   }
 });
 
-test("a message that arrives before the list is read counts as new only until the list has it", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/messages`);
-  await page.getByText("No messages").waitFor();
-  const isReleased = Promise.withResolvers<void>();
-  // Of the two kinds of reads, the list's.
-  await page.route(/\/v1\/messages\?limit=50$/, async (route) => {
-    await isReleased.promise;
-    await route.continue();
-  });
-  await page.getByRole("button", { name: "Reload" }).click();
-  await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
-  await page.getByRole("button", { name: /new/ }).waitFor();
-  isReleased.resolve();
-  await page.getByRole("row", { name: "Meanwhile" }).waitFor();
-  await page.getByRole("button", { name: "Reload" }).waitFor();
-});
+test.runIf(isLong)(
+  "a message that arrives before the list is read counts as new only until the list has it",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/messages`);
+    await page.getByText("No messages").waitFor();
+    const isReleased = Promise.withResolvers<void>();
+    // Of the two kinds of reads, the list's.
+    await page.route(/\/v1\/messages\?limit=50$/, async (route) => {
+      await isReleased.promise;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Reload" }).click();
+    await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
+    await page.getByRole("button", { name: /new/ }).waitFor();
+    isReleased.resolve();
+    await page.getByRole("row", { name: "Meanwhile" }).waitFor();
+    await page.getByRole("button", { name: "Reload" }).waitFor();
+  },
+);

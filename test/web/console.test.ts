@@ -1,5 +1,6 @@
 /** The console in a real browser, over a real engine. */
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { Webhook } from "standardwebhooks";
 import { expect, test, type TestContext } from "vitest";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
@@ -9,6 +10,7 @@ import { consoleHandler, type PageMount } from "../../adapters/web/console/serve
 import { scratch } from "../cli/tidings.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
 import {
@@ -27,6 +29,11 @@ async function openConsole(skip: TestContext["skip"], size?: { width: number; he
   const { engine, shop, authorize } = await newShop();
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   return { shop, url, ...(await newTab(await chromium(skip), size)) };
+}
+
+/** `npm test` looks for such faults in `console-pages.test.ts` alone. */
+async function expectAccessible(page: Page): Promise<void> {
+  if (isLong) expect(await accessibilityFaults(page)).toEqual([]);
 }
 
 test("a phone on screen texts, gets messages with their states, and opts out", async ({ skip }) => {
@@ -55,30 +62,31 @@ test("a phone on screen texts, gets messages with their states, and opts out", a
   await phone.getByRole("button", { name: "Send" }).click();
   await phone.getByRole("alert").waitFor();
   expect(await phone.getByRole("textbox").inputValue()).toBe("One more thing");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  await expectAccessible(page);
   // The browser reports the refused message by itself.
   expect(faults).toEqual([expect.stringContaining("status of 422")]);
 });
 
-test("a phone on screen shows what is sent from it, however far back it is scrolled", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openConsole(skip);
-  for (let i = 0; i < 15; i++) {
-    await shop.sandbox.inbound({ from: "+15005550001", body: `Text ${i}` });
-  }
-  await page.goto(url);
-  const phone = page.getByRole("region", { name: "Phone +15005550001" });
-  await phone.getByText("Text 14").waitFor();
-  await page.evaluate("document.querySelector('.handset-screen').scrollTop = 0");
-  await phone.getByText("Text 0").waitFor();
-  await phone.getByRole("textbox").fill("One more");
-  await phone.getByRole("textbox").press("Enter");
-  await phone.getByText("One more").waitFor();
-  const left = `(({ scrollHeight, scrollTop, clientHeight }) =>
+test.runIf(isLong)(
+  "a phone on screen shows what is sent from it, however far back it is scrolled",
+  async ({ skip }) => {
+    const { shop, url, page } = await openConsole(skip);
+    for (let i = 0; i < 15; i++) {
+      await shop.sandbox.inbound({ from: "+15005550001", body: `Text ${i}` });
+    }
+    await page.goto(url);
+    const phone = page.getByRole("region", { name: "Phone +15005550001" });
+    await phone.getByText("Text 14").waitFor();
+    await page.evaluate("document.querySelector('.handset-screen').scrollTop = 0");
+    await phone.getByText("Text 0").waitFor();
+    await phone.getByRole("textbox").fill("One more");
+    await phone.getByRole("textbox").press("Enter");
+    await phone.getByText("One more").waitFor();
+    const left = `(({ scrollHeight, scrollTop, clientHeight }) =>
     scrollHeight - scrollTop - clientHeight)(document.querySelector(".handset-screen"))`;
-  await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
-});
+    await expect.poll(() => page.evaluate(left)).toBeLessThan(2);
+  },
+);
 
 test("a message's life has its attempts, its ignored receipts with the reason, and what comes next", async ({
   skip,
@@ -91,7 +99,7 @@ test("a message's life has its attempts, its ignored receipts with the reason, a
   await page.getByText("The same receipt came before.").first().waitFor();
   await page.getByText("Attempt 1 over sandbox: accepted").waitFor();
   expect(await page.locator(".life-dot.is-ignored").count()).toBeGreaterThan(0);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  await expectAccessible(page);
 
   await show(page, `#/messages/${retried.id}`);
   await page.getByText("Attempt 1 over sandbox: rejected, not sent").waitFor();
@@ -119,7 +127,7 @@ test("the tail shows events as they happen, waits while it is paused, and has th
   await expect.poll(() => row.count()).toBe(1);
   await row.click();
   await page.getByRole("region", { name: "Payload" }).getByText(`"Ann Keller"`).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  await expectAccessible(page);
 
   // On a phone the payload takes the place of the list.
   const focused = `document.activeElement.getAttribute("aria-label") ?? document.activeElement.className`;
@@ -130,13 +138,13 @@ test("the tail shows events as they happen, waits while it is paused, and has th
   await expect.poll(() => page.evaluate(focused)).toBe("Event");
 });
 
-test("a secret is shown once, also on a small screen", async ({ skip }) => {
+test.runIf(isLong)("a secret is shown once, also on a small screen", async ({ skip }) => {
   const { url, page, faults } = await openConsole(skip, { width: 320, height: 640 });
   await page.goto(`${url}#/access/keys`);
   await page.getByRole("button", { name: "Create key" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("textbox", { name: "Name" }).fill("Order service");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  await expectAccessible(page);
   await dialog.getByRole("button", { name: "Create key" }).click();
   await dialog.locator(".secret", { hasText: /^tdg_test_\w{38}$/ }).waitFor();
   await dialog.getByRole("button", { name: "I have stored it" }).click();
@@ -159,7 +167,7 @@ test("an agent's form has a problem beside its field, keeps what was typed, and 
   const time = page.locator(".field", { has: field("Time of a turn (ms)") });
   await time.locator(".field-problem", { hasText: "must be a number" }).waitFor();
   expect(await field("Time of a turn (ms)").getAttribute("aria-invalid")).toBe("true");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  await expectAccessible(page);
 
   await page.reload();
   await page.getByText("What you typed earlier and did not save is back.").waitFor();
@@ -201,7 +209,7 @@ test("a playbook's graph follows its steps, marks wrong ones, and shows where a 
   const faulty = page.locator(".step-card.is-faulty", { hasText: "ask" });
   await faulty.getByText("No other step leads to this step.").waitFor();
   await graph.locator(".graph-node.is-faulty", { hasText: "ask" }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  await expectAccessible(page);
   await page.getByRole("button", { name: "Step resolve" }).click();
   await page.getByRole("menuitem", { name: "Move down" }).click();
   await page.getByRole("button", { name: "Save as version 2" }).click();
@@ -223,7 +231,7 @@ test("a playbook's graph follows its steps, marks wrong ones, and shows where a 
   await page.locator(".graph-node.is-current", { hasText: "ask" }).waitFor();
   await page.locator(".graph-node.is-entered", { hasText: "hello" }).waitFor();
   expect(await page.locator(".graph-edge.is-taken").count()).toBe(1);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  await expectAccessible(page);
   await page.getByRole("link", { name: "Survey", exact: true }).waitFor();
 
   await page.getByRole("link", { name: /^msg_/ }).last().click();
@@ -232,83 +240,85 @@ test("a playbook's graph follows its steps, marks wrong ones, and shows where a 
   await page.getByRole("heading", { name: "Ada", exact: true }).waitFor();
 });
 
-test("what a person typed outlives an ended session, and a server that starts again on its file", async ({
-  skip,
-}) => {
-  const storage = () => sqlite({ file: join(folder, "shop.db") });
-  const folder = await scratch();
-  const engine = await startEngine({ storage: storage() });
-  const mounted = consoleHandler(engine);
-  const server = await servePage(mounted);
-  const context = await chromium(skip);
-  const { page } = await newTab(context);
-  const signIn = async ({ token = "" }: PageMount): Promise<void> => {
-    const dialog = page.getByRole("dialog", { name: "Sign in" });
-    await dialog.getByLabel("Token").fill(token);
-    await dialog.getByRole("button", { name: "Sign in" }).click();
-    await dialog.waitFor({ state: "detached" });
-  };
-  await page.goto(`${server.url}#/webhooks`);
-  await signIn(mounted);
-  await page.getByRole("button", { name: "Add webhook" }).first().click();
-  const form = page.getByRole("dialog", { name: "Add webhook" });
-  const address = form.getByRole("textbox", { name: "Address" });
-  const add = form.getByRole("button", { name: "Add", exact: true });
-  await address.fill("https://shop.example/hooks");
-  const [cookie] = await context.cookies();
-  if (cookie === undefined) expect.fail("There is no cookie.");
-  await context.addCookies([{ ...cookie, value: "of an earlier start" }]);
-  await add.click();
-  await page.getByText("Your session has ended. What you typed is kept.").waitFor();
-  expect(await faultsOf(page)).toEqual([]);
-  await signIn(mounted);
-  expect(await address.inputValue()).toBe("https://shop.example/hooks");
+test.runIf(isLong)(
+  "what a person typed outlives an ended session, and a server that starts again on its file",
+  async ({ skip }) => {
+    const storage = () => sqlite({ file: join(folder, "shop.db") });
+    const folder = await scratch();
+    const engine = await startEngine({ storage: storage() });
+    const mounted = consoleHandler(engine);
+    const server = await servePage(mounted);
+    const context = await chromium(skip);
+    const { page } = await newTab(context);
+    const signIn = async ({ token = "" }: PageMount): Promise<void> => {
+      const dialog = page.getByRole("dialog", { name: "Sign in" });
+      await dialog.getByLabel("Token").fill(token);
+      await dialog.getByRole("button", { name: "Sign in" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await page.goto(`${server.url}#/webhooks`);
+    await signIn(mounted);
+    await page.getByRole("button", { name: "Add webhook" }).first().click();
+    const form = page.getByRole("dialog", { name: "Add webhook" });
+    const address = form.getByRole("textbox", { name: "Address" });
+    const add = form.getByRole("button", { name: "Add", exact: true });
+    await address.fill("https://shop.example/hooks");
+    const [cookie] = await context.cookies();
+    if (cookie === undefined) expect.fail("There is no cookie.");
+    await context.addCookies([{ ...cookie, value: "of an earlier start" }]);
+    await add.click();
+    await page.getByText("Your session has ended. What you typed is kept.").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await signIn(mounted);
+    expect(await address.inputValue()).toBe("https://shop.example/hooks");
 
-  server.stop();
-  await engine.stop();
-  await add.click();
-  await form.getByRole("alert").getByText("The server does not respond.").waitFor();
-  await page.getByText("Not connected").waitFor();
-  expect(await faultsOf(page)).toEqual([]);
-  const successor = await startEngine({ storage: storage() });
-  const mountedAgain = consoleHandler(successor);
-  server.restart(mountedAgain);
-  await signIn(mountedAgain);
-  await add.click();
-  await page.getByText("The webhook is added").waitFor();
-  expect((await successor.webhooks.list()).data.map(({ url }) => url)).toEqual([
-    "https://shop.example/hooks",
-  ]);
-});
+    server.stop();
+    await engine.stop();
+    await add.click();
+    await form.getByRole("alert").getByText("The server does not respond.").waitFor();
+    await page.getByText("Not connected").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    const successor = await startEngine({ storage: storage() });
+    const mountedAgain = consoleHandler(successor);
+    server.restart(mountedAgain);
+    await signIn(mountedAgain);
+    await add.click();
+    await page.getByText("The webhook is added").waitFor();
+    expect((await successor.webhooks.list()).data.map(({ url }) => url)).toEqual([
+      "https://shop.example/hooks",
+    ]);
+  },
+);
 
-test("an approval shows what it is about, also after an action that returned nothing", async ({
-  skip,
-}) => {
-  const refunded: string[] = [];
-  const refund = refundAction((order) => void refunded.push(order));
-  const { agents } = standard();
-  const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const steps = ["4711", "4712"].map((order) => ({
-    id: `refund_${order}`,
-    type: "run" as const,
-    action: "refund",
-    args: { order },
-  }));
-  const playbook = await shop.playbooks.create({ name: "Refund both", enabled: true, steps });
-  const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
-  const { contact_id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hello" });
-  const asked = { contact_id, playbook_id: playbook.id };
-  const { id } = await shop.agents.trigger(agent.id, asked);
-  await page.goto(`${url}#/agents/${agent.id}/${id}`);
-  const approval = page.getByRole("region", { name: "Waits for your decision" });
-  for (const order of ["4711", "4712"]) {
-    await approval.getByText(`"${order}"`).waitFor();
-    await approval.getByRole("button", { name: "Approve" }).click();
-    await expect.poll(() => refunded.at(-1)).toBe(order);
-  }
-});
+test.runIf(isLong)(
+  "an approval shows what it is about, also after an action that returned nothing",
+  async ({ skip }) => {
+    const refunded: string[] = [];
+    const refund = refundAction((order) => void refunded.push(order));
+    const { agents } = standard();
+    const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const steps = ["4711", "4712"].map((order) => ({
+      id: `refund_${order}`,
+      type: "run" as const,
+      action: "refund",
+      args: { order },
+    }));
+    const playbook = await shop.playbooks.create({ name: "Refund both", enabled: true, steps });
+    const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+    const { contact_id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hello" });
+    const asked = { contact_id, playbook_id: playbook.id };
+    const { id } = await shop.agents.trigger(agent.id, asked);
+    await page.goto(`${url}#/agents/${agent.id}/${id}`);
+    const approval = page.getByRole("region", { name: "Waits for your decision" });
+    for (const order of ["4711", "4712"]) {
+      await approval.getByText(`"${order}"`).waitFor();
+      await approval.getByRole("button", { name: "Approve" }).click();
+      await expect.poll(() => refunded.at(-1)).toBe(order);
+    }
+  },
+);
 
 test("an action runs when a person approves it, and not when it is denied", async ({ skip }) => {
   const refunded: string[] = [];
@@ -343,14 +353,12 @@ test("an action runs when a person approves it, and not when it is denied", asyn
   expect(refunded).toEqual(["4711"]);
 });
 
-test("webhooks are tested, redelivered and recovered, and secrets rotated and keys revoked", async ({
-  skip,
-}) => {
+/** The console of a shop with a webhook, and what receives its events. */
+async function openWebhook(skip: TestContext["skip"]) {
   const { http } = standard();
   const { engine, shop, authorize } = await newShop({ http: { ...http, allow: ["127.0.0.1"] } });
   const receiver = await newReceiver();
   const { id: webhook } = await shop.webhooks.create({ url: receiver.url, events: ["*"] });
-  const { secret: first } = await shop.apiKeys.create({ name: "Order service" });
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page } = await newTab(await chromium(skip));
   const dialog = page.getByRole("dialog");
@@ -358,16 +366,11 @@ test("webhooks are tested, redelivered and recovered, and secrets rotated and ke
     await page.getByRole("button", { name: menu }).click();
     await page.getByRole("menuitem", { name: item }).click();
   };
-  /** The secret in the dialog, which no page shows again. */
-  const shownOnce = async (): Promise<string> => {
-    const shown = await dialog.locator(".secret code").innerText();
-    await dialog.getByRole("button", { name: "I have stored it" }).click();
-    await page.reload();
-    await page.locator(".table").first().waitFor();
-    expect(await page.content()).not.toContain(shown);
-    return shown;
-  };
+  return { engine, shop, receiver, webhook, url, page, dialog, pick };
+}
 
+test("webhooks are tested, redelivered and recovered", async ({ skip }) => {
+  const { receiver, webhook, url, page, dialog, pick } = await openWebhook(skip);
   const slow = Promise.withResolvers<{ status: number }>();
   receiver.answer(slow.promise);
   await page.goto(`${url}#/webhooks/${webhook}`);
@@ -388,30 +391,51 @@ test("webhooks are tested, redelivered and recovered, and secrets rotated and ke
   await dialog.getByRole("button", { name: "Recover" }).click();
   await page.getByRole("row", { name: "message.failed Succeeded 204" }).waitFor();
   expect(receiver.received).toHaveLength(3);
-
-  await pick("More actions", "Rotate secret");
-  await dialog.getByRole("button", { name: "Rotate" }).click();
-  const verifier = new Webhook(await shownOnce());
-  await shop.webhooks.test(webhook);
-  const latest = await eventually(() => receiver.received[3] ?? expect.fail("Nothing came."));
-  expect(verifier.verify(latest.body, latest.headers)).toMatchObject({ data: {} });
-
-  const api = fetchHandler(engine);
-  const accepts = async (secret: string | null): Promise<boolean> => {
-    const headers = { authorization: `Bearer ${secret}` };
-    return (await api(new Request("http://localhost/v1/account", { headers }))).ok;
-  };
-  expect(await accepts(first)).toBe(true);
-  await show(page, "#/access/keys");
-  await pick("Actions of Order service", "Rotate the secret");
-  await dialog.getByRole("combobox").selectOption("Not at all");
-  await dialog.getByRole("button", { name: "Rotate" }).click();
-  const second = await shownOnce();
-  await eventually(async () =>
-    expect([await accepts(first), await accepts(second)]).toEqual([false, true]),
-  );
-  await pick("Actions of Order service", "Revoke");
-  await dialog.getByRole("button", { name: "Revoke" }).click();
-  await page.getByRole("row", { name: "Order service" }).getByText("Revoked").waitFor();
-  await eventually(async () => expect(await accepts(second)).toBe(false));
 });
+
+test.runIf(isLong)(
+  "secrets of webhooks and keys are rotated, and keys revoked",
+  async ({ skip }) => {
+    const { engine, shop, receiver, webhook, url, page, dialog, pick } = await openWebhook(skip);
+    const { secret: first } = await shop.apiKeys.create({ name: "Order service" });
+    /** The secret in the dialog, which no page shows again. */
+    const shownOnce = async (): Promise<string> => {
+      const shown = await dialog.locator(".secret code").innerText();
+      await dialog.getByRole("button", { name: "I have stored it" }).click();
+      await page.reload();
+      await page.locator(".table").first().waitFor();
+      expect(await page.content()).not.toContain(shown);
+      return shown;
+    };
+
+    // The page has a table once there is a delivery.
+    await shop.webhooks.test(webhook);
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    await page.goto(`${url}#/webhooks/${webhook}`);
+    await pick("More actions", "Rotate secret");
+    await dialog.getByRole("button", { name: "Rotate" }).click();
+    const verifier = new Webhook(await shownOnce());
+    await shop.webhooks.test(webhook);
+    const latest = await eventually(() => receiver.received[1] ?? expect.fail("Nothing came."));
+    expect(verifier.verify(latest.body, latest.headers)).toMatchObject({ data: {} });
+
+    const api = fetchHandler(engine);
+    const accepts = async (secret: string | null): Promise<boolean> => {
+      const headers = { authorization: `Bearer ${secret}` };
+      return (await api(new Request("http://localhost/v1/account", { headers }))).ok;
+    };
+    expect(await accepts(first)).toBe(true);
+    await show(page, "#/access/keys");
+    await pick("Actions of Order service", "Rotate the secret");
+    await dialog.getByRole("combobox").selectOption("Not at all");
+    await dialog.getByRole("button", { name: "Rotate" }).click();
+    const second = await shownOnce();
+    await eventually(async () =>
+      expect([await accepts(first), await accepts(second)]).toEqual([false, true]),
+    );
+    await pick("Actions of Order service", "Revoke");
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("row", { name: "Order service" }).getByText("Revoked").waitFor();
+    await eventually(async () => expect(await accepts(second)).toBe(false));
+  },
+);
