@@ -5,6 +5,7 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -53,46 +54,47 @@ test("an erased contact leaves the list, the search and the conversation that a 
   expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
 });
 
-test("an erased contact leaves all pages that get no events, once these are read again", async ({
-  skip,
-}) => {
-  const { engine, shop } = await newShop();
-  const { account_id, mode } = shop.scope;
-  const may = keyScopes.filter((scope) => scope !== "events:read");
-  const authorize = () => ({ account_id, mode, operator: kim, may });
-  const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
-  const context = await chromium(skip);
-  const receive = (from: string, body: string) => shop.sandbox.inbound({ from, body });
-  await shop.contacts.create({ phone: "+15005550001", name: "Ann Keller" });
-  const { conversation_id, contact_id } = await receive("+15005550001", "I like kumquats.");
-  await receive("+15005550002", "Hello");
-  const places = [
-    "all",
-    `all/${conversation_id}`,
-    "all?q=keller",
-    "contacts",
-    `contacts/${contact_id}`,
-    "contacts?q=keller",
-  ];
-  const pages: Page[] = [];
-  for (const place of places) {
-    const { page } = await newTab(context);
-    await page.goto(`${url}#/${place}`);
-    await page.locator(".row", { hasText: /kumquats|Keller/ }).waitFor();
-    pages.push(page);
-  }
-  await shop.contacts.erase(contact_id);
-  // A request of each page fails, and then the server is back.
-  stop();
-  for (const page of pages) {
-    await page.locator(".row").first().press("Enter");
-    await page.locator(".banner").waitFor();
-  }
-  restart();
-  for (const page of pages) {
-    await expect.poll(() => textOf(page)).not.toMatch(/kumquats|Keller/);
-  }
-});
+test.runIf(isLong)(
+  "an erased contact leaves all pages that get no events, once these are read again",
+  async ({ skip }) => {
+    const { engine, shop } = await newShop();
+    const { account_id, mode } = shop.scope;
+    const may = keyScopes.filter((scope) => scope !== "events:read");
+    const authorize = () => ({ account_id, mode, operator: kim, may });
+    const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
+    const context = await chromium(skip);
+    const receive = (from: string, body: string) => shop.sandbox.inbound({ from, body });
+    await shop.contacts.create({ phone: "+15005550001", name: "Ann Keller" });
+    const { conversation_id, contact_id } = await receive("+15005550001", "I like kumquats.");
+    await receive("+15005550002", "Hello");
+    const places = [
+      "all",
+      `all/${conversation_id}`,
+      "all?q=keller",
+      "contacts",
+      `contacts/${contact_id}`,
+      "contacts?q=keller",
+    ];
+    const pages: Page[] = [];
+    for (const place of places) {
+      const { page } = await newTab(context);
+      await page.goto(`${url}#/${place}`);
+      await page.locator(".row", { hasText: /kumquats|Keller/ }).waitFor();
+      pages.push(page);
+    }
+    await shop.contacts.erase(contact_id);
+    // A request of each page fails, and then the server is back.
+    stop();
+    for (const page of pages) {
+      await page.locator(".row").first().press("Enter");
+      await page.locator(".banner").waitFor();
+    }
+    restart();
+    for (const page of pages) {
+      await expect.poll(() => textOf(page)).not.toMatch(/kumquats|Keller/);
+    }
+  },
+);
 
 test("what was typed to and about a contact that is erased leaves the browser, even without an event", async ({
   skip,
@@ -111,7 +113,8 @@ test("what was typed to and about a contact that is erased leaves the browser, e
     await expect.poll(stored).toContain(text);
   };
   // Each of these places alone tells the page of the erasure. So does the next visit.
-  for (const place of ["contact", "conversation", "list"] as const) {
+  const places = ["contact", "conversation", "list"] as const;
+  for (const place of cases(places, (each) => each === "conversation")) {
     const erased = await shop.sandbox.inbound({ from: "+15005550001", body: "Hello" });
     const { contact_id: id, conversation_id } = erased;
     await typeAt(`all/${other.conversation_id}`, "Reply to", "Bananas are here");
@@ -136,79 +139,83 @@ test("what was typed to and about a contact that is erased leaves the browser, e
   }
 });
 
-test("drafts wait while the server fails, and those of erased contacts go when it is back", async ({
-  skip,
-}) => {
-  const { engine, shop } = await newShop();
-  const { account_id, mode } = shop.scope;
-  const may = keyScopes.filter((scope) => scope !== "events:read");
-  const authorize = () => ({ account_id, mode, operator: kim, may });
-  const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const { conversation_id } = await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
-  await page.goto(url);
-  // By then, the page has looked for drafts.
-  await page.locator(".row").waitFor();
-  const drafts = Object.entries({
-    conv_erased1: "Kumquats",
-    conv_erased2: "Kumquats",
-    [conversation_id]: "Bananas",
-  }).map(([id, body]) => [
-    `tidings:draft:${account_id}:${mode}:kim:${id}`,
-    JSON.stringify({ reply: { body } }),
-  ]);
-  await page.evaluate(`Object.assign(localStorage, ${JSON.stringify(Object.fromEntries(drafts))})`);
-  const stored = () => page.evaluate<string>("JSON.stringify({ ...localStorage })");
-  const ofDraft = new RegExp(`/v1/conversations/(conv_erased.|${conversation_id})$`);
-  const sentAt: number[] = [];
-  page.on("requestfinished", (request) => {
-    if (ofDraft.test(request.url())) sentAt.push(request.timing().startTime);
-  });
-  await page.route(ofDraft, (route) => route.fulfill({ status: 503 }));
-  await page.reload();
-  await page.locator(".row").waitFor();
-  await page.waitForLoadState("networkidle");
-  expect(sentAt).toHaveLength(1);
-  expect(await stored()).toMatch(/Kumquats.*Kumquats/);
+test.runIf(isLong)(
+  "drafts wait while the server fails, and those of erased contacts go when it is back",
+  async ({ skip }) => {
+    const { engine, shop } = await newShop();
+    const { account_id, mode } = shop.scope;
+    const may = keyScopes.filter((scope) => scope !== "events:read");
+    const authorize = () => ({ account_id, mode, operator: kim, may });
+    const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const { conversation_id } = await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
+    await page.goto(url);
+    // By then, the page has looked for drafts.
+    await page.locator(".row").waitFor();
+    const drafts = Object.entries({
+      conv_erased1: "Kumquats",
+      conv_erased2: "Kumquats",
+      [conversation_id]: "Bananas",
+    }).map(([id, body]) => [
+      `tidings:draft:${account_id}:${mode}:kim:${id}`,
+      JSON.stringify({ reply: { body } }),
+    ]);
+    await page.evaluate(
+      `Object.assign(localStorage, ${JSON.stringify(Object.fromEntries(drafts))})`,
+    );
+    const stored = () => page.evaluate<string>("JSON.stringify({ ...localStorage })");
+    const ofDraft = new RegExp(`/v1/conversations/(conv_erased.|${conversation_id})$`);
+    const sentAt: number[] = [];
+    page.on("requestfinished", (request) => {
+      if (ofDraft.test(request.url())) sentAt.push(request.timing().startTime);
+    });
+    await page.route(ofDraft, (route) => route.fulfill({ status: 503 }));
+    await page.reload();
+    await page.locator(".row").waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(sentAt).toHaveLength(1);
+    expect(await stored()).toMatch(/Kumquats.*Kumquats/);
 
-  await page.unroute(ofDraft);
-  stop();
-  await page.keyboard.press("/");
-  await page.keyboard.type("hello");
-  await page.locator(".banner").waitFor();
-  sentAt.length = 0;
-  restart();
-  await expect.poll(stored).not.toContain("Kumquats");
-  await expect.poll(() => sentAt).toHaveLength(3);
-  expect(await stored()).toContain("Bananas");
-  // What the person does meanwhile is not slowed by the limit on requests.
-  const pauses = sentAt.slice(1).map((at, i) => at - (sentAt[i] ?? 0));
-  for (const pause of pauses) expect(pause).toBeGreaterThan(95);
-});
+    await page.unroute(ofDraft);
+    stop();
+    await page.keyboard.press("/");
+    await page.keyboard.type("hello");
+    await page.locator(".banner").waitFor();
+    sentAt.length = 0;
+    restart();
+    await expect.poll(stored).not.toContain("Kumquats");
+    await expect.poll(() => sentAt).toHaveLength(3);
+    expect(await stored()).toContain("Bananas");
+    // What the person does meanwhile is not slowed by the limit on requests.
+    const pauses = sentAt.slice(1).map((at, i) => at - (sentAt[i] ?? 0));
+    for (const pause of pauses) expect(pause).toBeGreaterThan(95);
+  },
+);
 
-test("an erased contact leaves the console's tail and messages, also while the tail is paused", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const context = await chromium(skip);
-  const { page: tail } = await newTab(context);
-  const { page: messages } = await newTab(context);
-  await tail.goto(`${url}#/events`);
-  await tail.getByRole("status").getByText("Live").waitFor();
-  const { contact_id } = await shop.sandbox.inbound({ from: "+15005550001", body: "Kumquats" });
-  await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
-  await messages.goto(`${url}#/messages`);
-  for (const each of [tail, messages]) await each.getByText("Kumquats").first().waitFor();
-  await tail.getByRole("button", { name: "Pause" }).click();
+test.runIf(isLong)(
+  "an erased contact leaves the console's tail and messages, also while the tail is paused",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const context = await chromium(skip);
+    const { page: tail } = await newTab(context);
+    const { page: messages } = await newTab(context);
+    await tail.goto(`${url}#/events`);
+    await tail.getByRole("status").getByText("Live").waitFor();
+    const { contact_id } = await shop.sandbox.inbound({ from: "+15005550001", body: "Kumquats" });
+    await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
+    await messages.goto(`${url}#/messages`);
+    for (const each of [tail, messages]) await each.getByText("Kumquats").first().waitFor();
+    await tail.getByRole("button", { name: "Pause" }).click();
 
-  await shop.contacts.erase(contact_id);
+    await shop.contacts.erase(contact_id);
 
-  for (const each of [tail, messages]) {
-    await expect.poll(() => textOf(each)).not.toMatch(/Kumquats|5005550001/);
-    await each.getByText("Hello").first().waitFor();
-  }
-});
+    for (const each of [tail, messages]) {
+      await expect.poll(() => textOf(each)).not.toMatch(/Kumquats|5005550001/);
+      await each.getByText("Hello").first().waitFor();
+    }
+  },
+);
 
 test("an erased contact leaves the phone, the message, the event and the consent that the console shows", async ({
   skip,
@@ -239,27 +246,32 @@ test("an erased contact leaves the phone, the message, the event and the consent
   }
 });
 
-test("an erased contact leaves a message that gets no events, once it is read again", async ({
-  skip,
-}) => {
-  const { engine, shop } = await newShop();
-  const { account_id, mode } = shop.scope;
-  const may = keyScopes.filter((scope) => scope !== "events:read");
-  const authorize = () => ({ account_id, mode, operator: kim, may });
-  const { url, stop, restart } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const to = "+15005550001";
-  const send_at = new Date(Date.now() + 3_600_000).toISOString();
-  const { id, contact_id } = await shop.messages.send({ to, body: "Here are kumquats.", send_at });
-  await page.goto(`${url}#/messages/${id}`);
-  await page.getByText("kumquats").first().waitFor();
-  await shop.contacts.erase(contact_id);
-  // A request of the page fails, and then the server is back.
-  await page.getByRole("button", { name: "Cancel the message" }).click();
-  stop();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel the message" }).click();
-  await page.locator(".banner").waitFor();
-  restart();
-  await page.getByText("The contact of this message was erased").waitFor();
-  expect(await textOf(page)).not.toContain("kumquats");
-});
+test.runIf(isLong)(
+  "an erased contact leaves a message that gets no events, once it is read again",
+  async ({ skip }) => {
+    const { engine, shop } = await newShop();
+    const { account_id, mode } = shop.scope;
+    const may = keyScopes.filter((scope) => scope !== "events:read");
+    const authorize = () => ({ account_id, mode, operator: kim, may });
+    const { url, stop, restart } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const to = "+15005550001";
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
+    const { id, contact_id } = await shop.messages.send({
+      to,
+      body: "Here are kumquats.",
+      send_at,
+    });
+    await page.goto(`${url}#/messages/${id}`);
+    await page.getByText("kumquats").first().waitFor();
+    await shop.contacts.erase(contact_id);
+    // A request of the page fails, and then the server is back.
+    await page.getByRole("button", { name: "Cancel the message" }).click();
+    stop();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel the message" }).click();
+    await page.locator(".banner").waitFor();
+    restart();
+    await page.getByText("The contact of this message was erased").waitFor();
+    expect(await textOf(page)).not.toContain("kumquats");
+  },
+);

@@ -2,11 +2,12 @@
 import { expect, test } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
-test("the line below a tab tells which one is chosen", async ({ skip }) => {
+test.runIf(isLong)("the line below a tab tells which one is chosen", async ({ skip }) => {
   const { engine, shop, authorize } = await newShop();
   const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
   const { url } = await servePage(inboxHandler(engine, { authorize }));

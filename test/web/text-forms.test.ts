@@ -4,11 +4,14 @@ import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
 const phone = "+14155550100";
+/** The usual size of texts, and the one that some people set in their browser. */
+const sizes = cases(["100%", "200%"], (each) => each === "200%");
 
 /** How far parts of the first row stand below the row's top and above its bottom, in pixels. */
 const roomIn = (page: Page, part: string): Promise<{ above: number; below: number }> =>
@@ -26,7 +29,7 @@ test("rows of the lists hold their texts, also for people who read larger text",
   const context = await chromium(skip);
   const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
   const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
-  for (const size of ["100%", "200%"]) {
+  for (const size of sizes) {
     const { page } = await newTab(context);
     await page.addInitScript(
       `addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "${size}"))`,
@@ -71,7 +74,7 @@ test("the headers of a phone hold their parts, also for people who read larger t
   const context = await chromium(skip);
   const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
   const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
-  for (const size of ["100%", "200%"]) {
+  for (const size of sizes) {
     const { page } = await newTab(context, { width: 375, height: 812 });
     await page.addInitScript(
       `addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "${size}"))`,
@@ -94,30 +97,31 @@ test("the headers of a phone hold their parts, also for people who read larger t
   }
 });
 
-test("the forms and handsets of the console are as wide as a phone, also with larger text", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  await shop.sandbox.inbound({ from: phone, body: "Hello" });
-  const context = await chromium(skip);
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(context, { width: 375, height: 812 });
-  await page.addInitScript(
-    `addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "200%"))`,
-  );
-  for (const [path, part] of [
-    ["phones", ".handset"],
-    ["agents/new", ".editor-end"],
-    ["agents/playbooks/new", ".editor-end"],
-  ] as const) {
-    await page.goto(`${url}#/${path}`);
-    await page.locator(part).first().waitFor();
-    const wider = await page.evaluate<number>(
-      `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".main"))`,
+test.runIf(isLong)(
+  "the forms and handsets of the console are as wide as a phone, also with larger text",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    await shop.sandbox.inbound({ from: phone, body: "Hello" });
+    const context = await chromium(skip);
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(context, { width: 375, height: 812 });
+    await page.addInitScript(
+      `addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "200%"))`,
     );
-    expect([path, wider]).toEqual([path, 0]);
-  }
-});
+    for (const [path, part] of [
+      ["phones", ".handset"],
+      ["agents/new", ".editor-end"],
+      ["agents/playbooks/new", ".editor-end"],
+    ] as const) {
+      await page.goto(`${url}#/${path}`);
+      await page.locator(part).first().waitFor();
+      const wider = await page.evaluate<number>(
+        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".main"))`,
+      );
+      expect([path, wider]).toEqual([path, 0]);
+    }
+  },
+);
 
 /** Where words stand on the screen, from left to right. */
 const leftToRight = (page: Page, box: string, words: readonly string[]): Promise<string[]> =>
@@ -157,7 +161,7 @@ test("a name in another script does not turn the words around it", async ({ skip
   expect(await leftToRight(page, ".event-summary", parts)).toEqual(parts);
 });
 
-test("the form of a playbook begins at its top", async ({ skip }) => {
+test.runIf(isLong)("the form of a playbook begins at its top", async ({ skip }) => {
   const { engine, shop, authorize } = await newShop();
   const steps = ["one", "two", "three"].map((id) => ({ id, type: "send" as const, text: id }));
   const { id } = await shop.playbooks.create({ name: "Greeting", steps });
