@@ -16,17 +16,27 @@ export function parse(source: string, path = "module.ts"): SyntaxNode {
 export const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === "object" && value !== null && typeof Reflect.get(value, "type") === "string";
 
+interface Visited {
+  readonly node: SyntaxNode;
+  readonly parent: SyntaxNode | undefined;
+  readonly field: string | undefined;
+}
+
 /** The node and all nodes below it, each with its parent and the parent's field that holds it. */
-export function* walk(
-  node: SyntaxNode,
-  parent?: SyntaxNode,
-  field?: string,
-): Generator<{ node: SyntaxNode; parent: SyntaxNode | undefined; field: string | undefined }> {
-  yield { node, parent, field };
-  for (const [name, value] of Object.entries(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) {
-      if (isNode(child)) yield* walk(child, node, name);
+export function* walk(root: SyntaxNode): Generator<Visited> {
+  // Recursive generators would pass each node on through all levels above it.
+  const left: Visited[] = [{ node: root, parent: undefined, field: undefined }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    yield next;
+    const { node } = next;
+    const below: Visited[] = [];
+    for (const field in node) {
+      const value = node[field];
+      for (const child of Array.isArray(value) ? value : [value]) {
+        if (isNode(child)) below.push({ node: child, parent: node, field });
+      }
     }
+    left.push(...below.toReversed());
   }
 }
 
