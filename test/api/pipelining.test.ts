@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
 import { eventually, settled } from "../../adapters/testing/conformance/mount/fixture.ts";
 import { parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
+import { cases } from "../support/runs.ts";
 import { mountings, serve } from "./servers.ts";
 
 /** Large, so that the buffers of the operating system hold few of them. */
@@ -81,7 +82,7 @@ const different = mountings.filter(
   ({ before, prefix }) => before === "express.json" || (before !== "Request" && prefix === ""),
 );
 
-describe.each(different)("$name", (mounting) => {
+describe.each(cases(different, ({ name }) => name === "node:http"))("$name", (mounting) => {
   const path = `${mounting.prefix}/v1/notes`;
 
   test("no more is read from a connection while many of its requests wait", async () => {

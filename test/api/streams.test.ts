@@ -8,6 +8,7 @@ import { call, jsonOf } from "./call.ts";
 import { carrier } from "../support/carrier.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
+import { cases } from "../support/runs.ts";
 import { mountings, serve } from "./servers.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
@@ -257,7 +258,7 @@ function slowClient(port: number, path: string, key: string) {
 
 const mounted = mountings.filter(({ name }) => /^(node:http|Express|Koa|fetch)$/.test(name));
 
-test.each(mounted)(
+test.each(cases(mounted, ({ name }) => name === "node:http"))(
   "a client that takes nothing is cut off, and resumes after its last event ($name)",
   async ({ prefix, listener }) => {
     const storage = memory();

@@ -8,6 +8,7 @@ import { UsageError } from "../../adapters/cli/failures.ts";
 import { keys } from "../../adapters/cli/keys.ts";
 import { oneLine, table } from "../../adapters/cli/terminal.ts";
 import { webhooks } from "../../adapters/cli/webhooks/command.ts";
+import { cases } from "../support/runs.ts";
 import { finished, scratch } from "./tidings.ts";
 
 test("without a command, the commands are listed, and each explains its options", async () => {
@@ -16,10 +17,11 @@ test("without a command, the commands are listed, and each explains its options"
   expect(status).toBe(0);
   const names = [...output.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name = ""]) => name);
   expect(names).toEqual(["dev", "keys", "events", "webhooks", "migrate", "doctor"]);
-  const helps = await Promise.all(names.map((name) => finished(folder, name, "--help")));
+  const some = cases(names, (name) => name === "dev" || name === "keys");
+  const helps = await Promise.all(some.map((name) => finished(folder, name, "--help")));
   for (const [at, help] of helps.entries()) {
     expect(help).toMatchObject({ status: 0, errors: "" });
-    expect(help.output).toMatch(new RegExp(`^Usage: tidings ${names[at]}\\b`));
+    expect(help.output).toMatch(new RegExp(`^Usage: tidings ${some[at]}\\b`));
     expect(help.output).toMatch(/^ {2}--file PATH/m);
     expect(help.output.split("\n").filter((line) => line.length > 100)).toEqual([]);
   }

@@ -7,6 +7,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
 import { database } from "../support/postgres.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { Frames } from "../support/postgres-frames.ts";
 import { connectTo } from "../support/postgres-proxy.ts";
 import { dev, finished, scratch } from "./tidings.ts";
@@ -19,25 +20,29 @@ function onFile(file: string, sql: string): void {
 }
 
 describe("a file that cannot be used", () => {
-  test.each([
-    ["a text", (folder: string) => writeFileSync(join(folder, "tidings.db"), "Dear diary,")],
-    ["a folder", (folder: string) => mkdirSync(join(folder, "tidings.db"))],
-  ])("%s is refused by every command and not changed", async (what, prepare) => {
-    const folder = await scratch();
-    prepare(folder);
-    const reason = what === "a folder" ? "is a folder, and a file" : "is not a SQLite database.";
-    const { status, errors } = await finished(folder, "dev", "--port", "0");
-    expect(status).toBe(1);
-    expect(errors).toContain(reason);
-    const file = join(folder, "tidings.db");
-    for (const mayCreate of [true, false]) {
-      expect(() => chooseDatabase({ file }, { usage: "", mayCreate })).toThrow(reason);
-    }
-    expect(readdirSync(folder)).toEqual(["tidings.db"]);
-    if (what === "a text") {
-      expect(readFileSync(join(folder, "tidings.db"), "utf8")).toBe("Dear diary,");
-    }
-  });
+  const unusable: [what: string, prepare: (folder: string) => void][] = [
+    ["a text", (folder) => writeFileSync(join(folder, "tidings.db"), "Dear diary,")],
+    ["a folder", (folder) => mkdirSync(join(folder, "tidings.db"))],
+  ];
+  test.each(cases(unusable, ([what]) => what === "a text"))(
+    "%s is refused by every command and not changed",
+    async (what, prepare) => {
+      const folder = await scratch();
+      prepare(folder);
+      const reason = what === "a folder" ? "is a folder, and a file" : "is not a SQLite database.";
+      const { status, errors } = await finished(folder, "dev", "--port", "0");
+      expect(status).toBe(1);
+      expect(errors).toContain(reason);
+      const file = join(folder, "tidings.db");
+      for (const mayCreate of [true, false]) {
+        expect(() => chooseDatabase({ file }, { usage: "", mayCreate })).toThrow(reason);
+      }
+      expect(readdirSync(folder)).toEqual(["tidings.db"]);
+      if (what === "a text") {
+        expect(readFileSync(join(folder, "tidings.db"), "utf8")).toBe("Dear diary,");
+      }
+    },
+  );
 
   test("a file that does not exist is made by dev and migrate alone", async () => {
     const folder = await scratch();
@@ -52,7 +57,7 @@ describe("a file that cannot be used", () => {
     expect(other.output + other.errors).toMatch(/To create it: +tidings dev --file other\.db\n/);
   });
 
-  test("a folder that is missing or not writable is named", async () => {
+  test.runIf(isLong)("a folder that is missing or not writable is named", async () => {
     const folder = await scratch();
     const missing = await finished(folder, "dev", "--port", "0", "--file", "data/app.db");
     expect(missing.status).toBe(1);
@@ -65,7 +70,7 @@ describe("a file that cannot be used", () => {
     );
   });
 
-  test("a newer schema is refused, with what to do", async () => {
+  test.runIf(isLong)("a newer schema is refused, with what to do", async () => {
     const folder = await scratch();
     await finished(folder, "migrate");
     onFile(join(folder, "tidings.db"), "UPDATE tidings_schema SET version = 999");
@@ -154,31 +159,34 @@ test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", a
   expect(why.output).toContain("postgres://kim@127.0.0.1:1/x cannot be reached: connect ECONNREF");
 });
 
-test("on PostgreSQL, a role that may not connect and a statement that fails are told apart", async () => {
-  const folder = await scratch();
-  const { url } = await database();
-  expect((await finished(folder, "migrate", "--database", url)).status).toBe(0);
-  const admin = new pg.Client({ connectionString: url });
-  await admin.connect();
-  onTestFinished(() => admin.end());
-  const slow = new URL(url);
-  slow.searchParams.set("options", "-c statement_timeout=200");
-  await admin.query("BEGIN; LOCK TABLE tidings_schema");
-  const late = await finished(folder, "migrate", "--database", slow.href);
-  await admin.query("ROLLBACK");
-  expect(late.errors).toContain("statement timeout");
-  expect(late.errors).not.toContain("cannot be reached");
+test.runIf(isLong)(
+  "on PostgreSQL, a role that may not connect and a statement that fails are told apart",
+  async () => {
+    const folder = await scratch();
+    const { url } = await database();
+    expect((await finished(folder, "migrate", "--database", url)).status).toBe(0);
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    onTestFinished(() => admin.end());
+    const slow = new URL(url);
+    slow.searchParams.set("options", "-c statement_timeout=200");
+    await admin.query("BEGIN; LOCK TABLE tidings_schema");
+    const late = await finished(folder, "migrate", "--database", slow.href);
+    await admin.query("ROLLBACK");
+    expect(late.errors).toContain("statement timeout");
+    expect(late.errors).not.toContain("cannot be reached");
 
-  const named = await admin.query<{ name: string }>("SELECT current_database() AS name");
-  const role = `stranger_${process.pid}_${Date.now()}`;
-  await admin.query(`CREATE ROLE ${role} LOGIN`);
-  onTestFinished(async () => void (await admin.query(`DROP ROLE ${role}`)));
-  await admin.query(`REVOKE CONNECT ON DATABASE "${named.rows[0]?.name}" FROM PUBLIC`);
-  const own = new URL(url);
-  own.username = role;
-  const refused = await finished(folder, "doctor", "--database", own.href);
-  expect(refused.output).toMatch(/cannot be reached: permission denied for database/);
-});
+    const named = await admin.query<{ name: string }>("SELECT current_database() AS name");
+    const role = `stranger_${process.pid}_${Date.now()}`;
+    await admin.query(`CREATE ROLE ${role} LOGIN`);
+    onTestFinished(async () => void (await admin.query(`DROP ROLE ${role}`)));
+    await admin.query(`REVOKE CONNECT ON DATABASE "${named.rows[0]?.name}" FROM PUBLIC`);
+    const own = new URL(url);
+    own.username = role;
+    const refused = await finished(folder, "doctor", "--database", own.href);
+    expect(refused.output).toMatch(/cannot be reached: permission denied for database/);
+  },
+);
 
 /** A server that writes its errors in German, as one does whose `lc_messages` says so. */
 async function germanServer(url: string): Promise<string> {
@@ -225,12 +233,15 @@ function withFields(error: Buffer, texts: ReadonlyMap<string, string>): Buffer {
   return Buffer.concat([head, body]);
 }
 
-test("on PostgreSQL, migrate also works if the server's errors are not in English", async () => {
-  const folder = await scratch();
-  const { url } = await database();
-  const on = ["--database", await germanServer(url), "--schema", "messaging"];
-  expect(await finished(folder, "migrate", ...on)).toMatchObject({
-    status: 0,
-    errors: expect.stringMatching(/from schema version 0 to /),
-  });
-});
+test.runIf(isLong)(
+  "on PostgreSQL, migrate also works if the server's errors are not in English",
+  async () => {
+    const folder = await scratch();
+    const { url } = await database();
+    const on = ["--database", await germanServer(url), "--schema", "messaging"];
+    expect(await finished(folder, "migrate", ...on)).toMatchObject({
+      status: 0,
+      errors: expect.stringMatching(/from schema version 0 to /),
+    });
+  },
+);

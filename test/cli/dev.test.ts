@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Page, Message } from "../../adapters/entry.ts";
 import { eventually } from "../support/eventually.ts";
+import { isLong } from "../support/runs.ts";
 import { dev, finished, scratch, tidings } from "./tidings.ts";
 
 test("serves the API with the key that it prints, and shows what happens", async () => {
@@ -37,7 +38,7 @@ test("keeps its data and its key across restarts, and stops at Ctrl+C with statu
   if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("makes a new key when the kept one is gone or was revoked", async () => {
+test.runIf(isLong)("makes a new key when the kept one is gone or was revoked", async () => {
   const folder = await scratch();
   const first = await dev(folder);
   await first.interrupt();
@@ -104,10 +105,13 @@ test("accepts connections of this machine only", async () => {
   expect(listening).not.toContain(`00000000:${port} 00000000:0000 0A`);
 });
 
-test("Ctrl+C during the start ends it with status 0, and the file can be used again", async () => {
-  const folder = await scratch();
-  const run = tidings(folder, "dev", "--port", "0", "--seed");
-  await eventually(() => expect(existsSync(join(folder, "tidings.db"))).toBe(true));
-  expect(await run.interrupt()).toBe(0);
-  expect((await dev(folder)).key).toMatch(/^tdg_test_/);
-});
+test.runIf(isLong)(
+  "Ctrl+C during the start ends it with status 0, and the file can be used again",
+  async () => {
+    const folder = await scratch();
+    const run = tidings(folder, "dev", "--port", "0", "--seed");
+    await eventually(() => expect(existsSync(join(folder, "tidings.db"))).toBe(true));
+    expect(await run.interrupt()).toBe(0);
+    expect((await dev(folder)).key).toMatch(/^tdg_test_/);
+  },
+);

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
+import { isLong } from "../support/runs.ts";
 import { crash } from "./crash.ts";
 import { crashedStorage } from "./crashed-storage.ts";
 
 test.each([
-  { name: "sqlite", cut: false, kills: 10, processes: "one process on SQLite" },
+  { name: "sqlite", cut: false, kills: isLong ? 10 : 4, processes: "one process on SQLite" },
   {
     name: "postgres",
     cut: true,
     // Each takes almost three times as long as on SQLite.
-    kills: 6,
+    kills: isLong ? 6 : 2,
     processes: "three processes on PostgreSQL, whose connections are cut as well,",
   },
 ] as const)(

@@ -8,8 +8,9 @@ import { json } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { authority } from "../adapters/http-client/authority.ts";
 import { eventually } from "../support/eventually.ts";
+import { cases } from "../support/runs.ts";
 import { epoch } from "./clock.ts";
-import { crashedStorage } from "./crashed-storage.ts";
+import { crashedStorage, storageNames } from "./crashed-storage.ts";
 import type { ProcessSettings } from "./engine-main.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { listen, post } from "./http.ts";
@@ -37,7 +38,7 @@ class Outside {
   };
 }
 
-test.each(["sqlite", "postgres"] as const)(
+test.each(cases(storageNames, (name) => name === "sqlite"))(
   "after kill -9 on %s, a restarted engine continues before the leases of the killed one expire",
   async (name) => {
     await using storage = await crashedStorage(name);

@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { stripVTControlCharacters } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { cases, isLong } from "../support/runs.ts";
 import { type Program, start } from "./program.ts";
 
 interface Message {
@@ -81,34 +84,42 @@ describe("the quickstart", () => {
     expect(await program.interrupt()).toBe(0);
   });
 
-  test("in a small terminal still shows at the end the addresses that open its pages", async () => {
-    const terminal = { isTTY: true, columns: 80, rows: 24 };
-    const preload = `data:text/javascript,Object.assign(process.stdout,${JSON.stringify(terminal)})`;
-    await using program = start("examples/quickstart/main.ts", [], {
-      NODE_OPTIONS: `--import ${preload}`,
-      TERM: "xterm",
-    });
-    await program.printed(/handed off: the conversation waits/);
-    const drawn = stripVTControlCharacters(program.output().split("\u001b[J").at(-1) ?? "");
-    expect(drawn.trimEnd().split("\n").length).toBeLessThan(terminal.rows);
-    expect(drawn).toMatch(/Phones +http:\S+\/console\/#token=\S{32}\n/);
-    expect(drawn).toMatch(/Inbox +http:\S+\/inbox\/#token=\S{32}\n/);
-    expect(drawn).toContain("curl http");
-    expect(drawn.slice(drawn.indexOf("Phones"))).not.toContain("…");
-    expect(drawn.trimEnd().split("\n").at(-1)).toMatch(/^ Try next: /);
-    expect(await program.interrupt()).toBe(0);
-  });
+  test.runIf(isLong)(
+    "in a small terminal still shows at the end the addresses that open its pages",
+    async () => {
+      const terminal = { isTTY: true, columns: 80, rows: 24 };
+      const preload = `data:text/javascript,Object.assign(process.stdout,${JSON.stringify(terminal)})`;
+      await using program = start("examples/quickstart/main.ts", [], {
+        NODE_OPTIONS: `--import ${preload}`,
+        TERM: "xterm",
+      });
+      await program.printed(/handed off: the conversation waits/);
+      const drawn = stripVTControlCharacters(program.output().split("\u001b[J").at(-1) ?? "");
+      expect(drawn.trimEnd().split("\n").length).toBeLessThan(terminal.rows);
+      expect(drawn).toMatch(/Phones +http:\S+\/console\/#token=\S{32}\n/);
+      expect(drawn).toMatch(/Inbox +http:\S+\/inbox\/#token=\S{32}\n/);
+      expect(drawn).toContain("curl http");
+      expect(drawn.slice(drawn.indexOf("Phones"))).not.toContain("…");
+      expect(drawn.trimEnd().split("\n").at(-1)).toMatch(/^ Try next: /);
+      expect(await program.interrupt()).toBe(0);
+    },
+  );
 
   test("reports in one sentence that its port is taken", async () => {
-    await using first = start("examples/quickstart/main.ts");
-    const { url } = await client(first);
-    await using second = start("examples/quickstart/main.ts", [], { PORT: new URL(url).port });
-    expect(await second.ended()).toBe(1);
-    expect(await second.errors()).toMatch(/^listen EADDRINUSE: .*\n$/);
+    const other = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void other.close());
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    await using program = start("examples/quickstart/main.ts", [], { PORT: String(port) });
+    expect(await program.ended()).toBe(1);
+    expect(await program.errors()).toMatch(/^listen EADDRINUSE: .*\n$/);
   });
 });
 
-describe.each(["express", "koa", "node"])("the %s example", (name) => {
+/** Other tests start the others. */
+const mounted = cases(["express", "koa", "node"], (name) => name === "node");
+
+describe.each(mounted)("the %s example", (name) => {
   test("delivers what is sent to the address that it prints, and stops at Ctrl-C", async () => {
     await using program = start(`examples/${name}/main.ts`);
     const { url, deliver } = await client(program);

@@ -15,6 +15,7 @@ import type { Keyword } from "../../src/contacts/consent/consent-types.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/kernel/errors.ts";
 import { database } from "../support/postgres.ts";
+import { cases } from "../support/runs.ts";
 import { expectToChat, expectWidgetToChat } from "./chat.ts";
 import {
   moduleOf,
@@ -34,6 +35,13 @@ const samples = documents.flatMap((document) => samplesOf(document));
 /** Inside the project, so that imports resolve. Hidden, so that other tools skip it. */
 const folder = resolve("test/examples/.samples");
 const fileOf = ({ name }: Sample): string => join(folder, `${name.replaceAll(/\W+/g, "-")}.ts`);
+
+/** The headings of samples that play hundreds of stories, or more than a day. */
+const slow = new Set(["Find a race", "Virtual time"]);
+/** Other tests run the samples of this page, too. */
+const ofFrameworks = "docs/frameworks.md:";
+const isQuick = ({ name, heading }: Sample): boolean =>
+  !slow.has(heading) && !name.startsWith(ofFrameworks);
 
 /** How long a sample may take to print what its document says. */
 const printTimeoutMs = 60_000;
@@ -85,7 +93,7 @@ describe("the code in the README and the docs", () => {
     expect(findings).toBe("");
   });
 
-  test.for(samples)(
+  test.for(cases(samples, isQuick))(
     "$name prints the documented output and serves at the documented URL",
     async (sample, { skip }) => {
       process.chdir(await mkdtemp(join(elsewhere, "run-")));

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { expect, test } from "vitest";
+import { isLong } from "../support/runs.ts";
 import { WorkingCopy } from "./copy.ts";
 import { failedTests, simulatorFinds } from "./detect.ts";
 import { mutants } from "./index.ts";
@@ -36,7 +37,7 @@ const simulated = "sequence-repeats";
 
 const named = (name: string) => mutants.filter((mutant) => mutant.name === name);
 
-test("six mutants are found: five by tests, one by the simulator", async () => {
+test.runIf(isLong)("six mutants are found: five by tests, one by the simulator", async () => {
   await using copy = await WorkingCopy.create();
   {
     await using stack = new AsyncDisposableStack();

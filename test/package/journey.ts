@@ -1,5 +1,10 @@
 /** What `tidings dev --seed` is made for, from beginning to end, in a real browser. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { accessibilityFaults } from "../web/shop-pages.ts";
 
 interface Addresses {
@@ -7,6 +12,31 @@ interface Addresses {
   readonly inbox: string;
   readonly shop: string;
   readonly token: string;
+}
+
+/** Runs `tidings dev` in a new folder. Returns the addresses that it prints. */
+export async function startTidings(bin: string, cwd: string, ...options: readonly string[]) {
+  await mkdir(cwd);
+  const shell = process.platform === "win32";
+  const child = spawn(bin, ["dev", "--port", "0", ...options], { cwd, shell });
+  const ended = once(child, "close");
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  await Promise.race([eventually(() => expect(output).toContain("Press Ctrl+C")), ended]);
+  const shown = (name: string): string => new RegExp(`${name} +(\\S+)`).exec(output)?.[1] ?? "";
+  const addresses: Addresses = {
+    console: shown("Console"),
+    inbox: shown("Inbox"),
+    shop: shown("Shop"),
+    token: shown("Token"),
+  };
+  /** Presses Ctrl+C. Resolves with the exit status and the signal that ended it. */
+  const interrupt = async (): Promise<unknown> => {
+    child.kill("SIGINT");
+    return ended;
+  };
+  return { addresses, interrupt };
 }
 
 /**

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { cases } from "../support/runs.ts";
 import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
 import { laws } from "./invariant.ts";
 import { nothingDone, type Progress, runSeeds, Thread } from "./run-seeds.ts";
@@ -51,33 +52,37 @@ test("a run that was stopped continues where it was, and ends as if it had not b
   expect(await run(3, loaded)).toEqual(whole);
 });
 
-test.each([
+const breaks: [what: string, code: string, why: string][] = [
   ["repeats something forever", "for (;;);", "did not end within 2 s"],
   ["fails", "throw new Error('no dice')", "no dice"],
-])("a history that %s is a violation, and the others run", async (_, breaks, why) => {
-  const breaksAt2 = `
+];
+test.each(cases(breaks, ([what]) => what === "fails"))(
+  "a history that %s is a violation, and the others run",
+  async (_, code, why) => {
+    const breaksAt2 = `
     import { parentPort } from "node:worker_threads";
     parentPort.on("message", ({ seed }) => {
-      if (seed === 2) { ${breaks} }
+      if (seed === 2) { ${code} }
       parentPort.postMessage({ seed, messages: 1, calls: 1, coverage: {} });
     });`;
-  const program = new URL(`data:text/javascript,${encodeURIComponent(breaksAt2)}`);
-  const { done, messages, failed } = await runSeeds({
-    first: 1,
-    count: 3,
-    steps,
-    jobs: 1,
-    keep: true,
-    before: nothingDone,
-    signal: new AbortController().signal,
-    start: () => new Thread(program, () => 2_000),
-    onProgress: () => undefined,
-  });
-  expect(done).toEqual([[1, 3]]);
-  expect(messages).toBe(2);
-  const failure = expect.stringContaining(why);
-  expect(failed).toEqual([{ seed: 2, invariant: laws.historyEnds, failure }]);
-});
+    const program = new URL(`data:text/javascript,${encodeURIComponent(breaksAt2)}`);
+    const { done, messages, failed } = await runSeeds({
+      first: 1,
+      count: 3,
+      steps,
+      jobs: 1,
+      keep: true,
+      before: nothingDone,
+      signal: new AbortController().signal,
+      start: () => new Thread(program, () => 2_000),
+      onProgress: () => undefined,
+    });
+    expect(done).toEqual([[1, 3]]);
+    expect(messages).toBe(2);
+    const failure = expect.stringContaining(why);
+    expect(failed).toEqual([{ seed: 2, invariant: laws.historyEnds, failure }]);
+  },
+);
 
 test("other settings have another file, and a damaged file is not continued", () => {
   const folder = mkdtempSync(join(tmpdir(), "tidings-regimes-"));

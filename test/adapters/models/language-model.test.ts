@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ModelAction, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { languageModel, type LanguageModel } from "tidings/models";
+import { runs } from "../../support/runs.ts";
 import { specifications, type Reply } from "./mocks.ts";
 import { never, nextPick, type Said } from "./turns.ts";
 
@@ -339,7 +340,7 @@ describe("the prompt of a language model", () => {
           ).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

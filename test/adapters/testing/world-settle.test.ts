@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { scriptedCarrier, world } from "../../../adapters/testing/index.ts";
+import { runs } from "../../support/runs.ts";
 
 const to = "+15005550101";
 const body = "Your order is ready.";
@@ -57,7 +58,7 @@ describe("settle", () => {
           ids.length,
         );
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 });

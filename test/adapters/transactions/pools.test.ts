@@ -5,6 +5,7 @@ import { system } from "../../../adapters/system/index.ts";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import type { Message } from "../../../src/messages/types.ts";
 import { database } from "../../support/postgres.ts";
+import { cases } from "../../support/runs.ts";
 import { firstSchema } from "../storage/notes.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -47,7 +48,9 @@ it("a client with a past transaction of the engine can run the host application'
   expect((await engine.messages.get(id)).body).toBe("Hello");
 });
 
-describe.each(["the current pg", "pg before 8.21"])("with %s", (driver) => {
+const drivers = ["the current pg", "pg before 8.21"];
+
+describe.each(cases(drivers, (each) => each === "the current pg"))("with %s", (driver) => {
   async function openedWith() {
     const { engine, pool } = await opened(2);
     if (driver !== "the current pg") {

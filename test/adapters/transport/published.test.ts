@@ -11,6 +11,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { HttpClient } from "../../../src/ports/http-client.ts";
 import { destinations } from "../../../src/ports/destinations.ts";
 import type { CallbackRequest } from "../../../src/ports/transport.ts";
+import { runs } from "../../support/runs.ts";
 import { messages } from "./messages.ts";
 import { eventPath, judged, prism, published } from "./prism.ts";
 import { telnyxCarrier, telnyxUnderTest, to, twilioCarrier } from "./stand-ins.ts";
@@ -105,7 +106,7 @@ describe.each(carriers)("the document that $name publishes", (carrier) => {
         expect(answer).toMatchObject({ outcome: "accepted" });
       }),
       // One hundred messages may have no MMS without media, which has a field of its own.
-      { numRuns: 100, examples: [[wordsAsMms]] },
+      { numRuns: runs(100), examples: [[wordsAsMms]] },
     );
     expect([...(http.fields.get(create) ?? [])].toSorted()).toEqual(fields);
   });

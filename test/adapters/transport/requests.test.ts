@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import type { AttemptMade, OutboundMessage } from "../../../src/ports/transport.ts";
 import { strictMediaUrl } from "../../../adapters/transport/carrier-api.ts";
+import { runs } from "../../support/runs.ts";
 import { messages } from "./messages.ts";
 import {
   accountSid,
@@ -112,7 +113,7 @@ describe("a request to Twilio", () => {
         ).toBe(`${theirs?.username}:${theirs?.password}`);
         expect(sorted(new URLSearchParams(text(ours.body)))).toEqual(flat(theirs?.data));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -187,7 +188,7 @@ describe("a request to Telnyx", () => {
         }
         expect(JSON.parse(text(ours.body))).toEqual(theirs?.body);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -7,6 +7,7 @@ import { getExpectedTwilioSignature, validateRequest } from "twilio/lib/webhooks
 import { describe, expect, test } from "vitest";
 import { isSigned } from "../../../adapters/transport/twilio/callbacks.ts";
 import type { CallbackRequest } from "../../../src/ports/transport.ts";
+import { runs } from "../../support/runs.ts";
 import { authToken, broke, fromTwilio, line, overTwilio, sid, twilioCallbacks } from "./world.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter((value) => value.isWellFormed());
@@ -82,6 +83,7 @@ const form = (pairs: readonly (readonly [string, string])[]): URLSearchParams =>
 
 describe("the verification of Twilio's signature", () => {
   test("agrees with Twilio's own library for all signed texts and URLs", () => {
+    const numRuns = runs(3_000);
     let passed = 0;
     const requests = fc
       .tuple(url, fields)
@@ -102,10 +104,10 @@ describe("the verification of Twilio's signature", () => {
           ).toBe(theirs);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns },
     );
-    expect(passed).toBeGreaterThan(300);
-    expect(passed).toBeLessThan(2_700);
+    expect(passed / numRuns).toBeGreaterThan(0.1);
+    expect(passed / numRuns).toBeLessThan(0.9);
   });
 
   test("covers repeated fields as Twilio's library does", () => {
@@ -121,7 +123,7 @@ describe("the verification of Twilio's signature", () => {
           "A signature of Twilio's library is accepted, also over repeated fields.",
         ).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -190,6 +192,7 @@ describe("the verification of Twilio's signature", () => {
         sent,
       );
     };
+    const numRuns = runs(2_000);
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(changed, async (request) => {
@@ -197,8 +200,9 @@ describe("the verification of Twilio's signature", () => {
         refused++;
         expect(await take(request)).toMatchObject({ code: "invalid_signature", status: 403 });
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     );
-    expect(refused).toBeGreaterThan(1_500);
+    console.error("RATE", refused / numRuns);
+    expect(refused / numRuns).toBeGreaterThan(0.75);
   });
 });

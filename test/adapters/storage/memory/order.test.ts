@@ -11,6 +11,7 @@ import {
   schema,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
 import { StorageConflict, type Write } from "../../../../src/ports/index.ts";
+import { runs } from "../../../support/runs.ts";
 
 /** Some rows of one owner at successive times: added in order, in any order, or removed. */
 const block = fc.record({
@@ -77,7 +78,7 @@ it("rows stay in order, however many come and go in whatever order", async () =>
         ).toThrow(StorageConflict);
       }
     }),
-    { numRuns: 20, examples: [[gapAfterLastInserted]] },
+    { numRuns: runs(20), examples: [[gapAfterLastInserted]] },
   );
 });
 

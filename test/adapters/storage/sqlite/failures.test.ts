@@ -8,6 +8,7 @@ import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { TidingsError } from "../../../../src/kernel/errors.ts";
 import { problem } from "../../../../src/kernel/problem.ts";
 import { StorageRefusal } from "../../../../src/ports/storage.ts";
+import { isLong } from "../../../support/runs.ts";
 import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
@@ -224,27 +225,30 @@ describe("when the SQLite file cannot be used", () => {
     expect(await notes(port)).toEqual(["a", "theirs"]);
   });
 
-  it("a database that stays locked is unavailable after some seconds, and works again once it is free", async () => {
-    const file = await temporaryFile();
-    const port = closing(sqlite({ file }));
-    await port.open(firstSchema);
-    const other = new DatabaseSync(file);
-    onTestFinished(() => other.close());
-    other.exec("BEGIN IMMEDIATE");
-    const error: unknown = await write(port, insertNote("a")).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({
-      code: "storage_unavailable",
-      retryable: true,
-      message: says(new RegExp(`locked.* The file is ${file}\\.`)),
-      cause: { errcode: 5 },
-    });
-    // Callers over HTTP do not learn where the database is.
-    const body = JSON.stringify(problem(error as TidingsError, "req_01JZ0000000000000000000000"));
-    expect([body.includes("locked"), body.includes(file)]).toEqual([true, false]);
-    other.exec("ROLLBACK");
-    await write(port, insertNote("a"));
-    expect(await notes(port)).toEqual(["a"]);
-  });
+  it.runIf(isLong)(
+    "a database that stays locked is unavailable after some seconds, and works again once it is free",
+    async () => {
+      const file = await temporaryFile();
+      const port = closing(sqlite({ file }));
+      await port.open(firstSchema);
+      const other = new DatabaseSync(file);
+      onTestFinished(() => other.close());
+      other.exec("BEGIN IMMEDIATE");
+      const error: unknown = await write(port, insertNote("a")).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({
+        code: "storage_unavailable",
+        retryable: true,
+        message: says(new RegExp(`locked.* The file is ${file}\\.`)),
+        cause: { errcode: 5 },
+      });
+      // Callers over HTTP do not learn where the database is.
+      const body = JSON.stringify(problem(error as TidingsError, "req_01JZ0000000000000000000000"));
+      expect([body.includes("locked"), body.includes(file)]).toEqual([true, false]);
+      other.exec("ROLLBACK");
+      await write(port, insertNote("a"));
+      expect(await notes(port)).toEqual(["a"]);
+    },
+  );
 
   it("a write that violates a rule of the host application fails permanently, and is not retried", async () => {
     const file = await temporaryFile();

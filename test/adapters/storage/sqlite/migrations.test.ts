@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
 import { StorageConflict } from "../../../../src/ports/storage.ts";
+import { cases } from "../../../support/runs.ts";
 import { closing, says, write } from "../port.ts";
 import {
   firstSchema,
@@ -123,11 +124,12 @@ describe("migrations of the SQLite storage", () => {
   });
 
   it("work when several processes start at once", async () => {
-    for (const [before, version] of [
+    const all = [
       [undefined, "2"],
       [firstSchema, "2"],
       [undefined, "1"],
-    ] as const) {
+    ] as const;
+    for (const [before, version] of cases(all, (each) => each[0] === firstSchema)) {
       const file = await temporaryFile();
       if (before !== undefined) {
         const port = sqlite({ file });

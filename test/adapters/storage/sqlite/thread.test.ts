@@ -11,6 +11,7 @@ import { SqliteStorage } from "../../../../adapters/storage/sqlite/storage.ts";
 import { BackgroundWriter } from "../../../../adapters/storage/sqlite/thread/background-writer.ts";
 import { storageConformance } from "../../../../adapters/testing/conformance/storage/index.ts";
 import { StorageConflict } from "../../../../src/ports/storage.ts";
+import { isLong } from "../../../support/runs.ts";
 import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, noteById, notes, updateNote } from "../notes.ts";
 import { temporaryDirectory, temporaryFile } from "./files.ts";
@@ -20,7 +21,20 @@ const always = { minWrites: 1, minGroups: 0 } as const;
 const threaded = (file: string): SqliteStorage =>
   new SqliteStorage({ file, migrate: true, thresholds: always });
 
-storageConformance({ describe, it }, "sqlite that commits in a thread", async () => {
+/** These groups are about reads and schemas, which stay on the main thread. */
+const ofMainThread = new Set(["ranges", "search", "upgrades"]);
+const runner = {
+  describe(title: string, define: () => void): void {
+    if (!isLong && ofMainThread.has(title)) return;
+    // oxlint-disable-next-line vitest/valid-title -- the suite gives it
+    describe(title, () => {
+      define();
+    });
+  },
+  it,
+};
+
+storageConformance(runner, "sqlite that commits in a thread", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tidings-"));
   return {
     connect: () => threaded(join(directory, "test.db")),

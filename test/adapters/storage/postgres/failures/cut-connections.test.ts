@@ -5,6 +5,7 @@ import type { StoragePort } from "../../../../../src/ports/storage.ts";
 import { eventually } from "../../../../support/eventually.ts";
 import { database } from "../../../../support/postgres.ts";
 import type { Database } from "../../../../support/postgres-database.ts";
+import { cases } from "../../../../support/runs.ts";
 import { insertNote, noteById, notes } from "../../notes.ts";
 import { write } from "../../port.ts";
 import { opened, unavailable } from "./opened.ts";
@@ -56,7 +57,7 @@ describe("when the connection to PostgreSQL is cut", () => {
     ],
   ];
 
-  it.each(parts)(
+  it.each(cases(parts, ([what]) => what === "a commit"))(
     "at any statement of %s, everything or nothing is committed, and the next one works",
 
     async (_, run) => {
