@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { dev, finished, scratch, tidings } from "./tidings.ts";
 
-test("serves the API with the key that it prints, and shows what happens", async () => {
+test("serves the API to this machine only, with the key that it prints, and shows what happens", async () => {
   const server = await dev(await scratch());
   const sent = await server.post("/messages", { to: "+15005550020", body: "Hello" });
   expect(sent.status).toBe(201);
@@ -17,12 +17,11 @@ test("serves the API with the key that it prints, and shows what happens", async
   expect((await fetch(`${server.url}/v1/openapi.json`)).status).toBe(200);
   expect((await fetch(`${server.url}/v1/messages`)).status).toBe(401);
   expect(server.errors()).toBe("");
-});
 
-test("prints the token alone, and in the address that signs in", async () => {
-  const server = await dev(await scratch());
-  const [, token = ""] = await server.printed(/Token +(\S{32}) /);
-  await server.printed(new RegExp(`^ +${server.url}/console/#token=${token}$`, "m"));
+  const listening = readFileSync("/proc/net/tcp", "utf8");
+  const port = Number(new URL(server.url).port).toString(16).toUpperCase().padStart(4, "0");
+  expect(listening).toContain(`0100007F:${port} 00000000:0000 0A`);
+  expect(listening).not.toContain(`00000000:${port} 00000000:0000 0A`);
 });
 
 test("keeps its data and its key across restarts, and stops at Ctrl+C with status 0", async () => {
@@ -59,7 +58,7 @@ test.runIf(isLong)("makes a new key when the kept one is gone or was revoked", a
   expect(errors).toMatch(/secrets\.json cannot be read\.\n +Delete it/);
 });
 
-test("says that the port is in use, by what, and which one to try", async () => {
+test.runIf(isLong)("says that the port is in use, by what, and which one to try", async () => {
   const folder = await scratch();
   const server = await dev(folder);
   const port = new URL(server.url).port;
@@ -80,8 +79,11 @@ test("says that the port is in use, by what, and which one to try", async () => 
   expect(errors).toContain(`Port ${taken} is in use by another program.`);
 });
 
-test("the demo page loads nothing from elsewhere and runs no inline script", async () => {
-  const { url } = await dev(await scratch());
+test("prints the token that signs in; its page loads only own files and runs no inline script", async () => {
+  const server = await dev(await scratch());
+  const { url } = server;
+  const [, token = ""] = await server.printed(/Token +(\S{32}) /);
+  await server.printed(new RegExp(`^ +${url}/console/#token=${token}$`, "m"));
   const page = await fetch(`${url}/`);
   expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
   const html = await page.text();
@@ -95,14 +97,6 @@ test("the demo page loads nothing from elsewhere and runs no inline script", asy
   }
   expect((await fetch(`${url}/nothing`)).status).toBe(404);
   expect((await fetch(`${url}/../../package.json`)).status).toBe(404);
-});
-
-test("accepts connections of this machine only", async () => {
-  const { url } = await dev(await scratch());
-  const listening = readFileSync("/proc/net/tcp", "utf8");
-  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
-  expect(listening).toContain(`0100007F:${port} 00000000:0000 0A`);
-  expect(listening).not.toContain(`00000000:${port} 00000000:0000 0A`);
 });
 
 test.runIf(isLong)(
