@@ -203,8 +203,9 @@ describe("admitted requests", () => {
       expect(times).toHaveLength(admitted);
       for (const [i, time] of times.entries()) {
         expect(time).toBeGreaterThanOrEqual(times[i - 1] ?? 0);
-        if (i >= limit)
+        if (i >= limit) {
           expect(time - (times[i - limit] ?? 0)).toBeGreaterThanOrEqual(window * 1_000);
+        }
       }
       for (const { time, admitted: n, count } of judged) {
         const within = times.filter((each) => each > time - window * 1_000 && each <= time).length;
