@@ -11,7 +11,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { fastForward } from "../support/fast-forward.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const hourMs = 3_600_000;
@@ -33,7 +33,7 @@ it("a delivery counts under the lowest bound that is not below its time", () => 
   );
 });
 
-describe.each(storages)("usage by hour on $name", ({ open }) => {
+describe.each(lightStorages)("usage by hour on $name", ({ open }) => {
   it("counts what was accepted, delivered, failed and received, and how long deliveries took", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [sandbox()] });

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import { type Carrier, carrier, held } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const phone = "+15005550101";
 const other = "+15550001111";
 const hello = { to: phone, body: "Hello" };
 
-describe.each(storages)("consent on $name", ({ open }) => {
+describe.each(lightStorages)("consent on $name", ({ open }) => {
   async function opened(options: Partial<EngineOptions> = {}, line: Carrier = carrier()) {
     const { clock, engine, log } = world();
     const storage = open().connect();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import { busy, type Carrier, carrier } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const minute = 60_000;
@@ -11,7 +11,7 @@ const ad = { to, body: "Buy!", category: "marketing" } as const;
 const quietHours = { from: "21:00", to: "21:30" };
 const iso = (at: number): string => new Date(at).toISOString();
 
-describe.each(storages)("quiet hours on $name", ({ open }) => {
+describe.each(lightStorages)("quiet hours on $name", ({ open }) => {
   /** An engine whose clock shows 20:50 in UTC. */
   async function opened(
     options: Partial<EngineOptions> = {},

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
 import { contactCommands, Model } from "./commands.ts";
 import { tablesWith } from "./rows.ts";
 
-describe.each(storages)("contacts on $name", ({ name, open }) => {
+describe.each(lightStorages)("contacts on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 80, SQLite: 25, PostgreSQL: 6 }[name]);
 
   it("match a model under all sequences of commands", async () => {

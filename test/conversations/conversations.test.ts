@@ -7,7 +7,7 @@ import {
   sentimentOf,
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
 import { carrier } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const phone = "+15005551001";
@@ -26,7 +26,7 @@ function listener(account: AccountHandle) {
   };
 }
 
-describe.each(storages)("a conversation on $name", ({ open }) => {
+describe.each(lightStorages)("a conversation on $name", ({ open }) => {
   async function begun() {
     const { clock, engine } = world();
     const port = open().connect();

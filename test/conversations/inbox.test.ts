@@ -5,7 +5,7 @@ import type { ListConversations } from "../../src/conversations/input-types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
 import { carrier } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { fill, filling, type Filling } from "./fill-inbox.ts";
 
@@ -95,7 +95,7 @@ async function walk(
   return found;
 }
 
-describe.each(storages)("the inbox on $name", ({ name, open }) => {
+describe.each(lightStorages)("the inbox on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 60, SQLite: 40, PostgreSQL: 6 }[name] ?? 6);
 
   it("lists the same as a plain sort, with all filters and page sizes", async () => {

@@ -5,13 +5,13 @@ import type { Conversation } from "../../src/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const phone = "+15005551001";
 const unreachable = { code: "unreachable", message: "The handset is off." } as const;
 
-describe.each(storages)("the last message of a conversation on $name", ({ open }) => {
+describe.each(lightStorages)("the last message of a conversation on $name", ({ open }) => {
   async function begun() {
     const { clock, engine } = world();
     const line = carrier();

@@ -7,12 +7,12 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-describe.each(storages)("the lifecycle of an engine on $name", ({ open }) => {
+describe.each(lightStorages)("the lifecycle of an engine on $name", ({ open }) => {
   it("accepts messages before its start and leaves sending to a started engine", async () => {
     const { clock, engine } = world();
     const ground = open();

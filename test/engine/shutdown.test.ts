@@ -4,7 +4,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { stopping, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -214,7 +214,7 @@ describe("an engine that stops", () => {
 });
 
 describe("a request to an engine that stops", () => {
-  it.each(storages)(
+  it.each(lightStorages)(
     "is refused in the same way if its storage on $name is closed during its reads",
     async ({ open }) => {
       const { engine, log } = world();

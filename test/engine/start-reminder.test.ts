@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { hourMs, minuteMs } from "../../src/kernel/time.ts";
 import { accepted, carrier } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { stopped, world, type World } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-describe.each(storages)(
+describe.each(lightStorages)(
   "an engine on $name that holds due work and was never started",
   ({ open }) => {
     const warnings = ({ log }: World) => log.filter(({ level }) => level === "warn");

@@ -2,14 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/ports/policy.ts";
 import { carrier, held } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { stopping, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
 const codeOf = ({ code }: { readonly code: string }): string => code;
 
-describe.each(storages)("an engine on $name that stops during policies", ({ open }) => {
+describe.each(lightStorages)("an engine on $name that stops during policies", ({ open }) => {
   const messages = Array.from({ length: 60 }, (_, i) => ({
     to: `+150055510${String(i).padStart(2, "0")}`,
     body: "Hello",

@@ -12,7 +12,7 @@ import { call } from "../api/call.ts";
 import { accepted, busy, carrier, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -181,7 +181,7 @@ describe("an unknown event type", () => {
   });
 });
 
-describe.each(storages)("events on $name", ({ name, open }) => {
+describe.each(lightStorages)("events on $name", ({ name, open }) => {
   const script = carrier({
     send: ({ body }, attempt) =>
       body === "refuse"

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const from = "+15005550001";
 /** All events, newest first. */
 const logOf = async ({ events }: MessagingEngine) => (await events.list({ limit: 100 })).data;
 
-describe.each(storages)("events on $name", ({ open }) => {
+describe.each(lightStorages)("events on $name", ({ open }) => {
   it("cannot be resumed from after the retention time, though a consumer has kept them", async () => {
     const { clock, engine } = world();
     const ground = open();

@@ -18,7 +18,7 @@ import {
   refused,
   type Script,
 } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { fastForward } from "../support/fast-forward.ts";
 import { world } from "../support/world.ts";
 
@@ -30,7 +30,7 @@ interface Known extends Pick<SendContext, "attempt_id"> {
   readonly id: string;
 }
 
-describe.each(storages)("the evidence of a message on $name", ({ open }) => {
+describe.each(lightStorages)("the evidence of a message on $name", ({ open }) => {
   it("is not looked up while a call past its deadline may still be running", async () => {
     const { clock, engine } = world();
     const slow = held<SendAnswer>();
@@ -214,7 +214,7 @@ it("of a look-up is not taken from a message that is being sent in the contact's
   });
 });
 
-describe.each(storages)("what a look-up lists on $name", ({ open }) => {
+describe.each(lightStorages)("what a look-up lists on $name", ({ open }) => {
   const list = (...ids: readonly string[]): LookupAnswer => ({
     outcome: "alike",
     messages: ids.map((id) => ({ provider_message_id: id, receipts: [] })),
@@ -347,7 +347,7 @@ it.each([
   expect((await one.account().usageByHour()).data).toMatchObject([{ accepted: 1, failed: 1 }]);
 });
 
-describe.each(storages)("idempotency keys on $name", ({ open }) => {
+describe.each(lightStorages)("idempotency keys on $name", ({ open }) => {
   it("are kept past their lifetime while the message is looked up", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: () => lost, lookup: () => ({ outcome: "unknown" }) });

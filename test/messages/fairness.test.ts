@@ -4,7 +4,7 @@ import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Category } from "../../src/messages/types.ts";
 import { accepted, type Carrier, carrier, type Script } from "../support/carrier.ts";
-import { type StorageCase, storages } from "../support/storages.ts";
+import { lightStorages, type StorageCase, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const person = "+15005551000";
@@ -70,7 +70,7 @@ async function beginPaced(storage: StorageCase) {
 
 const bodies = ({ calls }: Carrier): string[] => calls.map(({ message }) => message.body);
 
-describe.each(storages)("beside a mailing of the same account, on $name", (storage) => {
+describe.each(lightStorages)("beside a mailing of the same account, on $name", (storage) => {
   const size = storage.name === "memory" ? 1_000 : 150;
 
   it("a reply and a one-time code reach the carrier at once", async () => {

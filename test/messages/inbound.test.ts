@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { InboundMessage } from "../../src/ports/transport.ts";
 import { messages as messageRows } from "../../src/messages/rows.ts";
 import { carrier } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const phone = "+15005550101";
@@ -18,7 +18,7 @@ const inbound = (n: number, over: Partial<InboundMessage> = {}): InboundMessage 
   ...over,
 });
 
-describe.each(storages)("inbound messages on $name", ({ open }) => {
+describe.each(lightStorages)("inbound messages on $name", ({ open }) => {
   it("from a new number, 200 at once through several engines, make one contact and conversation without gaps", async () => {
     const { engine } = world();
     const ground = open();

@@ -8,7 +8,7 @@ import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const ulid = (n: number): string => String(n).padStart(26, "0");
@@ -108,7 +108,7 @@ const ranges: [string, ListMessages][] = [
   ["of a contact", { contact_id }],
 ];
 
-describe.each(storages)("a list of messages on $name", ({ open }) => {
+describe.each(lightStorages)("a list of messages on $name", ({ open }) => {
   test.each(ranges)(
     "%s finds the few matches of a filter among many others, page by page",
     async (_, stretch) => {

@@ -6,7 +6,7 @@ import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import type { Receipt } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { messageCommands } from "./message-commands.ts";
 import { receiptsMs } from "./message-model.ts";
@@ -37,9 +37,9 @@ async function told(
   return changes.map(({ to }) => to);
 }
 
-describe.each(storages)("messages on $name", ({ name, open }) => {
-  const numRuns = runs({ memory: 80, SQLite: 25, PostgreSQL: 8 }[name]);
+const casesOn = { memory: 80, SQLite: 25, PostgreSQL: 8 };
 
+describe.each(storages)("messages on $name", ({ name, open }) => {
   it("match a model, and their timeline, events and usage agree", async () => {
     const { clock, engine } = world();
     const line = carrier({
@@ -86,10 +86,12 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
         }
         expect(used).toEqual(counts);
       }),
-      { numRuns },
+      { numRuns: runs(casesOn[name]) },
     );
   });
+});
 
+describe.each(lightStorages)("messages on $name", ({ name, open }) => {
   it("end the same with every order and repetition of the carrier's answer and receipts", async () => {
     const { clock, engine } = world();
     const answers = new Map<string, () => void>();
@@ -168,7 +170,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
           for (const end of ends) expect(end).toEqual(ends[0]);
         },
       ),
-      { numRuns },
+      { numRuns: runs(casesOn[name]) },
     );
   });
 

@@ -7,7 +7,7 @@ import { messages } from "../../src/messages/rows.ts";
 import type { Ground } from "../support/storages.ts";
 import { accepted, busy, carrier, held, lost, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const to = "+15005550001";
@@ -37,7 +37,7 @@ async function duringCall(ground: Ground) {
   return { clock, log, one, other, id, contact_id, called, accept };
 }
 
-describe.each(storages)("during a carrier's call on $name, another process", ({ open }) => {
+describe.each(lightStorages)("during a carrier's call on $name, another process", ({ open }) => {
   it("may queue a message, which is sent after it", async () => {
     const { other, called, accept } = await duringCall(open());
     const second = await other.messages.send({ to, body: "second" });

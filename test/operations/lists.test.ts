@@ -6,7 +6,7 @@ import type { Message } from "../../src/messages/types.ts";
 import { accepted, carrier, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -90,7 +90,7 @@ function matches(
   );
 }
 
-describe.each(storages)("lists on $name", ({ name, open }) => {
+describe.each(lightStorages)("lists on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 150, SQLite: 60, PostgreSQL: 15 }[name]);
 
   async function filled() {

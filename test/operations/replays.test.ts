@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, textOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
-describe.each(storages)("a replay on $name", ({ open }) => {
+describe.each(lightStorages)("a replay on $name", ({ open }) => {
   it("is called one only if all of it was there before", async () => {
     const { engine } = world();
     const port = open().connect();

@@ -3,7 +3,7 @@ import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { takesKey } from "../../src/operations/api-route.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
@@ -42,7 +42,7 @@ describe("the stored responses of idempotency keys", () => {
   });
 });
 
-describe.each(storages)("stored responses on $name", ({ open }) => {
+describe.each(lightStorages)("stored responses on $name", ({ open }) => {
   it("are removed with the contact that they show, for every command", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());

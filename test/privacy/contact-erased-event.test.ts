@@ -5,11 +5,11 @@ import { agency } from "../agents/world.ts";
 import { events } from "../../src/events/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { beforeCommits } from "../support/before-commits.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
-it.each(storages)(
+it.each(lightStorages)(
   "an erasure is told once for each contact that is gone, with its id alone, on $name",
   async ({ open }) => {
     const { engine, say, pass } = await agency(open().connect());

@@ -2,23 +2,23 @@ import { describe, expect, it } from "vitest";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, type StorageCase, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { addressesOf, all, everyEvent, mortal, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 
-describe.each(storages)("a merge on $name", ({ open }) => {
-  const opened = () => {
-    const { clock, engine } = world();
-    const ground = open();
-    const line = carrier();
-    return { clock, engine, ground, line, one: engine(ground.connect(), { transports: [line] }) };
-  };
+function opened({ open }: StorageCase) {
+  const { clock, engine } = world();
+  const ground = open();
+  const line = carrier();
+  return { clock, engine, ground, line, one: engine(ground.connect(), { transports: [line] }) };
+}
 
+describe.each(storages)("a merge on $name", (place) => {
   it("moves all data, and the merged contact's id resolves to the survivor", async () => {
-    const { clock, one } = opened();
+    const { clock, one } = opened(place);
     await one.start();
     const { contacts, sandbox, messages } = one;
     const survivor = await contacts.create({
@@ -104,9 +104,11 @@ describe.each(storages)("a merge on $name", ({ open }) => {
       contact_id: survivor.id,
     });
   });
+});
 
+describe.each(lightStorages)("a merge on $name", (place) => {
   it("lists the addresses in the order in which the preview does", async () => {
-    const { contacts, webchat } = opened().one;
+    const { contacts, webchat } = opened(place).one;
     const survivor = await contacts.create({ phone: cem });
     const other = await contacts.create({ phone: bob });
     for (const { id } of [survivor, other]) await webchat.open({ contact_id: id });
@@ -118,7 +120,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
 
   it("counts the merged contact's messages in the survivor's sentiment, also unscored ones", async () => {
     const { clock, engine } = world();
-    const ground = open();
+    const ground = place.open();
     const wired = { sentiment: { score: () => 0.5 } };
     const one = engine(ground.connect(), wired);
     const { id: survivor } = await one.contacts.create({ phone: ann });
@@ -133,7 +135,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
 
   it("counts a message in the survivor's sentiment that is scored before the history has moved", async () => {
     const { clock, engine } = world();
-    const ground = open();
+    const ground = place.open();
     const wired = { sentiment: { score: () => 0.5 } };
     const { storage, dieAfter } = mortal(ground.connect());
     const dying = engine(storage, wired);
@@ -150,7 +152,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
   });
 
   it("keeps the merged contact's open conversation if the survivor has none", async () => {
-    const { one } = opened();
+    const { one } = opened(place);
     const { contacts, sandbox } = one;
     const { id } = await contacts.create({ name: "Ann" });
     const { contact_id, conversation_id } = await sandbox.inbound({ from: bob, body: "hello" });
@@ -163,7 +165,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
   });
 
   it("sends queued and scheduled messages to their original number", async () => {
-    const { clock, one, line } = opened();
+    const { clock, one, line } = opened(place);
     const { contacts, messages } = one;
     const [survivor, other] = [
       await contacts.create({ phone: ann }),
@@ -184,7 +186,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
   });
 
   it("does not interrupt a reader who pages through the merged contact's history", async () => {
-    const { one } = opened();
+    const { one } = opened(place);
     await one.start();
     const { contacts, sandbox } = one;
     const survivor = await contacts.create({ phone: ann });
@@ -206,7 +208,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
   });
 
   it("leaves no chains of merged contacts", async () => {
-    const { contacts } = opened().one;
+    const { contacts } = opened(place).one;
     const [a, b, c, d] = await Promise.all(
       ["a", "b", "c", "d"].map((name) => contacts.create({ name })),
     );
@@ -220,7 +222,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
   });
 
   it("rejects invalid merges, and a repeated merge has no further effect", async () => {
-    const { one } = opened();
+    const { one } = opened(place);
     const { contacts } = one;
     const [a, b, c] = await Promise.all([ann, bob, cem].map((phone) => contacts.create({ phone })));
     if (!a || !b || !c) throw new Error("three were made");
@@ -259,7 +261,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
   });
 
   it("moves a long history, and another process continues after a crash", async () => {
-    const { clock, engine, ground } = opened();
+    const { clock, engine, ground } = opened(place);
     const storage = ground.connect();
     const { storage: own, dieAfter } = mortal(storage);
     const dying = engine(own);
@@ -285,7 +287,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
   });
 
   it("replays its response by key, also after it was cut off", async () => {
-    const { engine, ground } = opened();
+    const { engine, ground } = opened(place);
     const storage = ground.connect();
     const { storage: own, dieAfter } = mortal(storage);
     const dying = engine(own);

@@ -11,9 +11,9 @@ import { agency, visitor } from "../agents/world.ts";
 import { mortal, outcome } from "../contacts/helpers.ts";
 import { observations } from "../../src/observations/rows.ts";
 import { held } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 
-describe.each(storages)("a redaction on $name", ({ open }) => {
+describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   it("removes consumers' errors about the message's events, and no others", async () => {
     const storage = open().connect();
     const { engine, say, pass } = await agency(storage, {

@@ -8,7 +8,7 @@ import type { Clock, SendAnswer, StoragePort } from "../../src/ports/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
@@ -27,7 +27,7 @@ function slowSearches(storage: StoragePort, clock: Clock) {
   return { delay, storage: over(storage, { reader }) };
 }
 
-describe.each(storages)("a message that is due at once, on $name", ({ open }) => {
+describe.each(lightStorages)("a message that is due at once, on $name", ({ open }) => {
   it("reaches no carrier before its attempt is committed, and takes no room if that fails", async () => {
     const { clock, engine } = world();
     const ground = open();

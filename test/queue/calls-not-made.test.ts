@@ -5,7 +5,7 @@ import { maxAttempts } from "../../src/messages/hand-over/route-rules.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -80,7 +80,7 @@ async function told(engine: MessagingEngine, id: string) {
   };
 }
 
-describe.each(storages)("an attempt on $name with which no carrier was called", ({ open }) => {
+describe.each(lightStorages)("an attempt on $name with which no carrier was called", ({ open }) => {
   it("because its engine stops does not count", async () => {
     const { clock, engine } = world();
     const ground = open();

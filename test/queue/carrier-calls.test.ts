@@ -6,7 +6,7 @@ import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { fastForward } from "../support/fast-forward.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -17,7 +17,7 @@ async function outcome(engine: MessagingEngine, id: string): Promise<unknown> {
   return error === null ? status : [status, error.code];
 }
 
-describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
+describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => {
   /** Longer than all retries. */
   const longMs = 3_600_000;
 

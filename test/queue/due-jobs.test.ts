@@ -7,7 +7,7 @@ import { type JobRow, jobs } from "../../src/queue/jobs/rows.ts";
 import { schema } from "../../src/modules.ts";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { job, laneOf, nameOf } from "./job-row.ts";
 
 const now = Date.parse("2026-01-01T00:00:00.000Z");
@@ -15,7 +15,7 @@ const now = Date.parse("2026-01-01T00:00:00.000Z");
 /** A search by an engine that has every remote, and in which no job was armed or picked yet. */
 const anyJob = { nextPick: () => 0, waitForOthersMs: () => 0, spread: 1, armed: [] };
 
-describe.each(storages)("due jobs on $name", ({ name, open }) => {
+describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
   async function search(rows: readonly JobRow[]): Promise<DueJobs> {
     return (await counted(rows)).due;
   }

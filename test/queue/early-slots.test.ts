@@ -9,7 +9,7 @@ import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { accepted, type Carrier, carrier, held } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
@@ -51,7 +51,7 @@ function failing(storage: StoragePort) {
   return { state, port };
 }
 
-describe.each(storages)("on $name, with one slot", ({ open }) => {
+describe.each(lightStorages)("on $name, with one slot", ({ open }) => {
   it("a message that is queued during the call before it is sent after it, once and in order", async () => {
     const { clock, engine } = world();
     const { line, calls, open: inCall, answer } = slowCarrier();
@@ -151,7 +151,7 @@ it.each(inTurn)(
   },
 );
 
-describe.each(storages)("on $name, after a call that missed its deadline", ({ open }) => {
+describe.each(lightStorages)("on $name, after a call that missed its deadline", ({ open }) => {
   it("the message that was queued meanwhile is sent in the slow lane", async () => {
     const { clock, engine } = world();
     const { line, open: inCall } = slowCarrier();
@@ -180,7 +180,7 @@ const burst = fc.record({
 const bursts = fc.array(burst, { minLength: 1, maxLength: 8, size: "max" });
 const callMs = fc.array(fc.constantFrom(0, 1, 5, 20, 700), { minLength: 1, maxLength: 5 });
 
-it.each(storages)(
+it.each(lightStorages)(
   "a carrier on $name never has more calls at once than slots, and gets each message once and in order",
   async ({ name, open }) => {
     const property = fc.asyncProperty(

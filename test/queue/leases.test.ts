@@ -4,7 +4,7 @@ import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { accepted, busy, carrier, held, type Script } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { type Ground, storages } from "../support/storages.ts";
+import { type Ground, lightStorages, storages } from "../support/storages.ts";
 import { world, type World } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -69,7 +69,7 @@ async function stalled(
   return { id, call, answer, line, one, two, second, first };
 }
 
-describe.each(storages)("leases on $name", ({ open }) => {
+describe.each(lightStorages)("leases on $name", ({ open }) => {
   it("keep a conversation with its engine until they lapse; its message is then ambiguous", async () => {
     const { clock, ...rest } = world();
     const { id, two, second } = await stalled({ clock, ...rest }, open());

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { carrier } from "../support/carrier.ts";
 import { fastForward } from "../support/fast-forward.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -13,7 +13,7 @@ async function outcome(engine: MessagingEngine, id: string): Promise<unknown> {
   return error === null ? status : [status, error.code];
 }
 
-describe.each(storages)("calls of a carrier on $name", ({ open }) => {
+describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
   /** Longer than all retries. */
   const longMs = 3_600_000;
 

@@ -4,10 +4,10 @@ import { TidingsError } from "../../src/kernel/index.ts";
 import type { Write } from "../../src/ports/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
-describe.each(storages)("an engine on $name", ({ open }) => {
+describe.each(lightStorages)("an engine on $name", ({ open }) => {
   it("survives a storage outage", async () => {
     const { clock, engine } = world();
     const ground = open();

@@ -5,7 +5,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -31,7 +31,7 @@ async function flood(engine: MessagingEngine, transport: string, accounts: numbe
   }
 }
 
-describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
+describe.each(lightStorages)("a carrier that hangs, on $name", ({ open }) => {
   it("does not take the slots of other transports, even with many accounts", async () => {
     const { clock, engine } = world();
     const hung = carrier({ name: "hung", send: hangs });

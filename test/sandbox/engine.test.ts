@@ -8,7 +8,7 @@ import { action } from "../../src/ports/action.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -103,7 +103,9 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect((await one.messages.get(again.id)).status).toBe("sent");
     expect((await one.sandbox.seed()).messages).toBeGreaterThan(0);
   });
+});
 
+describe.each(lightStorages)("the sandbox on $name", ({ open }) => {
   it("loses the idempotency keys of deleted resources on a reset, and keeps the others", async () => {
     const { engine } = world();
     const one = engine(open().connect());

@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import { counted } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 interface Fate {
@@ -64,7 +64,7 @@ const fates: Record<string, Fate> = {
   "4321": delivered,
 };
 
-describe.each(storages)("a message to a sandbox number, on $name", ({ open }) => {
+describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open }) => {
   it("ends as the number defines, with the expected carrier calls", async () => {
     const { clock, engine, log } = world();
     const line = counted(sandbox());

@@ -12,6 +12,7 @@ import { makeDatabase } from "./postgres-database.ts";
 import { serverUrl } from "./postgres.ts";
 import { realTimeStorage } from "./real-time-storage.ts";
 import { type ReusedDatabase, reusedDatabase } from "./reused-database.ts";
+import { cases } from "./runs.ts";
 
 /** A storage that several engines can connect to, as processes do. */
 export interface Ground {
@@ -79,6 +80,13 @@ export const storages: readonly StorageCase[] = [
     },
   },
 ];
+
+/**
+ * The storages for a behavior that the engine alone decides, whatever storage it has. `npm test`
+ * leaves out PostgreSQL, which takes several times as long as the others. The conformance tests of
+ * the adapters and the main path of each feature try it there.
+ */
+export const lightStorages = cases(storages, ({ name }) => name !== "PostgreSQL");
 
 /** A pool whose database is created when the first connection is requested. */
 function lazyPool(database: () => Promise<ReusedDatabase>): PostgresPool {

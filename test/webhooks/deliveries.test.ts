@@ -15,7 +15,7 @@ import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
@@ -40,7 +40,7 @@ function recordingWrites(storage: StoragePort): {
   return { storage: over(storage, { begin }), writes };
 }
 
-describe.each(storages)("deliveries on $name", ({ open }) => {
+describe.each(lightStorages)("deliveries on $name", ({ open }) => {
   function opened() {
     const { clock, engine, log } = world();
     const ground = open();

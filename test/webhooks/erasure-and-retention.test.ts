@@ -6,7 +6,7 @@ import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
 import { all, everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { type Behavior, receivers } from "./receivers.ts";
 import { changeDeliveries } from "./rows.ts";
@@ -21,7 +21,7 @@ const echo: Behavior = ({ body }) => ({
   headers: { "x-echo": Buffer.from(body).toString("latin1").slice(0, 500) },
 });
 
-describe.each(storages)("the content of deliveries on $name", ({ open }) => {
+describe.each(lightStorages)("the content of deliveries on $name", ({ open }) => {
   function opened(options = {}) {
     const { clock, engine, log } = world();
     const ground = open();

@@ -6,7 +6,7 @@ import { deliveries, deliveriesOfWebhook } from "../../src/webhooks/rows.ts";
 import { mortal } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { receivers } from "./receivers.ts";
 import { changeDeliveries, failed, loseJobs, partsOf } from "./rows.ts";
@@ -16,7 +16,7 @@ const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"]
 const fire = (engine: MessagingEngine, count: number) =>
   Promise.all(Array.from({ length: count }, () => engine.sandbox.event({ type: "message.sent" })));
 
-describe.each(storages)("a recovery on $name", ({ name, open }) => {
+describe.each(lightStorages)("a recovery on $name", ({ name, open }) => {
   /** More than one transaction recovers, except on slow storages. */
   const many = { memory: 220, SQLite: 220, PostgreSQL: 30 }[name];
 

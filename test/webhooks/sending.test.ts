@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deliveriesDue } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";
 import type { Behavior } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
@@ -78,7 +78,9 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
     expect(receivers.busy.get("https://a.example/hook")).toBe(1);
     await tellAtOnce(5);
   });
+});
 
+describe.each(lightStorages)("a webhook on $name", ({ open }) => {
   it("that answers 410 is disabled with one event and gets nothing more, also with a backlog", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
@@ -236,7 +238,7 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
   });
 });
 
-describe.each(storages)("a fifo webhook on $name", ({ open }) => {
+describe.each(lightStorages)("a fifo webhook on $name", ({ open }) => {
   it("gets events in order; a failed one is skipped, and its redelivery follows all that is due", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;

@@ -8,7 +8,7 @@ import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, partsOf } from "./rows.ts";
@@ -28,7 +28,7 @@ async function problems(work: Promise<unknown>): Promise<string[]> {
   }
 }
 
-describe.each(storages)("webhooks on $name", ({ open }) => {
+describe.each(lightStorages)("webhooks on $name", ({ open }) => {
   function opened() {
     const { clock, engine, log } = world();
     const ground = open();

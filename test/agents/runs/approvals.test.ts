@@ -5,7 +5,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import { outcome } from "../../contacts/helpers.ts";
-import { storages } from "../../support/storages.ts";
+import { lightStorages } from "../../support/storages.ts";
 import { stopped } from "../../support/world.ts";
 import { type Agency, agency } from "../world.ts";
 
@@ -52,7 +52,7 @@ async function awaitingRunId({ runs }: Agency): Promise<string> {
   return run?.id ?? "run_none";
 }
 
-describe.each(storages)("an approval on $name", ({ open }) => {
+describe.each(lightStorages)("an approval on $name", ({ open }) => {
   test("survives a restart of the engine that asked for it", async () => {
     const ground = open();
     const paid: string[] = [];

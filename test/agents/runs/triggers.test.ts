@@ -9,7 +9,7 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { action } from "../../../src/ports/action.ts";
 import { outcome } from "../../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../../contacts/rows.ts";
-import { storages } from "../../support/storages.ts";
+import { lightStorages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
 import { agency, visitor } from "../world.ts";
 
@@ -37,7 +37,7 @@ async function staffed(engine: MessagingEngine) {
   return { agent, playbook_id };
 }
 
-describe.each(storages)("a trigger on $name", ({ open }) => {
+describe.each(lightStorages)("a trigger on $name", ({ open }) => {
   it("makes one run per idempotency key across engines, and gives the agent the conversation", async () => {
     const ground = open();
     const port = ground.connect();

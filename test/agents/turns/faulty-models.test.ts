@@ -9,7 +9,7 @@ import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel, Json, ModelAnswer, ModelCall } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../contacts/rows.ts";
-import { storages } from "../../support/storages.ts";
+import { lightStorages } from "../../support/storages.ts";
 import { type Agency, agency } from "../world.ts";
 
 type Respond = AgentModel["respond"];
@@ -348,7 +348,7 @@ function toldOf(call: ModelCall | undefined): string {
   return `${said} ${literally}`;
 }
 
-describe.each(storages)("on $name", ({ open }) => {
+describe.each(lightStorages)("on $name", ({ open }) => {
   test("text that no database stores is cleaned, in replies, observations and action results", async () => {
     const bad = "a\0b\ud800c";
     const answers: ModelAnswer[] = [

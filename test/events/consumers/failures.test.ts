@@ -5,11 +5,11 @@ import { held } from "../../support/carrier.ts";
 import { over } from "../../support/over.ts";
 import { cases } from "../../support/runs.ts";
 import { anna, bert, opened } from "./consumer-world.ts";
-import { eventually, later, places } from "./storages-with-table.ts";
+import { eventually, later, lightPlaces, places } from "./storages-with-table.ts";
 
 const dayMs = 24 * 3_600_000;
 
-describe.each(places)("a failing consumer on $name", (where) => {
+describe.each(lightPlaces)("a failing consumer on $name", (where) => {
   it("is retried after 1, 5, 30 s and so on, and blocks only its conversation", async () => {
     const { place, clock, one, receive, noted, noting } = await opened(where);
     const calls: number[] = [];

@@ -7,7 +7,7 @@ import { jobs } from "../../../src/queue/jobs/rows.ts";
 import { rowsOf } from "../../contacts/rows.ts";
 import { beforeCommits } from "../../support/before-commits.ts";
 import { held } from "../../support/carrier.ts";
-import { storages } from "../../support/storages.ts";
+import { lightStorages, storages } from "../../support/storages.ts";
 import { world, type World } from "../../support/world.ts";
 import { eventually } from "./storages-with-table.ts";
 
@@ -50,7 +50,7 @@ const leftIn = async (storage: StoragePort): Promise<number> =>
   (await rowsOf(storage, consumers)).length +
   (await rowsOf(storage, jobs)).filter(({ key }) => key.includes("quoting")).length;
 
-describe.each(storages)("an interrupted removal of a consumer on $name", ({ open }) => {
+describe.each(lightStorages)("an interrupted removal of a consumer on $name", ({ open }) => {
   it("is continued by a started engine", async () => {
     const storage = open().connect();
     const there = world();
@@ -83,7 +83,7 @@ describe.each(storages)("an interrupted removal of a consumer on $name", ({ open
   });
 });
 
-describe.each(storages)("the removal of a consumer on $name", ({ open }) => {
+describe.each(lightStorages)("the removal of a consumer on $name", ({ open }) => {
   it("leaves no job, also if the consumer stopped when it had just handled its last event", async () => {
     const storage = open().connect();
     const { clock, engine } = world();

@@ -4,6 +4,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { hosts, note } from "../../adapters/transactions/hosts.ts";
+import { cases } from "../../support/runs.ts";
 
 export interface Place {
   connect(): StoragePort;
@@ -50,6 +51,9 @@ export const places: readonly PlaceCase[] = [
     },
   })),
 ];
+
+/** The places for a behavior that does not depend on the storage. See `lightStorages`. */
+export const lightPlaces = cases(places, ({ name }) => name !== "PostgreSQL");
 
 /**
  * Advances virtual time in steps of a second until `holds`. Each step also waits for locks and
