@@ -21,6 +21,7 @@ import {
   shopPlaybooks,
 } from "./sample-conversations.ts";
 import { type TestModel, testModels } from "./test-models.ts";
+import { cases } from "../support/runs.ts";
 
 interface Shop {
   readonly engine: MessagingEngine;
@@ -189,7 +190,8 @@ describe.each(testModels.filter(({ isLanguageModel }) => isLanguageModel))(
   },
 );
 
-const grounds = storages.filter(({ name }) => name !== "PostgreSQL");
+const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
+const grounds = cases(embedded, ({ name }) => name === "memory");
 const ends = [testModels.slice(0, 1), testModels.slice(-1)].flat();
 
 describe.each(grounds)("the assistant of a seeded sandbox on $name", ({ open }) => {

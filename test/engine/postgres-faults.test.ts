@@ -13,6 +13,7 @@ import { eventually } from "../support/eventually.ts";
 import { type Database, makeDatabase } from "../support/postgres-database.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { database, migrated } from "../support/postgres.ts";
+import { cases, isLong } from "../support/runs.ts";
 
 /** A message to a separate number, because a conversation is sent in sequence. */
 function hello(key: string): { readonly to: string; readonly body: string } {
@@ -81,7 +82,7 @@ async function sendUntilTaken(engine: MessagingEngine, key: string): Promise<str
 }
 
 describe("a connection that is cut", () => {
-  it.each(["before", "after"] as const)(
+  it.each(cases(["before", "after"] as const, (when) => when === "after"))(
     "%s any statement of a send leads to an answer and one message",
     async (when) => {
       const db = await database(await migrated());
@@ -162,43 +163,46 @@ describe("a connection that is cut", () => {
 });
 
 describe("a server", () => {
-  it("loses and duplicates nothing if it restarts and crashes under load", async () => {
-    const server = await startPostgres();
-    onTestFinished(() => server[Symbol.asyncDispose]());
-    const db = await makeDatabase(server.url);
-    const pool = db.pool();
-    const line = carrierWithLookups();
-    const engine = engineOn(pool, line, fastEngineClock());
-    await engine.start();
-    const taken = new Map<string, string>();
-    let over = false;
-    const load = Array.from({ length: 6 }, async (_, client) => {
-      for (let n = 0; !over; n++) {
-        taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
+  it.runIf(isLong)(
+    "loses and duplicates nothing if it restarts and crashes under load",
+    async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server[Symbol.asyncDispose]());
+      const db = await makeDatabase(server.url);
+      const pool = db.pool();
+      const line = carrierWithLookups();
+      const engine = engineOn(pool, line, fastEngineClock());
+      await engine.start();
+      const taken = new Map<string, string>();
+      let over = false;
+      const load = Array.from({ length: 6 }, async (_, client) => {
+        for (let n = 0; !over; n++) {
+          taken.set(`${client}-${n}`, await sendUntilTaken(engine, `${client}-${n}`));
+        }
+      });
+      const more = async (): Promise<void> => {
+        const before = taken.size;
+        await eventually(() => expect(taken.size).toBeGreaterThan(before + 20));
+      };
+      for (const how of ["fast", "immediate", "fast"] as const) {
+        await more();
+        await server.stop(how);
+        await server.start();
       }
-    });
-    const more = async (): Promise<void> => {
-      const before = taken.size;
-      await eventually(() => expect(taken.size).toBeGreaterThan(before + 20));
-    };
-    for (const how of ["fast", "immediate", "fast"] as const) {
       await more();
-      await server.stop(how);
-      await server.start();
-    }
-    await more();
-    over = true;
-    await Promise.all(load);
+      over = true;
+      await Promise.all(load);
 
-    await eventually(async () => {
-      const { rows } = await pool.query(
-        "SELECT status, count(*)::int FROM tidings_messages GROUP BY status",
-      );
-      expect(rows).toEqual([{ status: "sent", count: taken.size }]);
-    });
-    const called = line.calls.map(({ message }) => message.message_id);
-    expect(called.toSorted()).toEqual([...taken.values()].toSorted());
-  });
+      await eventually(async () => {
+        const { rows } = await pool.query(
+          "SELECT status, count(*)::int FROM tidings_messages GROUP BY status",
+        );
+        expect(rows).toEqual([{ status: "sent", count: taken.size }]);
+      });
+      const called = line.calls.map(({ message }) => message.message_id);
+      expect(called.toSorted()).toEqual([...taken.values()].toSorted());
+    },
+  );
 
   it("that is read-only fails writes with the reason, allows reads, and recovers", async () => {
     const db = await database(await migrated());
@@ -249,24 +253,31 @@ async function failing(
 }
 
 describe("an error of the database", () => {
-  it.each([
+  const temporary = [
     { what: "a serialization failure", state: "40001" },
     { what: "a deadlock", state: "40P01" },
     { what: "a lock that is not to be had", state: "55P03" },
-  ])("of temporary nature, $what, is retried and not reported", async ({ state }) => {
-    const db = await database(await migrated());
-    const engine = engineOn(db.pool());
-    await failing(db, state, 2);
-    const id = await send(engine, "once");
-    expect(await made(db, "once")).toEqual([id]);
-  });
+  ];
 
-  it.each([
+  it.each(cases(temporary, ({ state }) => state === "40001"))(
+    "of temporary nature, $what, is retried and not reported",
+    async ({ state }) => {
+      const db = await database(await migrated());
+      const engine = engineOn(db.pool());
+      await failing(db, state, 2);
+      const id = await send(engine, "once");
+      expect(await made(db, "once")).toEqual([id]);
+    },
+  );
+
+  const lasting = [
     { what: "a full disk", state: "53100", says: "disk" },
     { what: "memory that is used up", state: "53200", says: "memory" },
     { what: "a canceled statement", state: "57014", says: "timeout" },
     { what: "something that nobody foresaw", state: "XX000", says: "reported an error" },
-  ])(
+  ];
+
+  it.each(cases(lasting, ({ state }) => ["53100", "XX000"].includes(state)))(
     "of lasting nature, $what, is a 503 while it lasts, and leaves no trace",
     async ({ state, says }) => {
       const db = await database(await migrated());
@@ -285,18 +296,21 @@ describe("an error of the database", () => {
     },
   );
 
-  it("from a lock held beyond the statement timeout is a 503 until the lock is released", async () => {
-    const db = await database(await migrated());
-    const engine = engineOn(db.pool({ statement_timeout: 1_000 }));
-    await sendUntilTaken(engine, "before");
-    const host = await db.pool({ max: 1 }).connect();
-    await host.query("BEGIN; LOCK TABLE tidings_messages IN ACCESS EXCLUSIVE MODE");
-    expect(await send(engine, "meanwhile")).toMatchObject({ status: 503 });
-    await host.query("ROLLBACK");
-    host.release();
-    const id = await sendUntilTaken(engine, "meanwhile");
-    expect(await made(db, "meanwhile")).toEqual([id]);
-  });
+  it.runIf(isLong)(
+    "from a lock held beyond the statement timeout is a 503 until the lock is released",
+    async () => {
+      const db = await database(await migrated());
+      const engine = engineOn(db.pool({ statement_timeout: 1_000 }));
+      await sendUntilTaken(engine, "before");
+      const host = await db.pool({ max: 1 }).connect();
+      await host.query("BEGIN; LOCK TABLE tidings_messages IN ACCESS EXCLUSIVE MODE");
+      expect(await send(engine, "meanwhile")).toMatchObject({ status: 503 });
+      await host.query("ROLLBACK");
+      host.release();
+      const id = await sendUntilTaken(engine, "meanwhile");
+      expect(await made(db, "meanwhile")).toEqual([id]);
+    },
+  );
 });
 
 describe("a pool", () => {
@@ -318,7 +332,7 @@ describe("a pool", () => {
     expect(await made(db, "meanwhile")).toEqual([id]);
   });
 
-  it.each([2, 5])(
+  it.each(cases([2, 5], (max) => max === 2))(
     "of %i connections serves a started engine, its consumer, and 100 concurrent commands",
     async (max) => {
       const db = await database(await migrated());

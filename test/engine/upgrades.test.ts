@@ -19,6 +19,7 @@ import { rowsOf } from "../contacts/rows.ts";
 import { carrier } from "../support/carrier.ts";
 import { database, migrated } from "../support/postgres.ts";
 import { realTimeStorage } from "../support/real-time-storage.ts";
+import { cases } from "../support/runs.ts";
 import { stopped, type World, world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 import { changeDeliveries, failed } from "../webhooks/rows.ts";
@@ -134,7 +135,7 @@ describe.each([
     }
   });
 
-  it.each(["none", "fifo"] as const)(
+  it.each(cases(["none", "fifo"] as const, (ordering) => ordering === "fifo"))(
     "continues the requested attempts and the recovery of a webhook with the ordering %s",
     async (ordering) => {
       const here = world();

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { busy, carrier, type Script } from "../support/carrier.ts";
 import { fastForward } from "../support/fast-forward.ts";
+import { isLong } from "../support/runs.ts";
 import { world } from "../support/world.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 
@@ -67,30 +68,33 @@ it.each(waits)(
   },
 );
 
-it("after deferrals that end at the last expiry, unless the message is edited", async () => {
-  const dayMs = 24 * hourMs;
-  let isResting = true;
-  const rest = {
-    name: "rest",
-    evaluate: ({ now }: { readonly now: number }) =>
-      isResting
-        ? { verdict: "defer" as const, until: now + 30 * dayMs, reason: "rest" }
-        : { verdict: "allow" as const },
-  };
-  const { clock, engine } = world();
-  const storage = memory();
-  const one = engine(storage, { transports: [carrier()], policies: [rest] });
-  await one.start();
-  const left = await one.messages.send({ to, body: "Left alone" });
-  const edited = await one.messages.send({ to: "+15005550002", body: "Edited" });
-  await fastForward(clock, storage, 61 * dayMs);
-  const { status, send_at, expires_at } = await one.messages.get(left.id);
-  expect({ status, send_at }).toEqual({ status: "scheduled", send_at: expires_at });
-  isResting = false;
-  const soon = new Date(clock.now() + hourMs).toISOString();
-  await one.messages.edit(edited.id, { send_at: soon });
-  await clock.advance(hourMs + 1_000);
-  expect((await one.messages.get(edited.id)).status).toBe("sent");
-  await fastForward(clock, storage, 9 * dayMs);
-  expect((await one.messages.get(left.id)).status).toBe("expired");
-});
+it.runIf(isLong)(
+  "after deferrals that end at the last expiry, unless the message is edited",
+  async () => {
+    const dayMs = 24 * hourMs;
+    let isResting = true;
+    const rest = {
+      name: "rest",
+      evaluate: ({ now }: { readonly now: number }) =>
+        isResting
+          ? { verdict: "defer" as const, until: now + 30 * dayMs, reason: "rest" }
+          : { verdict: "allow" as const },
+    };
+    const { clock, engine } = world();
+    const storage = memory();
+    const one = engine(storage, { transports: [carrier()], policies: [rest] });
+    await one.start();
+    const left = await one.messages.send({ to, body: "Left alone" });
+    const edited = await one.messages.send({ to: "+15005550002", body: "Edited" });
+    await fastForward(clock, storage, 61 * dayMs);
+    const { status, send_at, expires_at } = await one.messages.get(left.id);
+    expect({ status, send_at }).toEqual({ status: "scheduled", send_at: expires_at });
+    isResting = false;
+    const soon = new Date(clock.now() + hourMs).toISOString();
+    await one.messages.edit(edited.id, { send_at: soon });
+    await clock.advance(hourMs + 1_000);
+    expect((await one.messages.get(edited.id)).status).toBe("sent");
+    await fastForward(clock, storage, 9 * dayMs);
+    expect((await one.messages.get(left.id)).status).toBe("expired");
+  },
+);

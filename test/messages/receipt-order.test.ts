@@ -6,7 +6,7 @@ import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, lost, providerId, refused } from "../support/carrier.ts";
 import { fastForward } from "../support/fast-forward.ts";
-import { runs } from "../support/runs.ts";
+import { isLong } from "../support/runs.ts";
 import { stopped, world } from "../support/world.ts";
 
 /** A carrier's answer to one call, and how long it takes, in milliseconds. */
@@ -159,6 +159,6 @@ it("does not change how a message ends, whom the engine calls, or how often it r
       const second = await ending(story, (told) => told.toReversed());
       expect(second).toEqual(first);
     }),
-    { numRuns: runs(200) },
+    { numRuns: isLong ? 200 : 6 },
   );
 });

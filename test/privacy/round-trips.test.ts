@@ -22,7 +22,8 @@ import { runs } from "../../src/agents/runs/rows.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { counting } from "../support/counting.ts";
-import { storages } from "../support/storages.ts";
+import { isLong } from "../support/runs.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
@@ -89,7 +90,7 @@ async function subscribe(
 const isErased = ({ collection, kind }: Write): boolean =>
   collection === deliveries && kind === "update";
 
-describe.each(storages)("an erasure of a contact with many deliveries on $name", (storage) => {
+describe.each(lightStorages)("an erasure of a contact with many deliveries on $name", (storage) => {
   it("writes each delivery once, and does not read all of them in each transaction", async () => {
     const there = opened(storage);
     const { one, counts, reset } = there;
@@ -185,7 +186,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it("contact that was merged before", async () => {
+  it.runIf(isLong)("contact that was merged before", async () => {
     const there = opened(storage);
     const { id: other } = await there.one.contacts.create({ name: "Other" });
     for (let i = 0; i < many; i++) {
@@ -201,7 +202,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it("delivery of a redacted message", async () => {
+  it.runIf(isLong)("delivery of a redacted message", async () => {
     const there = opened(storage);
     await subscribe(there, many);
     const { id } = await there.one.sandbox.inbound({ from: phone, body: "Hello" });
@@ -215,31 +216,34 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it("run that may quote a redacted message, and each run that has expired", async () => {
-    const there = opened(storage, { agents: { model: () => ({ text: "Hello" }) } });
-    const one = await there.start();
-    await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
-    const { id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
-    for (let i = 0; i < many; i++) {
+  it.runIf(isLong)(
+    "run that may quote a redacted message, and each run that has expired",
+    async () => {
+      const there = opened(storage, { agents: { model: () => ({ text: "Hello" }) } });
+      const one = await there.start();
+      await one.agents.create({ name: "Ada", channels: ["sms"], instructions: "Answer." });
+      const { id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
+      for (let i = 0; i < many; i++) {
+        await there.clock.advance(5_000);
+        await one.sandbox.inbound({ from: phone, body: `Hello ${i}` });
+      }
       await there.clock.advance(5_000);
-      await one.sandbox.inbound({ from: phone, body: `Hello ${i}` });
-    }
-    await there.clock.advance(5_000);
-    there.reset();
-    await one.messages.redact(id);
-    expect(there.counts.mostReads).toBeLessThan(few);
-    expect(there.writesOf(runs)).toBeGreaterThan(10);
+      there.reset();
+      await one.messages.redact(id);
+      expect(there.counts.mostReads).toBeLessThan(few);
+      expect(there.writesOf(runs)).toBeGreaterThan(10);
 
-    await stopped(one, there.clock);
-    there.clock.step(400 * dayMs);
-    there.reset();
-    await there.start();
-    await there.clock.advance(60_000);
-    expect(there.writesOf(runs)).toBeGreaterThan(few);
-    expect(there.counts.mostReads).toBeLessThan(few);
-  });
+      await stopped(one, there.clock);
+      there.clock.step(400 * dayMs);
+      there.reset();
+      await there.start();
+      await there.clock.advance(60_000);
+      expect(there.writesOf(runs)).toBeGreaterThan(few);
+      expect(there.counts.mostReads).toBeLessThan(few);
+    },
+  );
 
-  it("idempotency key and observation that has expired", async () => {
+  it.runIf(isLong)("idempotency key and observation that has expired", async () => {
     const there = opened(storage);
     const one = await there.start();
     const { contact_id } = await one.sandbox.inbound({ from: phone, body: "Hello" });
@@ -258,7 +262,7 @@ describe.each(postgres)("on $name, no transaction takes a round trip for each", 
     expect(there.counts.mostReads).toBeLessThan(few);
   });
 
-  it("conversation whose events wait for a removed consumer", async () => {
+  it.runIf(isLong)("conversation whose events wait for a removed consumer", async () => {
     const there = opened(storage);
     const one = await there.start();
     const refuse = (): never => {

@@ -2,16 +2,19 @@ import { expect, it } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { database } from "../support/postgres.ts";
 import { realTimeStorage } from "../support/real-time-storage.ts";
+import { cases } from "../support/runs.ts";
 import { world } from "../support/world.ts";
 
 const minutes = 2;
 
-it.each([
+const crowds = [
   { count: 1, consumers: 0 },
   { count: 2, consumers: 0 },
   { count: 4, consumers: 0 },
   { count: 2, consumers: 1 },
-])(
+];
+
+it.each(cases(crowds, ({ count, consumers }) => count === 2 && consumers === 1))(
   "$count idle engines with $consumers consumers on one PostgreSQL database send fewer than 2 statements a second each, and one more for each consumer",
   async ({ count, consumers }) => {
     const { clock, engine } = world();

@@ -5,6 +5,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
+import { isLong } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -89,7 +90,7 @@ describe("a carrier's answers", () => {
   const [memory] = storages;
   if (memory === undefined) throw new Error("no storage");
 
-  it("are recorded even if callers fill the storage's queue", async () => {
+  it.runIf(isLong)("are recorded even if callers fill the storage's queue", async () => {
     const { clock, engine, log } = world();
     const storage = memory.open().connect();
     let gate: Promise<void> | undefined;

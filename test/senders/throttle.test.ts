@@ -12,6 +12,7 @@ import { accepted, busy, carrier, type Carrier, type Script } from "../support/c
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { fastForward } from "../support/fast-forward.ts";
+import { isLong } from "../support/runs.ts";
 
 const paced = "+15550000001";
 const day = 86_400_000;
@@ -117,7 +118,7 @@ describe("a throttled sender", () => {
           }
         },
       ),
-      { numRuns: 10 },
+      { numRuns: isLong ? 10 : 4 },
     );
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { leaseMs } from "../../src/queue/jobs/lease.ts";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { checkInvariants } from "./invariants.ts";
 import { startProcess } from "./engine-process.ts";
 import { type Answer } from "./receivers.ts";
@@ -74,7 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const tries = { memory: 25, SQLite: 5, PostgreSQL: 1 };
 
-describe.each(storages)("webhooks on $name, with faults", ({ name, open }) => {
+describe.each(lightStorages)("webhooks on $name, with faults", ({ name, open }) => {
   it("get each event until it succeeds or five attempts fail, and all invariants hold", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {

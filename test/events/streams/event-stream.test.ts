@@ -9,7 +9,7 @@ import type { Scope } from "../../../src/kernel/ids.ts";
 import { call } from "../../api/call.ts";
 import { eventually } from "../../support/eventually.ts";
 import { over } from "../../support/over.ts";
-import { storages } from "../../support/storages.ts";
+import { lightStorages, storages } from "../../support/storages.ts";
 import { stopped, world } from "../../support/world.ts";
 import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "../log.ts";
 
@@ -27,7 +27,7 @@ async function follow(port: StoragePort, input: StreamEvents): Promise<Followed>
   return { ...process, told: ids() };
 }
 
-describe.each(storages)("a stream of events on $name", ({ open }) => {
+describe.each(lightStorages)("a stream of events on $name", ({ open }) => {
   test("of a quiet account reads only that account's events", async () => {
     const port = await opened(open);
     const own = [
