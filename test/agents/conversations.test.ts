@@ -167,7 +167,10 @@ async function playConversation(
   );
 }
 
-describe.each(testModels)("a contact of an agent with the model $name", (testModel) => {
+/** In `npm test`, the newest specification stands for all of them. */
+const modelsHere = cases(testModels, ({ name }) => !/v[23]$/.test(name));
+
+describe.each(modelsHere)("a contact of an agent with the model $name", (testModel) => {
   test.each(shopConversations)("$title", async (conversation) => {
     const there = await shop(memory(), testModel);
     const { engine } = there;
@@ -179,7 +182,7 @@ describe.each(testModels)("a contact of an agent with the model $name", (testMod
   });
 });
 
-describe.each(testModels.filter(({ isLanguageModel }) => isLanguageModel))(
+describe.each(modelsHere.filter(({ isLanguageModel }) => isLanguageModel))(
   "a contact of an agent without playbooks, with the model $name",
   (testModel) => {
     test.each(clerkConversations)("$title", async (conversation) => {

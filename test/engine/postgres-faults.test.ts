@@ -314,23 +314,26 @@ describe("an error of the database", () => {
 });
 
 describe("a pool", () => {
-  it("that the host application exhausts makes commands time out, and works once a connection is free", async () => {
-    const db = await database(await migrated());
-    const pool = db.pool({ max: 3, connectionTimeoutMillis: 1_000 });
-    const engine = engineOn(pool);
-    await sendUntilTaken(engine, "before");
-    const taken: pg.PoolClient[] = [];
-    for (let full = false; !full;) {
-      await pool.connect().then(
-        (client) => taken.push(client),
-        () => (full = true),
-      );
-    }
-    expect(await send(engine, "meanwhile")).toMatchObject({ code: "storage_unavailable" });
-    for (const client of taken) client.release();
-    const id = await sendUntilTaken(engine, "meanwhile");
-    expect(await made(db, "meanwhile")).toEqual([id]);
-  });
+  it.runIf(isLong)(
+    "that the host application exhausts makes commands time out, and works once a connection is free",
+    async () => {
+      const db = await database(await migrated());
+      const pool = db.pool({ max: 3, connectionTimeoutMillis: 1_000 });
+      const engine = engineOn(pool);
+      await sendUntilTaken(engine, "before");
+      const taken: pg.PoolClient[] = [];
+      for (let full = false; !full;) {
+        await pool.connect().then(
+          (client) => taken.push(client),
+          () => (full = true),
+        );
+      }
+      expect(await send(engine, "meanwhile")).toMatchObject({ code: "storage_unavailable" });
+      for (const client of taken) client.release();
+      const id = await sendUntilTaken(engine, "meanwhile");
+      expect(await made(db, "meanwhile")).toEqual([id]);
+    },
+  );
 
   it.each(cases([2, 5], (max) => max === 2))(
     "of %i connections serves a started engine, its consumer, and 100 concurrent commands",

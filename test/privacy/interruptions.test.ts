@@ -81,7 +81,6 @@ const mostDifferent: ReadonlySet<Name> = new Set([
   "Bob into Cem",
   "Ann is erased",
   "Ann writes",
-  "Ann is answered",
   "Ann is imported",
   "Ann opts out",
   "an observation is added to Ann",

@@ -13,7 +13,7 @@ import { accepted, busy, carrier, held, providerId } from "../support/carrier.ts
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { schema } from "../../src/modules.ts";
 
@@ -155,7 +155,7 @@ async function giveWork(engine: MessagingEngine): Promise<void> {
 const kinds = ["send", "deliver", "discard", "turn", "consume", "score"] as const;
 const hello = { to: "+15005550001", body: "Hello" };
 
-describe.each(storages)("the work of a crashed engine on $name", ({ name, open }) => {
+describe.each(lightStorages)("the work of a crashed engine on $name", ({ name, open }) => {
   const some = name === "memory" ? kinds : cases(kinds, (kind) => kind === "send");
 
   it.each(some)("continues at the next start after a crash in a job: %s", async (kind) => {
