@@ -17,7 +17,7 @@ export function pendingWork({
 }: World): string {
   if (engines.up.length < engines.engines.length) return "an engine is down";
   // It may still run a request whose client has given up.
-  if (isStalled(engines, clock.now())) return "an engine is stalled";
+  if (isStalled(engines, clock.monotonic())) return "an engine is stalled";
   if (clients.waiting > 0) return `${clients.waiting} clients still wait for an answer`;
   if (carrier.undelivered > 0) {
     return `no engine accepts ${carrier.undelivered} receipts and messages of the carrier`;
@@ -63,6 +63,6 @@ export async function skipIdleTime(world: World): Promise<void> {
   if (engines.up.length < engines.engines.length || receivers.isBusy) return;
   if (clients.waiting > 0 || carrier.undelivered > 0) return;
   // A stalled engine would act on what it read days ago.
-  if (isStalled(engines, clock.now())) return;
+  if (isStalled(engines, clock.monotonic())) return;
   await skip(database.reader, clock, trace);
 }

@@ -74,6 +74,7 @@ export class WebhookReceivers {
   readonly #world: World;
   readonly #behaviors = new Map<string, Behavior>();
   readonly #runs = new WeakMap<WebhookRequest, EngineRun>();
+  readonly #begunAt = new WeakMap<WebhookRequest, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -81,6 +82,7 @@ export class WebhookReceivers {
       script: (request) => this.#answer(request),
       onRequest: (request) => {
         this.#runs.set(request, world.engines.runOf(request.engine));
+        this.#begunAt.set(request, world.clock.monotonic());
         world.onWebhookRequest(request);
       },
     });
@@ -104,6 +106,13 @@ export class WebhookReceivers {
   /** The run of the engine that made the request. */
   runOf(request: WebhookRequest): EngineRun | undefined {
     return this.#runs.get(request);
+  }
+
+  /** When the request ended, in milliseconds since the world began. Null while it is under way. */
+  endOf(request: WebhookRequest): number | null {
+    const begunAt = this.#begunAt.get(request);
+    const { duration_ms: duration } = request;
+    return begunAt === undefined || duration === null ? null : begunAt + duration;
   }
 
   #answer({ url, body }: RequestAtReceiver): ReceiverOutcome {

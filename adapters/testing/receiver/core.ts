@@ -79,6 +79,7 @@ export class ReceiverCore {
   async #send(link: Link, sent: HttpRequest): Promise<HttpOutcome> {
     const request = this.#record(link, sent);
     if (request === undefined) return answered(404, {}, "Expected the event of a webhook.");
+    const begunAt = link.clock.monotonic();
     let hasArrived = false;
     const exchange = this.#exchange(link, request, sent, () => {
       hasArrived = true;
@@ -89,6 +90,7 @@ export class ReceiverCore {
       ? exchange
       : Promise.race([exchange, context.run.ended]));
     request.ended_at = clock.now();
+    request.duration_ms = clock.monotonic() - begunAt;
     request.abandoned = outcome === undefined || sent.signal?.aborted === true;
     if (outcome?.outcome === "answered") request.outcome = "answered";
     else if (request.status !== null) request.outcome = "answer_lost";
@@ -123,6 +125,7 @@ export class ReceiverCore {
       outcome: null,
       status: null,
       ended_at: null,
+      duration_ms: null,
       abandoned: false,
     };
     this.#settings.onRequest?.(request);

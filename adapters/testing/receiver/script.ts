@@ -103,6 +103,11 @@ export interface WebhookRequest extends RequestAtReceiver {
    * under way.
    */
   readonly ended_at: number | null;
+  /**
+   * How long the request took, in milliseconds, whatever steps of the clock. Null while it is under
+   * way.
+   */
+  readonly duration_ms: number | null;
   /** Whether the engine crashed or gave up before the request ended. */
   readonly abandoned: boolean;
 }

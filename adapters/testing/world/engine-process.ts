@@ -85,7 +85,7 @@ export class EngineProcess<Tx extends object | undefined> {
     this.name = name;
     this.#number = number;
     this.#settings = settings;
-    this.#run = new ProcessRun(name, 0, () => settings.world.clock.now());
+    this.#run = new ProcessRun(name, 0, () => settings.world.clock.monotonic());
     this.#run.end();
   }
 
@@ -112,7 +112,7 @@ export class EngineProcess<Tx extends object | undefined> {
   start(): void {
     if (this.#run.isAlive) return;
     const { world, makeEngine } = this.#settings;
-    const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
+    const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.monotonic());
     const context = this.#contextOf(run);
     if (context.occurs("clockSkewed", { call: "start" })) {
       run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);

@@ -1,8 +1,8 @@
 /** A time in which an engine could not use the storage. */
 export interface Outage {
-  /** When it began, by the world's clock, in milliseconds since the epoch. */
+  /** When it began, in milliseconds since the world began, whatever steps of its clock. */
   readonly from: number;
-  /** When it ended or ends, by the same clock. `Infinity` if that is not known: a partition. */
+  /** When it ended or ends, likewise. `Infinity` if that is not known: a partition. */
   readonly until: number;
 }
 
@@ -19,7 +19,8 @@ export interface EngineRun {
   /** Resolves when the run ends. */
   readonly ended: Promise<void>;
   /**
-   * When it ended, in milliseconds since the epoch by the world's clock. Undefined while it runs.
+   * When it ended, in milliseconds since the world began, whatever steps of its clock. Undefined
+   * while it runs.
    */
   readonly endedAt: number | undefined;
   /** Whether the process runs. */

@@ -6,6 +6,7 @@ export interface MovingParts<Tx extends object | undefined> {
   readonly processes: readonly EngineProcess<Tx>[];
   readonly calls: ReadonlySet<OpenCall>;
   readonly transports: readonly WorldTransport[];
+  /** Milliseconds since the world began. */
   readonly now: number;
 }
 

@@ -80,8 +80,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     this.seed = seed;
     this.dice = new Dice(seed);
     this.clock = virtualClock(start);
-    const began = this.clock.now();
-    this.story = new Story(() => this.clock.now() - began);
+    this.story = new Story(() => this.clock.monotonic());
     const rates = faults === "any" ? drawRates(this.dice) : faults;
     this.#faults = new FaultSource(rates, this.dice);
     if ((rates.clockSkewed ?? 0) > 0) this.#largestSkewMs = maxSkewMs;
@@ -239,7 +238,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       processes: this.#processes,
       calls: this.#calls.open,
       transports: this.#transports,
-      now: this.clock.now(),
+      now: this.clock.monotonic(),
     });
   }
 

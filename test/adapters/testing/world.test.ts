@@ -149,6 +149,22 @@ describe.each(storages)("on $name", ({ open }) => {
     expect(carrier.handedOver).toHaveLength(1);
   });
 
+  test("a lost connection is back on time, even if the clock is set back meanwhile", async () => {
+    const { shop: w } = shop();
+    await w.run((engine) => engine.messages.list());
+    w.inject("connectionLost");
+    const send = () => w.begin((engine) => engine.messages.send({ to, body }));
+    const lost = send();
+    await w.advance(1);
+    expect(await lost).toMatchObject({ outcome: "unknown" });
+    w.clock.step(-3_600_000);
+    await w.advance(30_000);
+    const sent = send();
+    await w.advance(1_000);
+    expect(await sent).toMatchObject({ outcome: "done" });
+    await w.settle({ withinMs: 600_000 });
+  });
+
   test("a call with an invalid option of the engine is refused", async () => {
     const { shop: w } = shop();
     const mode = "test" as "sandbox";

@@ -167,7 +167,7 @@ export const deliveriesOnSchedule: Invariant = {
   name: "Delivery attempts are recorded as they happened, and retried on schedule.",
   check(world) {
     const { database, clock, receivers, clocksDiffer } = world;
-    const log = new WebhookHistory(() => clock.now());
+    const log = new WebhookHistory(() => clock.monotonic());
     const takenOver = new Set<string>();
     function* problemsOf(
       delivery: DeliveryRow,
@@ -208,7 +208,7 @@ export const deliveriesOnSchedule: Invariant = {
       commit(_engine, writes) {
         log.apply(writes);
         for (const { id } of allRows(database, webhooks)) {
-          if (log.wasTakenOver(id, clock.now())) takenOver.add(id);
+          if (log.wasTakenOver(id, clock.monotonic())) takenOver.add(id);
         }
         return [];
       },
@@ -259,8 +259,8 @@ function requestsOf(
  * crashed soon after, or could not reach the storage.
  */
 function mayBeUnrecorded(request: WebhookRequest, receivers: WebhookReceivers): boolean {
-  const { abandoned, ended_at: end } = request;
-  if (abandoned || end === null) return true;
+  const end = receivers.endOf(request);
+  if (request.abandoned || end === null) return true;
   const run = receivers.runOf(request);
   const hadOutage = run?.outages.some(
     ({ from, until }) => from < end + maxStaleOwnerMs && until > end,

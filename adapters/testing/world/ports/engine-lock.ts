@@ -21,7 +21,7 @@ export class SimulatedEngineLock {
 
   take(): EngineLock {
     const { run, world } = this.#context;
-    const id = `${run.name}, ${world.clock.now()}`;
+    const id = `${run.name}, ${world.clock.monotonic()}`;
     this.#id = id;
     this.#hold();
     return {
@@ -59,7 +59,7 @@ export class SimulatedEngineLock {
 
   async #reachable(time: number): Promise<void> {
     const { world, run, isCutOff } = this.#context;
-    if (time !== Infinity) return world.clock.sleep(time - world.clock.now());
+    if (time !== Infinity) return world.clock.sleep(time - world.clock.monotonic());
     while (run.isAlive && isCutOff("storage")) await world.healed();
   }
 

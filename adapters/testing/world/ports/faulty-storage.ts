@@ -145,7 +145,7 @@ class StorageLink {
 
   get isCut(): boolean {
     const { world, isCutOff } = this.#context;
-    return isCutOff("storage") || world.clock.now() < this.#cutUntil;
+    return isCutOff("storage") || world.clock.monotonic() < this.#cutUntil;
   }
 
   note(writes: readonly Write[], text: string): void {
@@ -183,9 +183,9 @@ class StorageLink {
       throw unavailable("The storage cannot be reached.");
     }
     this.#isPartitioned = false;
-    if (clock.now() < this.#cutUntil) throw unavailable("The storage cannot be reached.");
+    if (clock.monotonic() < this.#cutUntil) throw unavailable("The storage cannot be reached.");
     if (occurs("connectionLost", call)) {
-      this.#cut(clock.now() + dice.between(1, maxDelayMs.outage));
+      this.#cut(clock.monotonic() + dice.between(1, maxDelayMs.outage));
       world.story.note([run.name], `${run.name} loses its connection to the storage`);
       throw unavailable("The connection was lost.");
     }
@@ -204,7 +204,7 @@ class StorageLink {
     const { world, run } = this.#context;
     this.#cuts++;
     this.#cutUntil = until === Infinity ? -Infinity : until;
-    run.outages.push({ from: world.clock.now(), until });
+    run.outages.push({ from: world.clock.monotonic(), until });
     this.onCut(until);
   }
 }
@@ -234,7 +234,7 @@ async function commit(
   if (occurs("commitStalls", call)) {
     link.note(writes, "stalls after its commit");
     const ms = dice.between(maxDelayMs.commit, maxDelayMs.stall);
-    run.outages.push({ from: clock.now(), until: clock.now() + ms });
+    run.outages.push({ from: clock.monotonic(), until: clock.monotonic() + ms });
     await clock.sleep(ms);
   }
 }
