@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { TelnyxWebhook } from "telnyx/lib/webhooks";
 import { expect, test } from "vitest";
 import type { CallbackRequest } from "../../../src/ports/transport.ts";
-import { runs } from "../../support/runs.ts";
+import { isLong, runs } from "../../support/runs.ts";
 import { broke, fromTelnyx, line, overTelnyx, publicKey } from "./world.ts";
 
 const transport = overTelnyx(line(() => broke(false)));
@@ -96,7 +96,8 @@ test("the verification agrees with Telnyx's own library for all changes and ages
     ),
     { numRuns },
   );
-  expect(passed / numRuns).toBeGreaterThan(0.1);
+  // About 16 % pass. The share of few cases varies more.
+  expect(passed / numRuns).toBeGreaterThan(isLong ? 0.1 : 0.03);
   expect(passed / numRuns).toBeLessThan(0.75);
 });
 

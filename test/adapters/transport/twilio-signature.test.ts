@@ -202,7 +202,6 @@ describe("the verification of Twilio's signature", () => {
       }),
       { numRuns },
     );
-    console.error("RATE", refused / numRuns);
     expect(refused / numRuns).toBeGreaterThan(0.75);
   });
 });
