@@ -37,7 +37,7 @@ interface TestReport {
   }[];
 }
 
-/** Runs test files. Returns the first failed test of each file that fails. */
+/** Runs all that test files have. Returns the first failed test of each file that fails. */
 export async function failedTests(
   cwd: string,
   files: readonly string[],
@@ -46,9 +46,10 @@ export async function failedTests(
   // Tests may run several times at once in the same folder.
   const reportPath = join(cwd, `test-report-${randomUUID()}.json`);
   const vitest = "node_modules/vitest/vitest.mjs";
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
+  // The verbose reporter prints a line after each test, and so shows that the run is not stuck.
+  const reporters = ["--reporter=verbose", "--reporter=json", `--outputFile.json=${reportPath}`];
   const { code, isStuck, output } = await runNode(
-    [vitest, "run", ...options, ...reporters, ...files],
+    [vitest, "run", "--mode=long", ...options, ...reporters, ...files],
     { cwd, silentMs },
   );
   if (isStuck) return new Map(files.map((file) => [file, "a test that waits forever"]));
