@@ -26,6 +26,8 @@ const slowest = [
   "privacy/long-redactions",
   "examples/cluster",
   "conversations/races",
+  "mutants/mutants",
+  "queue/crashed-engines",
   "adapters/storage/postgres/plans",
   "webhooks/isolation",
   "web/inbox-filters",

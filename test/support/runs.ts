@@ -11,12 +11,12 @@ declare module "vitest" {
 /** Whether this run is `npm run test:long`, which tries everything. */
 export const isLong = inject("share") === 1;
 
-/** How many of `all` random cases to try: all in `npm run test:long`, some in `npm test`. */
+/** How many of `all` random cases to try. `npm test` tries a share of them, and at least three. */
 export function runs(all: number): number {
   return Math.min(all, Math.max(3, Math.ceil(all * inject("share"))));
 }
 
-/** The cases of a test: all in `npm run test:long`, and `few` that differ most in `npm test`. */
+/** The cases to try. `npm test` tries those for which `few` is true: the ones that differ most. */
 export function cases<Case>(all: readonly Case[], few: (each: Case) => boolean): readonly Case[] {
   return isLong ? all : all.filter(few);
 }

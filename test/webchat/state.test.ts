@@ -4,8 +4,8 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { WebchatState } from "../../src/webchat/streams/signal-types.ts";
 import { over } from "../support/over.ts";
-import { cases, runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { runs } from "../support/runs.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 /** The states that a visitor's stream tells. */
@@ -27,9 +27,7 @@ const conversationOf = async (engine: MessagingEngine, contact_id: string): Prom
 
 const nobody: WebchatState = { read_at: null, assignee: null, queued: false };
 
-const few = cases(storages, ({ name }) => name !== "PostgreSQL");
-
-describe.each(few)("the state of a visitor's conversation on $name", ({ open }) => {
+describe.each(lightStorages)("the state of a visitor's conversation on $name", ({ open }) => {
   it("names who has it, when a stream opens and at each change by any process", async () => {
     const { clock, engine } = world();
     const ground = open();

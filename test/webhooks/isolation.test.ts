@@ -83,7 +83,7 @@ describe("a healthy webhook", () => {
       const world = await webhookWorld(open());
       let areDown = false;
       await world.hook("healthy");
-      await world.crowd(isLong ? 600 : 300, () => (areDown ? { after: Infinity } : {}));
+      await world.crowd(600, () => (areDown ? { after: Infinity } : {}));
       await world.start();
       await tellEach(world, 1, 8_000);
       areDown = true;

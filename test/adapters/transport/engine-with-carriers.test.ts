@@ -8,8 +8,7 @@ import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { CallbackRequest, Transport } from "../../../src/ports/transport.ts";
-import { cases } from "../../support/runs.ts";
-import { storages } from "../../support/storages.ts";
+import { lightStorages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
 import { twilioCarrier } from "./stand-ins.ts";
 import {
@@ -67,9 +66,7 @@ async function live(
   return { clock, engine: one, account, log, attemptOf };
 }
 
-const few = cases(storages, ({ name }) => name !== "PostgreSQL");
-
-describe.each(few)("a message whose answer was lost, on $name,", ({ open }) => {
+describe.each(lightStorages)("a message whose answer was lost, on $name,", ({ open }) => {
   test("is found by the callback with its attempt's id, once", async () => {
     const http = line(() => broke(true));
     const { clock, engine, account, attemptOf } = await live(
