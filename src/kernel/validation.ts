@@ -121,7 +121,9 @@ function instead(
   known: readonly string[],
   options: readonly string[],
 ): string | undefined {
-  const nearest = nearestName(name, [...known, ...options]);
+  // Other names, such as `to`, are one letter away from the option `tx`.
+  const likely = options.filter((option) => option.length > 2 || option === name);
+  const nearest = nearestName(name, [...known, ...likely]);
   if (nearest === undefined) return undefined;
   return known.includes(nearest)
     ? `. Did you mean ${quoted(nearest)}?`

@@ -187,4 +187,9 @@ describe("the error of an unknown field", () => {
     const error = thrownBy(() => parse(noteInput, { ...note, [name]: "k" }, { options }));
     expect(error).toMatchObject({ errors: [{ message: `Unknown field "${name}". ${advice}` }] });
   });
+
+  test("takes a short name for no option of the method that has another name", () => {
+    const error = thrownBy(() => parse(z.strictObject({}), { to: 1 }, { options: ["tx"] }));
+    expect(error).toMatchObject({ errors: [{ message: 'Unknown field "to". Remove it.' }] });
+  });
 });
