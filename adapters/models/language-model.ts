@@ -95,6 +95,11 @@ function requestOf(
       turn.task.type === "extract" ? { type: "tool", toolName: toolNames.slot } : { type: "auto" },
     maxOutputTokens,
     ...(temperature === undefined ? {} : { temperature }),
-    ...(providerOptions === undefined ? {} : { providerOptions }),
+    ...(providerOptions === undefined ? {} : { providerOptions: asMutable(providerOptions) }),
   };
+}
+
+/** The SDK's types are mutable, but providers only read the options. */
+function asMutable(options: ProviderOptions): NonNullable<GenerateOptions["providerOptions"]> {
+  return options as NonNullable<GenerateOptions["providerOptions"]>;
 }

@@ -4,6 +4,7 @@
  * form in all three versions. Results come from a provider, so their fields are checked when they
  * are read.
  */
+import type { Json } from "../../../src/ports/index.ts";
 
 /**
  * A language model as the AI SDK's providers create it: `openai("…")`, `anthropic("…")`,
@@ -22,7 +23,7 @@ export interface LanguageModel {
 
 /** Options by provider: `{ openai: { reasoningEffort: "low" } }`. */
 export interface ProviderOptions {
-  [provider: string]: { [option: string]: JsonValue };
+  readonly [provider: string]: { readonly [option: string]: Json };
 }
 
 /** A JSON value. Its arrays and objects are mutable, as in the SDK. */
@@ -44,7 +45,7 @@ export interface GenerateOptions {
   /** Aborts the request. */
   abortSignal: AbortSignal;
   /** Options for the provider. */
-  providerOptions?: ProviderOptions;
+  providerOptions?: { [provider: string]: { [option: string]: JsonValue } };
 }
 
 /** Lets the model choose whether to call a tool. */

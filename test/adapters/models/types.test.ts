@@ -63,6 +63,10 @@ describe("the types of the AI SDK's language models", () => {
       temperature: 0,
       providerOptions: { local: { a: 1 } },
     });
+    const constant = {
+      providerOptions: { local: { stop: ["\n"], nested: { list: [1] } } },
+    } as const;
+    expectTypeOf(languageModel).toBeCallableWith(provider("any"), constant);
     // @ts-expect-error an embedding model is not a language model
     expectTypeOf(languageModel).toBeCallableWith(provider.embeddingModel("any"));
   });
