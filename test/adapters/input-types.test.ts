@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from "vitest";
-import type { Json, MessagingEngine } from "tidings";
+import type { Agent, Json, MessagingEngine, Playbook, UpdateAgent, UpdatePlaybook } from "tidings";
 
 /**
  * The names of the fields, at any depth, whose lists the compiler takes only if they are mutable.
@@ -40,4 +40,13 @@ type Resource =
 /** The compiler checks this (`npm run types`). */
 test("inputs take constant lists", () => {
   expectTypeOf<MutableLists<Inputs<MessagingEngine[Resource]>>>().toBeNever();
+});
+
+test("updates take what an agent and a playbook have, so that a list can get one more item", () => {
+  expectTypeOf<Pick<Agent, "handoff" | "guidelines" | "knowledge">>().toExtend<
+    Omit<UpdateAgent, "id">
+  >();
+  expectTypeOf<Pick<Playbook, "slots" | "steps" | "trigger">>().toExtend<
+    Omit<UpdatePlaybook, "id">
+  >();
 });

@@ -37,32 +37,7 @@ export const handoffCauseSchema = z
   );
 
 /** A rule that says when an agent hands its conversation off to people. */
-export interface HandoffRule {
-  /** What makes the agent hand off. */
-  readonly on: HandoffCause;
-  /**
-   * For `keyword` and `intent`, one or several words. For `confidence_below`, `sentiment_below`,
-   * `max_turns` and `failed_attempts`, a number. Other causes have no value.
-   */
-  readonly value?: number | string | readonly string[] | undefined;
-}
-
-export const handoffRuleSchema = z
-  .strictObject({
-    on: handoffCauseSchema.describe("What makes the agent hand off."),
-    value: z
-      .union([z.number(), z.string(), readonlyList(z.array(z.string()))])
-      .optional()
-      .describe(
-        "For `keyword` and `intent`, one or several words. For `confidence_below`, " +
-          "`sentiment_below`, `max_turns` and `failed_attempts`, a number. Other causes have no " +
-          "value.",
-      ),
-  })
-  .meta({
-    id: "HandoffRule",
-    description: "A rule that says when an agent hands its conversation off to people.",
-  });
+export type HandoffRule = Exclude<HandoffRuleInput, PlainRule> | RuleWithoutValue;
 
 /** A rule of a new or changed agent. The cause decides the type of the value. */
 export type HandoffRuleInput =
@@ -134,6 +109,12 @@ export interface PlainRule {
   readonly on: PlainCause;
 }
 
+/** A rule for a cause that needs no value, as part of an agent. */
+interface RuleWithoutValue extends PlainRule {
+  /** Always absent, so that `value` can be read of any rule. */
+  readonly value?: undefined;
+}
+
 /** The causes of rules that have no value. */
 export type PlainCause =
   | "customer_request"
@@ -143,6 +124,24 @@ export type PlainCause =
   | "guardrail"
   | "budget"
   | "loop_suspected";
+
+/** Describes a stored rule as one object for all causes. `handoffRuleInputSchema` checks rules. */
+export const handoffRuleSchema = z
+  .strictObject({
+    on: handoffCauseSchema.describe("What makes the agent hand off."),
+    value: z
+      .union([z.number(), z.string(), readonlyList(z.array(z.string()))])
+      .optional()
+      .describe(
+        "For `keyword` and `intent`, one or several words. For `confidence_below`, " +
+          "`sentiment_below`, `max_turns` and `failed_attempts`, a number. Other causes have no " +
+          "value.",
+      ),
+  })
+  .meta({
+    id: "HandoffRule",
+    description: "A rule that says when an agent hands its conversation off to people.",
+  }) as z.ZodType<HandoffRule>;
 
 const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50, atMost(50)))], {
   error:

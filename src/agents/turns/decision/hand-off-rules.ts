@@ -52,15 +52,11 @@ function reasonOf({ on, value }: HandoffRule, facts: TurnFacts): string | undefi
     }
     case "sentiment_below":
       if (lowest !== null && isVeryNegative(lowest)) return "The contact is very upset.";
-      return contact.sentiment !== null &&
-        typeof value === "number" &&
-        contact.sentiment.score < value
+      return contact.sentiment !== null && contact.sentiment.score < value
         ? "The contact's sentiment is below the limit."
         : undefined;
     case "max_turns":
-      return typeof value === "number" && session.turns >= value
-        ? `The agent has replied ${session.turns} times.`
-        : undefined;
+      return session.turns >= value ? `The agent has replied ${session.turns} times.` : undefined;
     default:
       return undefined;
   }

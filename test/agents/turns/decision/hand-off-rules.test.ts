@@ -266,16 +266,13 @@ describe("by its rules, an agent hands off", () => {
     expect(handOff(rule, feels(-0.3))).toEqual(below);
     expect(handOff(rule, feels(-0.2)), "The limit itself is sufficient.").toBeUndefined();
     expect(handOff(rule, {}), "Nothing was scored.").toBeUndefined();
-    const unlimited: HandoffRule = { on: "sentiment_below", value: "0" };
-    expect(handOff(unlimited, feels(-0.3)), "A text is no limit.").toBeUndefined();
   });
 
   it("when it has replied as often as the rule allows", () => {
-    const after = (turns: number, value?: HandoffRule["value"]) =>
+    const after = (turns: number, value: number) =>
       handOff({ on: "max_turns", value }, { session: { ...session, turns } });
     expect(after(2, 3)).toBeUndefined();
     expect(after(3, 3)).toEqual(handOffFor("max_turns", "The agent has replied 3 times."));
-    expect(after(3, "3"), "A text is no limit.").toBeUndefined();
   });
 
   it("for the first rule that applies, and for no cause that shows only later", () => {
@@ -316,10 +313,13 @@ test("the words and the limits of all rules for a cause count", () => {
     { on: "intent", value: "refund" },
     { on: "keyword", value: "court" },
     { on: "intent", value: ["complaint", "lawyer"] },
-    { on: "intent", value: 3 },
-    { on: "intent" },
+    { on: "confidence_below", value: 0.5 },
+    { on: "confidence_below", value: 0.3 },
+    { on: "guardrail" },
   );
   expect(wordsFor(agent, "intent")).toEqual(["refund", "complaint", "lawyer"]);
-  expect(limitsFor(agent, "intent")).toEqual([3]);
+  expect(limitsFor(agent, "confidence_below")).toEqual([0.5, 0.3]);
+  expect(limitsFor(agent, "intent")).toEqual([]);
   expect(wordsFor(agent, "confidence_below")).toEqual([]);
+  expect(wordsFor(agent, "guardrail")).toEqual([]);
 });
