@@ -3,7 +3,9 @@ import { type AgentDefinition, type CreateAgent, defaultAgent, type UpdateAgent 
 /** Returns the definition of a new agent, with defaults. */
 export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
   const { name, channels } = given;
-  return changedDefinition({ ...defaultAgent, name, channels: [...channels] }, given);
+  // A copy, since the caller gets the lists of the new agent and may change them.
+  const defaults = structuredClone(defaultAgent);
+  return changedDefinition({ ...defaults, name, channels: [...channels] }, given);
 }
 
 /** Applies a change. Absent fields keep their values, also within objects. Null removes a field. */

@@ -273,6 +273,14 @@ describe("an agent", () => {
     await expect(given).rejects.toMatchObject({ errors: [{ message }] });
   });
 
+  it("does not take over what the caller does to an agent that was returned", async () => {
+    const { agents } = given();
+    const first = await agents.create(required);
+    first.guidelines.push(guideline("Stay calm."));
+    first.handoff.rules.push({ on: "budget" });
+    expect(await agents.create(required)).toMatchObject(defaults);
+  });
+
   it("is told that the engine has no actions", async () => {
     await expect(given().agents.create({ ...required, actions: ["refund"] })).rejects.toMatchObject(
       {
