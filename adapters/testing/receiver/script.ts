@@ -104,8 +104,8 @@ export interface WebhookRequest extends RequestAtReceiver {
    */
   readonly ended_at: number | null;
   /**
-   * How long the request took, in milliseconds, whatever steps of the clock. Null while it is under
-   * way.
+   * How long the request took, in milliseconds. Steps of the clock do not count. Null while it is
+   * under way.
    */
   readonly duration_ms: number | null;
   /** Whether the engine crashed or gave up before the request ended. */

@@ -148,6 +148,7 @@ function failed(name: string, thrown: unknown): RefusedCall | UnknownCall {
     const why = `${error.name}: ${error.message} in the process of ${name}`;
     return { outcome: "unknown", why, error };
   }
+  // All other errors come from checks before the commit, so nothing was changed.
   if (error.retryable || error.status === 503) {
     return { outcome: "unknown", why: `${error.status} ${error.code} from ${name}`, error };
   }

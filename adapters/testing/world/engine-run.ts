@@ -1,6 +1,6 @@
 /** A time in which an engine could not use the storage. */
 export interface Outage {
-  /** When it began, in milliseconds since the world began, whatever steps of its clock. */
+  /** When it began, in milliseconds since the world began. Steps of the clock do not count. */
   readonly from: number;
   /** When it ended or ends, likewise. `Infinity` if that is not known: a partition. */
   readonly until: number;
@@ -19,8 +19,8 @@ export interface EngineRun {
   /** Resolves when the run ends. */
   readonly ended: Promise<void>;
   /**
-   * When it ended, in milliseconds since the world began, whatever steps of its clock. Undefined
-   * while it runs.
+   * When it ended, in milliseconds since the world began. Steps of the clock do not count.
+   * Undefined while it runs.
    */
   readonly endedAt: number | undefined;
   /** Whether the process runs. */

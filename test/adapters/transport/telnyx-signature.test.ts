@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { TelnyxWebhook } from "telnyx/lib/webhooks";
 import { expect, test } from "vitest";
 import type { CallbackRequest } from "../../../src/ports/transport.ts";
-import { isLong, runs } from "../../support/runs.ts";
 import { broke, fromTelnyx, line, overTelnyx, publicKey } from "./world.ts";
 
 const transport = overTelnyx(line(() => broke(false)));
@@ -70,7 +69,6 @@ const change = fc.constantFrom<(request: CallbackRequest, n: number) => Callback
 );
 
 test("the verification agrees with Telnyx's own library for all changes and ages of a request", async () => {
-  const numRuns = runs(2_000);
   let passed = 0;
   // Avoids ages near the limit, because the wall clock moves during the test.
   const age = fc.oneof(
@@ -94,11 +92,10 @@ test("the verification agrees with Telnyx's own library for all changes and ages
         ).toBe(isGenuine);
       },
     ),
-    { numRuns },
+    { numRuns: 2_000 },
   );
-  // About 16 % pass. The share of few cases varies more.
-  expect(passed / numRuns).toBeGreaterThan(isLong ? 0.1 : 0.03);
-  expect(passed / numRuns).toBeLessThan(0.75);
+  expect(passed).toBeGreaterThan(200);
+  expect(passed).toBeLessThan(1_500);
 });
 
 test("a callback of more than 128 KiB is refused, however it is signed", async () => {
