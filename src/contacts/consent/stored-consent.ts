@@ -48,7 +48,7 @@ export async function holdConsent(
 ): Promise<ConsentState> {
   const address_hash = addressHash(secret, tx.scope, medium, address);
   const known = await tx.get(consentByAddress, [medium, address_hash], { hold: true });
-  const none = { medium, address_hash, ...noConsent, updated_at: tx.now };
+  const none = { ...noConsent, medium, address_hash, updated_at: tx.now };
   return known ?? tx.insert(consents, none);
 }
 
