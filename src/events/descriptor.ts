@@ -31,8 +31,9 @@ export const eventRoutes = (event: z.ZodType<EventEnvelope>): readonly ApiRoute[
     operation: eventStream,
     summary: "Stream events",
     description:
-      "Sends events in the order in which they were committed. A client that reconnects with " +
-      "`Last-Event-ID` misses none.",
+      "Sends events in the order in which they were committed. The `data` of each is an `Event`, " +
+      "with the `id` and the type of that event as its `id` and its `event`. A client that " +
+      "reconnects with `Last-Event-ID` misses none.",
   },
   {
     ...read,

@@ -49,7 +49,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: createWebhook,
     summary: "Create a webhook",
     description:
-      "The secret is returned only in this response. The webhook receives events from now on.",
+      "The secret is returned only in this response. The webhook receives events from now on. " +
+      "Each is a POST request with an `Event` as its body, signed as Standard Webhooks describes.",
     response: createdWebhookSchema,
   },
   {

@@ -126,6 +126,36 @@ test("the document describes the messages of a batch, which take no key of their
   expect(message?.properties).toEqual(fields);
 });
 
+test("the document names the schema of what streams and webhooks send", () => {
+  interface Described {
+    readonly description?: string;
+    readonly responses?: Readonly<Record<string, { readonly content?: object }>>;
+  }
+  const { paths, components } = document as {
+    paths: Record<string, Record<string, Described>>;
+    components: { schemas: object };
+  };
+  const sending = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(
+        ([method, { responses }]) =>
+          "text/event-stream" in (responses?.["200"]?.content ?? {}) ||
+          (path === "/v1/webhooks" && method === "post"),
+      )
+      .map(([, { description = "" }]) => ({
+        path,
+        schemas: [...description.matchAll(/`(\w+)`/g)].flatMap(([, name = ""]) =>
+          name in components.schemas ? [name] : [],
+        ),
+      })),
+  );
+  expect(sending).toEqual([
+    { path: "/v1/webchat/sessions/{id}/stream", schemas: ["WebchatMessage", "WebchatState"] },
+    { path: "/v1/webhooks", schemas: ["Event"] },
+    { path: "/v1/events/stream", schemas: ["Event"] },
+  ]);
+});
+
 test("the document says how many items a list returns by default", () => {
   const { paths } = document as {
     paths: Record<
