@@ -71,7 +71,7 @@ export function engineRuntime({
     secret,
     historyChunks,
   };
-  const refusedCredentials = new LogLimit(settings.clock);
-  const own = { store, drawId, services, hostPolicies, consumers, signals, refusedCredentials };
+  const refusals = new LogLimit(settings.clock);
+  const own = { store, drawId, services, hostPolicies, consumers, signals, refusals };
   return { ...settings, ...own };
 }

@@ -40,8 +40,8 @@ export interface Runtime {
   readonly hostPolicies: HostPolicies;
   /** Tells streams what is not stored. */
   readonly signals: Signals;
-  /** Bounds the log lines about credentials that carriers refuse. Its subjects are transports. */
-  readonly refusedCredentials: LogLimit;
+  /** Bounds the log lines about refusals. Its subjects are errors of transports. */
+  readonly refusals: LogLimit;
 }
 
 /** The handler of a higher module for a hook. It runs in the transaction that runs the hook. */

@@ -51,7 +51,7 @@ export async function callCarrier(
         sending = Promise.resolve(transport.send(outbound(message), context));
         const answer = await sending;
         checkSendAnswer(transport.name, answer);
-        reportCredentials(runtime, transport.name, answer);
+        reportRefusal(runtime, attempt, answer);
         return { answer };
       },
       () => ({
@@ -74,18 +74,25 @@ export async function callCarrier(
 }
 
 /**
- * Logs that a carrier refused the credentials. A person has to mend them, and until the last
- * attempt only the timelines of the messages would show it.
+ * Logs a refusal that concerns all messages of a transport. A person has to know of it, and until
+ * the last attempt only the timelines of the messages would show it. A sandbox simulates outages,
+ * so only those of live mode are logged.
  */
-function reportCredentials(
-  { logger, refusedCredentials }: Runtime,
-  transport: string,
+function reportRefusal(
+  { logger, refusals }: Runtime,
+  { transport, mode }: Pick<AttemptRow, "transport" | "mode">,
   answer: SendAnswer,
 ): void {
-  if (answer.outcome === "accepted" || answer.error.code !== "unauthorized") return;
-  const noted = refusedCredentials.note(transport);
+  if (answer.outcome === "accepted") return;
+  const { code } = answer.error;
+  if (code !== "unauthorized" && (code !== "carrier_unavailable" || mode !== "live")) return;
+  const noted = refusals.note(`${code} ${transport}`);
   if (noted === undefined) return;
-  logger.warn({ transport, calls: noted.count }, "a carrier refused the transport's credentials");
+  const text = {
+    unauthorized: "a carrier refused the transport's credentials",
+    carrier_unavailable: "a carrier is unavailable",
+  };
+  logger.warn({ transport, calls: noted.count }, text[code]);
 }
 
 function unavailable(message: string): Called {
