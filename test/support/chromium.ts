@@ -1,31 +1,40 @@
 /** The real browser of tests. */
 import type { Browser, BrowserContext } from "playwright-core";
-import { afterAll, inject, onTestFinished, type TestContext } from "vitest";
+import { inject, onTestFinished, type TestContext } from "vitest";
 import { launchChromium } from "./launch-chromium.ts";
 import { askFor } from "./on-demand.ts";
 
 /** Skips the test, with the reason, if Chromium cannot be started. */
 export async function chromium(skip: TestContext["skip"]): Promise<Browser> {
-  const browser = await launch().catch(skipping(skip));
-  onTestFinished(() => browser.close());
+  const browser = await ofWorker().catch(skipping(skip));
+  onTestFinished(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   return browser;
 }
 
-/** One browser for all tests of a file, with a context of its own for each test. */
+/** Gives each test a context of its own. */
 export function sharedChromium(): (skip: TestContext["skip"]) => Promise<BrowserContext> {
-  let started: Promise<Browser> | undefined;
-  // A browser that did not start needs no end.
-  afterAll(() => started?.then((browser) => browser.close()).catch(() => {}));
   return async (skip) => {
-    started ??= launch();
-    const browser = await started.catch(skipping(skip));
+    const browser = await chromium(skip);
     const context = await browser.newContext();
-    onTestFinished(() => context.close());
     // It only ends what hangs. A wait may take long on a slow machine.
     context.setDefaultTimeout(120_000);
     keepIntercepting(context);
     return context;
   };
+}
+
+/** The one browser of all files that this worker runs. It ends with the worker. */
+let started: Promise<Browser> | undefined;
+
+async function ofWorker(): Promise<Browser> {
+  started ??= launch();
+  const browser = await started;
+  if (browser.isConnected()) return browser;
+  // It crashed in an earlier test, which failed.
+  started = launch();
+  return started;
 }
 
 /**
