@@ -64,6 +64,8 @@ export async function servePage(mounted: PageMount) {
   let streams = 0;
   const server = createServer((request, response) => {
     const path = (request.url ?? "").replace(/[?].*/, "");
+    // Each test mounts a page anew, which would compress its files anew.
+    delete request.headers["accept-encoding"];
     if (request.method !== "GET" && refused?.test(path) === true) {
       response.writeHead(503, { "Content-Type": "application/problem+json" });
       response.end(JSON.stringify({ status: 503, detail: "The engine is stopping." }));
