@@ -4,12 +4,12 @@ import { crash } from "./crash.ts";
 import { crashedStorage } from "./crashed-storage.ts";
 
 test.each([
-  { name: "sqlite", cut: false, kills: isLong ? 10 : 4, processes: "one process on SQLite" },
+  { name: "sqlite", cut: false, kills: isLong ? 10 : 2, processes: "one process on SQLite" },
   {
     name: "postgres",
     cut: true,
     // Each takes almost three times as long as on SQLite.
-    kills: isLong ? 6 : 2,
+    kills: isLong ? 6 : 1,
     processes: "three processes on PostgreSQL, whose connections are cut as well,",
   },
 ] as const)(
