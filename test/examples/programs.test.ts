@@ -105,7 +105,7 @@ describe("the quickstart", () => {
     },
   );
 
-  test("reports in one sentence that its port is taken", async () => {
+  test.runIf(isLong)("reports in one sentence that its port is taken", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void other.close());
     await once(other, "listening");

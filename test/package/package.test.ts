@@ -225,7 +225,7 @@ describe("the packed tarball", () => {
       },
       programOf("docs/consent-and-policies.md"),
     ];
-    for (const [n, { code, output }] of cases([...steps.entries()], ([at]) => at < 3)) {
+    for (const [n, { code, output }] of cases([...steps.entries()], ([at]) => at === 0)) {
       await writeFile(join(folder, `step-${n}.ts`), code);
       expect(await outputOf(folder, `step-${n}.ts`, output.length)).toBe(output);
     }
