@@ -11,17 +11,20 @@ import { widgetSite } from "./widget-site.ts";
 
 const chromium = sharedChromium();
 
-test("all tabs have the appearance that a person chooses in one of them", async ({ skip }) => {
-  const { url, page } = await openInbox(chromium, skip);
-  const other = await page.context().newPage();
-  for (const each of [page, other]) await each.goto(url);
-  const background = "getComputedStyle(document.documentElement).backgroundColor";
-  const light = await other.evaluate(background);
-  await page.getByRole("button", { name: "Appearance" }).click();
-  await page.getByRole("menuitemradio", { name: "Dark" }).click();
-  await expect.poll(() => other.evaluate(background)).not.toBe(light);
-  expect(await other.evaluate(background)).toBe(await page.evaluate(background));
-});
+test.runIf(isLong)(
+  "all tabs have the appearance that a person chooses in one of them",
+  async ({ skip }) => {
+    const { url, page } = await openInbox(chromium, skip);
+    const other = await page.context().newPage();
+    for (const each of [page, other]) await each.goto(url);
+    const background = "getComputedStyle(document.documentElement).backgroundColor";
+    const light = await other.evaluate(background);
+    await page.getByRole("button", { name: "Appearance" }).click();
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    await expect.poll(() => other.evaluate(background)).not.toBe(light);
+    expect(await other.evaluate(background)).toBe(await page.evaluate(background));
+  },
+);
 
 test.runIf(isLong)(
   "times are those of the time zone that a person has traveled to",

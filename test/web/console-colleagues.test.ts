@@ -61,25 +61,28 @@ test.runIf(isLong)(
   },
 );
 
-test("a change of a sender leaves what a colleague has changed meanwhile", async ({ skip }) => {
-  const { shop, url, page } = await openConsole(skip);
-  const sender = async () => (await shop.senders.list()).data[0] ?? expect.fail("No sender.");
-  const { id, address, channels } = await sender();
-  await page.goto(`${url}#/access/senders`);
-  await page.getByRole("button", { name: `Actions of ${address}` }).click();
-  await page.getByRole("menuitem", { name: "Edit" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("textbox", { name: "Messages per second" }).fill("3");
-  await shop.senders.update(id, { daily_cap: 500, pool: true });
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.waitFor({ state: "detached" });
-  expect(await sender()).toMatchObject({
-    channels,
-    daily_cap: 500,
-    pool: true,
-    messages_per_second: 3,
-  });
-});
+test.runIf(isLong)(
+  "a change of a sender leaves what a colleague has changed meanwhile",
+  async ({ skip }) => {
+    const { shop, url, page } = await openConsole(skip);
+    const sender = async () => (await shop.senders.list()).data[0] ?? expect.fail("No sender.");
+    const { id, address, channels } = await sender();
+    await page.goto(`${url}#/access/senders`);
+    await page.getByRole("button", { name: `Actions of ${address}` }).click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Messages per second" }).fill("3");
+    await shop.senders.update(id, { daily_cap: 500, pool: true });
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await sender()).toMatchObject({
+      channels,
+      daily_cap: 500,
+      pool: true,
+      messages_per_second: 3,
+    });
+  },
+);
 
 test.runIf(isLong)(
   "a change of a webhook leaves what a colleague has changed meanwhile",

@@ -80,20 +80,21 @@ test.runIf(isLong)("the list of test numbers shows each number whole", async ({ 
   expect(cut).toEqual([]);
 });
 
-test("a link to another page takes the focus along, and the first page leaves it at its start", async ({
-  skip,
-}) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/mesages`);
-  const link = page.getByRole("link", { name: "Go to the first page" });
-  await link.waitFor();
-  expect(await page.evaluate("document.activeElement.localName")).toBe("body");
-  await link.press("Enter");
-  await page.getByRole("heading", { name: "Phones", level: 1 }).waitFor();
-  expect(await page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
-});
+test.runIf(isLong)(
+  "a link to another page takes the focus along, and the first page leaves it at its start",
+  async ({ skip }) => {
+    const { engine, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/mesages`);
+    const link = page.getByRole("link", { name: "Go to the first page" });
+    await link.waitFor();
+    expect(await page.evaluate("document.activeElement.localName")).toBe("body");
+    await link.press("Enter");
+    await page.getByRole("heading", { name: "Phones", level: 1 }).waitFor();
+    expect(await page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
+  },
+);
 
 test.runIf(isLong)(
   "a narrow console offers its pages by name at an unknown address, too",

@@ -9,40 +9,41 @@ import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
-test("pages show what a colleague changed when a person comes back to the window", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const row = (name: string) => page.getByRole("row", { name });
-  const heading = (name: string) => page.getByRole("heading", { name });
+test.runIf(isLong)(
+  "pages show what a colleague changed when a person comes back to the window",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const row = (name: string) => page.getByRole("row", { name });
+    const heading = (name: string) => page.getByRole("heading", { name });
 
-  /** Opens a page, lets a colleague change what it shows, and comes back to the window. */
-  async function comeBack(path: string, shown: Locator, change: () => Promise<unknown>) {
-    await show(page, path);
-    await shown.waitFor();
-    await change();
-    await page.evaluate(`window.dispatchEvent(new Event("focus"))`);
-  }
+    /** Opens a page, lets a colleague change what it shows, and comes back to the window. */
+    async function comeBack(path: string, shown: Locator, change: () => Promise<unknown>) {
+      await show(page, path);
+      await shown.waitFor();
+      await change();
+      await page.evaluate(`window.dispatchEvent(new Event("focus"))`);
+    }
 
-  const key = await shop.apiKeys.create({ name: "Till", scopes: ["messages:read"] });
-  await page.goto(url);
-  await comeBack("#/access/keys", row("Till"), () => shop.apiKeys.revoke(key.id));
-  await row("Till").getByText("Revoked").waitFor();
-  if (!isLong) return;
+    const key = await shop.apiKeys.create({ name: "Till", scopes: ["messages:read"] });
+    await page.goto(url);
+    await comeBack("#/access/keys", row("Till"), () => shop.apiKeys.revoke(key.id));
+    await row("Till").getByText("Revoked").waitFor();
+    if (!isLong) return;
 
-  const { id } = await shop.agents.create({ name: "Ada", channels: ["sms"] });
-  await comeBack("#/agents", row("Ada"), () => shop.agents.update(id, { name: "Bea" }));
-  await row("Bea").waitFor();
-  const rename = () => shop.agents.update(id, { name: "Cem" });
-  await comeBack(`#/agents/${id}`, heading("Bea"), rename);
-  await heading("Cem").waitFor();
+    const { id } = await shop.agents.create({ name: "Ada", channels: ["sms"] });
+    await comeBack("#/agents", row("Ada"), () => shop.agents.update(id, { name: "Bea" }));
+    await row("Bea").waitFor();
+    const rename = () => shop.agents.update(id, { name: "Cem" });
+    await comeBack(`#/agents/${id}`, heading("Bea"), rename);
+    await heading("Cem").waitFor();
 
-  const add = (name: string) =>
-    shop.webhooks.create({ url: `https://example.com/${name}`, events: ["contact.created"] });
-  await add("first");
-  await comeBack("#/webhooks", row("example.com/first"), () => add("second"));
-  await row("example.com/second").waitFor();
-  expect(await row("example.com/first").count()).toBe(1);
-});
+    const add = (name: string) =>
+      shop.webhooks.create({ url: `https://example.com/${name}`, events: ["contact.created"] });
+    await add("first");
+    await comeBack("#/webhooks", row("example.com/first"), () => add("second"));
+    await row("example.com/second").waitFor();
+    expect(await row("example.com/first").count()).toBe(1);
+  },
+);

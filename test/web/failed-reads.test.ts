@@ -29,94 +29,102 @@ async function answer(
 const focused = (page: Page, selector: string) =>
   page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`);
 
-test("after another try that succeeds, the focus is where the content has appeared", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const broken = { status: 500, detail: "The server failed." };
-  const again = page.getByRole("button", { name: "Try again" });
+test.runIf(isLong)(
+  "after another try that succeeds, the focus is where the content has appeared",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    const broken = { status: 500, detail: "The server failed." };
+    const again = page.getByRole("button", { name: "Try again" });
 
-  await answer(page, "**/v1/contacts/*/consents", broken);
-  await page.goto(`${url}#/all/${id}`);
-  // Another failure leaves the button, and the focus on it.
-  const failed = page.waitForResponse("**/v1/contacts/*/consents");
-  await again.press("Enter");
-  await failed;
-  expect(await focused(page, "button")).toBe(true);
-  await answer(page, "**/v1/contacts/*/consents");
-  await again.press("Enter");
-  await page.locator(".consent", { hasText: "+1 415 555 0100" }).waitFor();
-  expect(await page.locator(".section:focus h3").allInnerTexts()).toEqual(["Consent"]);
-  await page.keyboard.press("Tab");
-  expect(await focused(page, ".consent button")).toBe(true);
+    await answer(page, "**/v1/contacts/*/consents", broken);
+    await page.goto(`${url}#/all/${id}`);
+    // Another failure leaves the button, and the focus on it.
+    const failed = page.waitForResponse("**/v1/contacts/*/consents");
+    await again.press("Enter");
+    await failed;
+    expect(await focused(page, "button")).toBe(true);
+    await answer(page, "**/v1/contacts/*/consents");
+    await again.press("Enter");
+    await page.locator(".consent", { hasText: "+1 415 555 0100" }).waitFor();
+    expect(await page.locator(".section:focus h3").allInnerTexts()).toEqual(["Consent"]);
+    await page.keyboard.press("Tab");
+    expect(await focused(page, ".consent button")).toBe(true);
 
-  await answer(page, "**/v1/contacts/ct_*", broken);
-  await page.reload();
-  await again.waitFor();
-  await answer(page, "**/v1/contacts/ct_*");
-  await again.press("Enter");
-  await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
-  expect(await focused(page, ".contact")).toBe(true);
-
-  await answer(page, "**/v1/messages/*/timeline", broken);
-  await page.locator(".message").getByRole("button", { name: "Message actions" }).press("Enter");
-  await page.getByRole("menuitem", { name: "Details of this message" }).press("Enter");
-  await again.waitFor();
-  // The browser gives the focus to the first button of a dialog.
-  expect(await focused(page, "dialog button")).toBe(true);
-  await answer(page, "**/v1/messages/*/timeline");
-  await again.press("Enter");
-  await page.locator(".timeline-entry").first().waitFor();
-  expect(await focused(page, "dialog *")).toBe(true);
-});
-
-test("another try is offered only if it may succeed, and else what to do instead", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  // `npm test` has one with the button, one that tells what to do, and one with its own words.
-  const all = [
-    { status: 500, retry: true, text: "Nothing was read.", isLookedAt: true },
-    { status: 503, retryable: true, retry: true, text: "Nothing was read." },
-    { status: 503, retryable: false, retry: false, text: "Reload the page" },
-    { status: 400, retryable: false, retry: false, text: "Reload the page" },
-    { status: 404, retryable: false, retry: false, text: "It may have been removed" },
-    {
-      status: 403,
-      code: "insufficient_scope",
-      retryable: false,
-      retry: false,
-      text: "Ask an administrator",
-      isLookedAt: true,
-    },
-    // The descriptions of such problems say what to do.
-    { status: 403, code: "local_only", retryable: false, retry: false, text: "Nothing was read." },
-    {
-      status: 422,
-      errors: [{ parameter: "to", message: "Must be a phone number." }],
-      retryable: false,
-      retry: false,
-      text: /Must be a phone number\.\s*$/,
-    },
-  ];
-  await page.goto(`${url}#/all/${id}`);
-  const few = cases(all, ({ isLookedAt, status }) => isLookedAt === true || status === 422);
-  for (const { retry, text, isLookedAt, ...problem } of few) {
-    const detail = "Nothing was read.";
-    for (const path of ["**/v1/contacts/*/consents", "**/v1/conversations/*/messages?*"]) {
-      await answer(page, path, { ...problem, detail });
-    }
+    await answer(page, "**/v1/contacts/ct_*", broken);
     await page.reload();
-    for (const place of [".section", ".thread"]) {
-      const alert = page.locator(place).getByRole("alert").filter({ hasText: text });
-      await alert.waitFor();
-      const hasButton = (await alert.getByRole("button", { name: "Try again" }).count()) > 0;
-      expect([problem, place, hasButton]).toEqual([problem, place, retry]);
+    await again.waitFor();
+    await answer(page, "**/v1/contacts/ct_*");
+    await again.press("Enter");
+    await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
+    expect(await focused(page, ".contact")).toBe(true);
+
+    await answer(page, "**/v1/messages/*/timeline", broken);
+    await page.locator(".message").getByRole("button", { name: "Message actions" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Details of this message" }).press("Enter");
+    await again.waitFor();
+    // The browser gives the focus to the first button of a dialog.
+    expect(await focused(page, "dialog button")).toBe(true);
+    await answer(page, "**/v1/messages/*/timeline");
+    await again.press("Enter");
+    await page.locator(".timeline-entry").first().waitFor();
+    expect(await focused(page, "dialog *")).toBe(true);
+  },
+);
+
+test.runIf(isLong)(
+  "another try is offered only if it may succeed, and else what to do instead",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    // `npm test` has one with the button, one that tells what to do, and one with its own words.
+    const all = [
+      { status: 500, retry: true, text: "Nothing was read.", isLookedAt: true },
+      { status: 503, retryable: true, retry: true, text: "Nothing was read." },
+      { status: 503, retryable: false, retry: false, text: "Reload the page" },
+      { status: 400, retryable: false, retry: false, text: "Reload the page" },
+      { status: 404, retryable: false, retry: false, text: "It may have been removed" },
+      {
+        status: 403,
+        code: "insufficient_scope",
+        retryable: false,
+        retry: false,
+        text: "Ask an administrator",
+        isLookedAt: true,
+      },
+      // The descriptions of such problems say what to do.
+      {
+        status: 403,
+        code: "local_only",
+        retryable: false,
+        retry: false,
+        text: "Nothing was read.",
+      },
+      {
+        status: 422,
+        errors: [{ parameter: "to", message: "Must be a phone number." }],
+        retryable: false,
+        retry: false,
+        text: /Must be a phone number\.\s*$/,
+      },
+    ];
+    await page.goto(`${url}#/all/${id}`);
+    const few = cases(all, ({ isLookedAt, status }) => isLookedAt === true || status === 422);
+    for (const { retry, text, isLookedAt, ...problem } of few) {
+      const detail = "Nothing was read.";
+      for (const path of ["**/v1/contacts/*/consents", "**/v1/conversations/*/messages?*"]) {
+        await answer(page, path, { ...problem, detail });
+      }
+      await page.reload();
+      for (const place of [".section", ".thread"]) {
+        const alert = page.locator(place).getByRole("alert").filter({ hasText: text });
+        await alert.waitFor();
+        const hasButton = (await alert.getByRole("button", { name: "Try again" }).count()) > 0;
+        expect([problem, place, hasButton]).toEqual([problem, place, retry]);
+      }
+      if (isLookedAt || isLong) expect(await faultsOf(page)).toEqual([]);
     }
-    if (isLookedAt || isLong) expect(await faultsOf(page)).toEqual([]);
-  }
-});
+  },
+);

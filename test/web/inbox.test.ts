@@ -108,7 +108,7 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   await expect.poll(async () => (await shown()).status).toBe("closed");
   await type("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  if (isLong) expect(await accessibilityFaults(page)).toEqual([]);
 });
 
 test.runIf(isLong)(
@@ -415,7 +415,7 @@ test("on a developer's machine, the printed token opens the page and a wrong one
   await token.fill("wrong");
   await token.press("Enter");
   await page.getByText("This is not the token").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  if (isLong) expect(await accessibilityFaults(page)).toEqual([]);
   await token.fill(server.token ?? "");
   await token.press("Enter");
   await page.getByText("No open conversations").waitFor();

@@ -7,7 +7,7 @@ import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { cases } from "../support/runs.ts";
+import { isLong } from "../support/runs.ts";
 import { world } from "../support/world.ts";
 import { type Asked, engineOf, pageOf, type Site, siteOf } from "./pages.ts";
 import { pictures } from "./pictures.ts";
@@ -95,9 +95,7 @@ describe.each(ids)("a page of an operator whose id is %s", (_, id) => {
   });
 });
 
-const idsInBrowser = cases(ids.slice(4), ([name]) => name.startsWith("quotes"));
-
-test.for(idsInBrowser)(
+test.runIf(isLong).for(ids.slice(4))(
   "the inbox works for an operator whose id is %s",
   async ([, id], { skip }) => {
     const { engine, shop, authorize } = await newShop({ http: { client: pictures } });

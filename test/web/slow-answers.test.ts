@@ -41,33 +41,34 @@ async function openPhone(skip: Parameters<typeof chromium>[0]) {
   return { shop, page, handset };
 }
 
-test("what is typed on a phone while a text is on its way stays, and a lost answer doubles nothing", async ({
-  skip,
-}) => {
-  const { shop, page, handset } = await openPhone(skip);
-  const field = handset.getByRole("textbox");
-  const first = await heldBack(page, /sandbox\/inbound/);
-  await field.fill("One");
-  await field.press("Enter");
-  await first.arrived;
-  await field.pressSequentially("Two");
-  await first.release();
-  await handset.locator(".text", { hasText: "One" }).waitFor();
-  await expect.poll(() => handset.locator("[aria-busy=true]").count()).toBe(0);
-  expect(await field.inputValue()).toBe("Two");
+test.runIf(isLong)(
+  "what is typed on a phone while a text is on its way stays, and a lost answer doubles nothing",
+  async ({ skip }) => {
+    const { shop, page, handset } = await openPhone(skip);
+    const field = handset.getByRole("textbox");
+    const first = await heldBack(page, /sandbox\/inbound/);
+    await field.fill("One");
+    await field.press("Enter");
+    await first.arrived;
+    await field.pressSequentially("Two");
+    await first.release();
+    await handset.locator(".text", { hasText: "One" }).waitFor();
+    await expect.poll(() => handset.locator("[aria-busy=true]").count()).toBe(0);
+    expect(await field.inputValue()).toBe("Two");
 
-  const second = await heldBack(page, /sandbox\/inbound/);
-  await field.press("Enter");
-  await second.arrived;
-  await second.release("lost");
-  await handset.getByRole("alert").waitFor();
-  expect(await field.inputValue()).toBe("Two");
-  await field.press("Enter");
-  await expect.poll(() => field.inputValue()).toBe("");
-  await expect.poll(() => handset.locator("[aria-busy=true]").count()).toBe(0);
-  const { data } = await shop.messages.list({ direction: "inbound" });
-  expect(data.map(({ body }) => body)).toEqual(["Two", "One"]);
-});
+    const second = await heldBack(page, /sandbox\/inbound/);
+    await field.press("Enter");
+    await second.arrived;
+    await second.release("lost");
+    await handset.getByRole("alert").waitFor();
+    expect(await field.inputValue()).toBe("Two");
+    await field.press("Enter");
+    await expect.poll(() => field.inputValue()).toBe("");
+    await expect.poll(() => handset.locator("[aria-busy=true]").count()).toBe(0);
+    const { data } = await shop.messages.list({ direction: "inbound" });
+    expect(data.map(({ body }) => body)).toEqual(["Two", "One"]);
+  },
+);
 
 test.runIf(isLong)(
   "a text from a phone stays on its screen while what was asked for before is answered",
@@ -146,26 +147,27 @@ test.runIf(isLong)(
   },
 );
 
-test("the composer says at once that a contact opted out, and lets write when it opts in again", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const write = (body: string) => shop.sandbox.inbound({ from: phone, body });
-  const { conversation_id: id } = await write("Hi");
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/all/${id}`);
-  await page.locator(".composer-area").fill("Hello");
-  const send = page.locator(".composer").getByRole("button", { name: /^Send/ });
-  const warning = page.locator(".composer .notice", { hasText: "has opted out" });
-  await page.locator(".message", { hasText: "Hi" }).waitFor();
-  await write("STOP");
-  await warning.waitFor();
-  expect(await send.isDisabled()).toBe(true);
-  await write("START");
-  await warning.waitFor({ state: "detached" });
-  await expect.poll(() => send.isEnabled()).toBe(true);
-});
+test.runIf(isLong)(
+  "the composer says at once that a contact opted out, and lets write when it opts in again",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const write = (body: string) => shop.sandbox.inbound({ from: phone, body });
+    const { conversation_id: id } = await write("Hi");
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".composer-area").fill("Hello");
+    const send = page.locator(".composer").getByRole("button", { name: /^Send/ });
+    const warning = page.locator(".composer .notice", { hasText: "has opted out" });
+    await page.locator(".message", { hasText: "Hi" }).waitFor();
+    await write("STOP");
+    await warning.waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    await write("START");
+    await warning.waitFor({ state: "detached" });
+    await expect.poll(() => send.isEnabled()).toBe(true);
+  },
+);
 
 test.runIf(isLong)(
   "events leave what a person types into a filter of the inbox",
