@@ -142,7 +142,7 @@ test("the Express example's own route sends one message for an order that is rep
   expect(await list()).toMatchObject({ data: [{ body: "Order 7 is ready." }], has_more: false });
 });
 
-test("the Koa example's own route answers beside the API", async () => {
+test.runIf(isLong)("the Koa example's own route answers beside the API", async () => {
   await using program = start("examples/koa/main.ts");
   const { url, send } = await client(program);
   await send({ to: "+15005550001", body: "Hello" });
