@@ -404,24 +404,25 @@ test.runIf(isLong)(
   },
 );
 
-test("on a developer's machine, the printed token opens the page and a wrong one does not", async ({
-  skip,
-}) => {
-  const { engine } = await newShop();
-  const server = await servePage(inboxHandler(engine));
-  const { page } = await newTab(await chromium(skip), { width: 320, height: 640 });
-  await page.goto(server.url);
-  const token = page.getByLabel("Token");
-  await token.fill("wrong");
-  await token.press("Enter");
-  await page.getByText("This is not the token").waitFor();
-  if (isLong) expect(await accessibilityFaults(page)).toEqual([]);
-  await token.fill(server.token ?? "");
-  await token.press("Enter");
-  await page.getByText("No open conversations").waitFor();
-  await page.reload();
-  await page.getByText("No open conversations").waitFor();
-});
+test.runIf(isLong)(
+  "on a developer's machine, the printed token opens the page and a wrong one does not",
+  async ({ skip }) => {
+    const { engine } = await newShop();
+    const server = await servePage(inboxHandler(engine));
+    const { page } = await newTab(await chromium(skip), { width: 320, height: 640 });
+    await page.goto(server.url);
+    const token = page.getByLabel("Token");
+    await token.fill("wrong");
+    await token.press("Enter");
+    await page.getByText("This is not the token").waitFor();
+    if (isLong) expect(await accessibilityFaults(page)).toEqual([]);
+    await token.fill(server.token ?? "");
+    await token.press("Enter");
+    await page.getByText("No open conversations").waitFor();
+    await page.reload();
+    await page.getByText("No open conversations").waitFor();
+  },
+);
 
 test.runIf(isLong)(
   "who goes elsewhere while a conversation is being closed stays there",

@@ -144,7 +144,7 @@ test.runIf(isLong)(
   },
 );
 
-test("each file of a message has its name and its host", async ({ skip }) => {
+test.runIf(isLong)("each file of a message has its name and its host", async ({ skip }) => {
   const { engine, shop, authorize } = await newShop();
   const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",
@@ -162,21 +162,27 @@ test("each file of a message has its name and its host", async ({ skip }) => {
   expect(await files.getByText("example.com").count()).toBe(3);
 });
 
-test("a conversation can be assigned to the agents that are enabled", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
-  for (const name of ["Bea", "Max"]) {
-    const settings = { instructions: "Help.", channels: ["sms" as const] };
-    await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
-  }
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), laptop);
-  await page.goto(`${url}#/all/${id}`);
-  await page.getByRole("button", { name: "Close" }).waitFor();
-  await page.keyboard.press("a");
-  await page.getByRole("option", { name: "Bea" }).waitFor();
-  expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
-});
+test.runIf(isLong)(
+  "a conversation can be assigned to the agents that are enabled",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hi",
+    });
+    for (const name of ["Bea", "Max"]) {
+      const settings = { instructions: "Help.", channels: ["sms" as const] };
+      await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
+    }
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip), laptop);
+    await page.goto(`${url}#/all/${id}`);
+    await page.getByRole("button", { name: "Close" }).waitFor();
+    await page.keyboard.press("a");
+    await page.getByRole("option", { name: "Bea" }).waitFor();
+    expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
+  },
+);
 
 test.runIf(isLong)(
   "all people of a large account have their names, and are offered in the order of these",
