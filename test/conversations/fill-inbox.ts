@@ -8,6 +8,7 @@ import { type ContactId, type ConversationId, idSource } from "../../src/kernel/
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { simulated } from "../../adapters/testing/index.ts";
+import { anyCharacter } from "../support/any-character.ts";
 
 export interface Filling {
   readonly id: ConversationId;
@@ -42,7 +43,7 @@ export const filling: fc.Arbitrary<Wish[]> = fc.array(
       fc.oneof(
         fc.string(),
         fc
-          .string({ unit: "binary", minLength: 120, maxLength: 180 })
+          .string({ unit: anyCharacter, minLength: 120, maxLength: 180 })
           .map((text) => text.replaceAll("\0", "")),
       ),
     ),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { containsPhrase, foldText, nearestName, normalizedWords } from "../../src/kernel/text.ts";
+import { anyCharacter } from "../support/any-character.ts";
 
 describe("folding a text", () => {
   it.each([
@@ -23,7 +24,7 @@ describe("folding a text", () => {
   });
 
   it("is idempotent and ignores case", () => {
-    const text = fc.string({ unit: "binary" });
+    const text = fc.string({ unit: anyCharacter });
     const marks = fc.constantFrom("all" as const, "accents" as const, "none" as const);
     fc.assert(
       fc.property(text, marks, (given, removed) => {

@@ -9,6 +9,7 @@ import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel, Json, ModelAnswer, ModelCall } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../contacts/rows.ts";
+import { anyCharacter } from "../../support/any-character.ts";
 import { lightStorages } from "../../support/storages.ts";
 import { type Agency, agency } from "../world.ts";
 
@@ -300,7 +301,7 @@ describe("a model that", () => {
     let people = 0;
     const part = (sound: fc.Arbitrary<unknown>) =>
       fc.oneof({ weight: 2, arbitrary: sound }, fc.anything());
-    const text = fc.string({ unit: "binary", maxLength: 1_000 });
+    const text = fc.string({ unit: anyCharacter, maxLength: 1_000 });
     const answers = fc.oneof(
       fc.anything({
         withBigInt: true,
