@@ -3,6 +3,7 @@
  * for each test would take longer than most tests, since both flush the whole server.
  */
 import type pg from "pg";
+import { getOrInsert } from "../../src/kernel/get-or-insert.ts";
 import { migrated, serverUrl } from "./postgres.ts";
 import { type Database, makeDatabase } from "./postgres-database.ts";
 
@@ -22,12 +23,16 @@ interface Kept {
   readonly relations: number;
 }
 
-const free: Kept[] = [];
+const free = new Map<string, Kept[]>();
 let created = 0;
 
-/** A database without rows. Disposing of it leaves it to the next test. */
-export async function reusedDatabase(): Promise<ReusedDatabase> {
-  const kept = free.pop() ?? (await create());
+/**
+ * A database without rows. `ownTable` is the statement that creates the host application's table.
+ * Disposing of the database leaves it to the next test.
+ */
+export async function reusedDatabase(ownTable = ""): Promise<ReusedDatabase> {
+  const unused = getOrInsert(free, ownTable, () => []);
+  const kept = unused.pop() ?? (await create(ownTable));
   let taken = 0;
   return {
     pool() {
@@ -36,21 +41,23 @@ export async function reusedDatabase(): Promise<ReusedDatabase> {
       return pool;
     },
     async [Symbol.asyncDispose]() {
-      if (await isClean(kept)) free.push(kept);
+      if (await isClean(kept)) unused.push(kept);
       else await kept.database[Symbol.asyncDispose]();
     },
   };
 }
 
-async function create(): Promise<Kept> {
+async function create(ownTable: string): Promise<Kept> {
   const template = await migrated();
   // The run's end removes databases that are named after the template.
   const name = `${template}_${process.pid}_${++created}`;
   const database = await makeDatabase(await serverUrl(), template, name);
   const pool = database.pool({ allowExitOnIdle: true });
+  await pool.query(ownTable);
   const { rows } = await pool.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE tablename LIKE 'tidings\\_%' AND tablename <> 'tidings_schema'`,
+     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+     AND tablename <> 'tidings_schema'`,
   );
   const deletions = rows.map(({ name }) => `DELETE FROM ${name}`);
   const clean = [...deletions, "SELECT count(*)::int AS relations FROM pg_class"].join("; ");

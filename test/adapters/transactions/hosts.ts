@@ -11,9 +11,8 @@ import { onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { makeDatabase } from "../../support/postgres-database.ts";
-import { migrated, serverUrl } from "../../support/postgres.ts";
 import { held, realTimeStorage } from "../../support/real-time-storage.ts";
+import { reusedDatabase } from "../../support/reused-database.ts";
 
 export interface Host {
   connect(): StoragePort<object>;
@@ -87,12 +86,13 @@ export const hosts: readonly HostCase[] = [
   {
     name: "PostgreSQL",
     async open() {
-      const db = await makeDatabase(await serverUrl(), await migrated());
+      const db = await reusedDatabase(
+        "CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)",
+      );
       const end = once(async () => {
         await db[Symbol.asyncDispose]();
       });
       const own = db.pool();
-      await own.query("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
       const listeners = new Set<() => void>();
       const tell = (): void => {
         for (const listener of listeners) queueMicrotask(listener);
