@@ -1,5 +1,6 @@
 /** How many random cases a run of the tests tries. */
 import { inject } from "vitest";
+import type { StorageCase } from "./storages.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -12,8 +13,24 @@ declare module "vitest" {
 export const isLong = inject("share") === 1;
 
 /** How many of `all` random cases to try. `npm test` tries a share of them, and at least three. */
-export function runs(all: number): number {
-  return Math.min(all, Math.max(3, Math.ceil(all * inject("share"))));
+export function runs(all: number, least = 3): number {
+  return Math.min(all, Math.max(least, Math.ceil(all * inject("share"))));
+}
+
+/** The same on a storage. On PostgreSQL, where each case takes long, one is enough. */
+export function runsOn(
+  name: StorageCase["name"],
+  all: Readonly<Record<StorageCase["name"], number>>,
+): number {
+  return runs(all[name], name === "PostgreSQL" ? 1 : 3);
+}
+
+/**
+ * How far the points are apart that a test tries one after the other. `npm test` tries every
+ * `apart`-th of them.
+ */
+export function pointsApart(apart: number): number {
+  return isLong ? 1 : apart;
 }
 
 /** The cases to try. `npm test` tries those for which `few` is true: the ones that differ most. */
