@@ -9,7 +9,7 @@ import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { consentByAddress, consentEvidence } from "../../../src/contacts/consent/rows.ts";
 import type { ImportContact, ImportReport } from "../../../src/contacts/import/import-types.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { isLong, runs } from "../../support/runs.ts";
+import { isLong, runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
 import { imported } from "../helpers.ts";
@@ -212,7 +212,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
         expect(new Map(data.map((each) => [each.phone, each.name]))).toEqual(last);
       }),
       {
-        numRuns: runs({ memory: 30, SQLite: 10, PostgreSQL: 5 }[storage]),
+        numRuns: runsOn(storage, { memory: 30, SQLite: 10, PostgreSQL: 5 }),
         endOnFailure: storage !== "memory",
       },
     );
@@ -242,7 +242,7 @@ describe("a large import", () => {
   };
 
   it("buffers few rows, yields to other work, and uses constant memory", async () => {
-    const total = Number(process.env["TIDINGS_IMPORT_ROWS"] ?? (isLong ? 10_000 : 2_500));
+    const total = Number(process.env["TIDINGS_IMPORT_ROWS"] ?? (isLong ? 10_000 : 1_000));
     const folder = mkdtempSync(join(tmpdir(), "tidings-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const engine = world().engine(sqlite({ file: join(folder, "test.db") }));
