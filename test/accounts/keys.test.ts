@@ -7,7 +7,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 interface Tenant {
@@ -50,7 +50,7 @@ function counted(storage: StoragePort): {
   return { storage: over(storage, { reader, watch }), count: (name) => counts.get(name) ?? 0 };
 }
 
-describe.each(storages)("API keys on $name", ({ open }) => {
+describe.each(lightStorages)("API keys on $name", ({ open }) => {
   it.each([{}, { idempotencyKey: "k" }])(
     "that this engine revoked are rejected at once, without a notification (with %j)",
     async (options) => {

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { carrier } from "../support/carrier.ts";
 import { fastForward } from "../support/fast-forward.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const phone = "+4915112345678";
 const other = "+4915187654321";
 const hour = 3_600_000;
 
-describe.each(storages)("a message that waits, on $name,", ({ open }) => {
+describe.each(lightStorages)("a message that waits, on $name,", ({ open }) => {
   async function waiting(change: (engine: MessagingEngine, ann: string) => Promise<unknown>) {
     const { clock, engine } = world();
     const line = carrier();

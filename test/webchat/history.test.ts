@@ -3,12 +3,12 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { WebchatMessagePage } from "../../src/webchat/types.ts";
 import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, type StorageCase } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const origin = "https://shop.example";
 
-async function begun(open: (typeof storages)[number]["open"]) {
+async function begun(open: StorageCase["open"]) {
   const { clock, engine } = world();
   const one = engine(open().connect(), { webchat: { origins: [origin] } });
   await one.start();
@@ -32,7 +32,7 @@ const read = ({ api }: MessagingEngine, { id, token }: WebchatSession, query = "
     ...(token === null ? {} : { key: token }),
   });
 
-describe.each(storages)("a visitor's history on $name", ({ open }) => {
+describe.each(lightStorages)("a visitor's history on $name", ({ open }) => {
   it("has both directions newest first, each message once, across pages and sessions", async () => {
     const { one, session, tell } = await begun(open);
     const said: string[] = [];

@@ -6,7 +6,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { committing } from "./world.ts";
 
@@ -116,7 +116,7 @@ describe.each(inMemory)("a chat in process on $name", ({ open }) => {
   });
 });
 
-describe.each(storages)("webchat sessions on $name", ({ name, open }) => {
+describe.each(lightStorages)("webchat sessions on $name", ({ name, open }) => {
   /** Whether to try also what depends little on the storage. */
   const triesAll = isLong || name === "memory";
 
