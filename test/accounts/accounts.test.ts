@@ -7,7 +7,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -256,7 +256,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
           "The old secret of a key works until it is replaced, and for the grace period after.",
         ).toBe(200);
       }),
-      { numRuns: runs({ memory: 40, SQLite: 15, PostgreSQL: 6 }[name]) },
+      { numRuns: runsOn(name, { memory: 40, SQLite: 15, PostgreSQL: 6 }) },
     );
   });
 
@@ -443,7 +443,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
           }
         }
       }),
-      { numRuns: runs({ memory: 60, SQLite: 20, PostgreSQL: 8 }[name]) },
+      { numRuns: runsOn(name, { memory: 60, SQLite: 20, PostgreSQL: 8 }) },
     );
   });
 });

@@ -10,7 +10,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -136,7 +136,7 @@ describe.each(storages)("agents on $name", ({ name, open }) => {
           "not_found",
         );
       }),
-      { numRuns: runs({ memory: 60, SQLite: 15, PostgreSQL: 5 }[name]) },
+      { numRuns: runsOn(name, { memory: 60, SQLite: 15, PostgreSQL: 5 }) },
     );
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { type Carrier, carrier } from "../support/carrier.ts";
-import { cases, runs } from "../support/runs.ts";
+import { cases, runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -182,7 +182,7 @@ const kept = storages.flatMap((storage) =>
 const keptHere = cases(kept, ({ name, scope }) => name !== "PostgreSQL" || scope === "account");
 
 describe.each(keptHere)("consent by $scope on $name", ({ name, open, scope }) => {
-  const numRuns = runs({ memory: 40, SQLite: 12, PostgreSQL: 3 }[name]);
+  const numRuns = runsOn(name, { memory: 40, SQLite: 12, PostgreSQL: 3 });
 
   it("matches a model: no hand-over commits after an opt-out, and each opt-out is confirmed once", async () => {
     const { clock, engine, log } = world();

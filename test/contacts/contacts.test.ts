@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListContacts } from "../../src/contacts/input-types.ts";
 import { over } from "../support/over.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { addressesOf, all, everyEvent, outcome } from "./helpers.ts";
@@ -11,7 +11,7 @@ import { tablesWith } from "./rows.ts";
 const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
 
 describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
-  const numRuns = runs({ memory: 60, SQLite: 20, PostgreSQL: 5 }[storage]);
+  const numRuns = runsOn(storage, { memory: 60, SQLite: 20, PostgreSQL: 5 });
 
   it("are returned as created, including script and markup", async () => {
     const { engine } = world();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
@@ -8,7 +8,7 @@ import { contactCommands, Model } from "./commands.ts";
 import { tablesWith } from "./rows.ts";
 
 describe.each(lightStorages)("contacts on $name", ({ name, open }) => {
-  const numRuns = runs({ memory: 80, SQLite: 25, PostgreSQL: 6 }[name]);
+  const numRuns = runsOn(name, { memory: 80, SQLite: 25, PostgreSQL: 6 });
 
   it("match a model under all sequences of commands", async () => {
     const { clock, engine } = world();

@@ -9,7 +9,7 @@ import { events } from "../../src/events/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { accepted, carrier } from "../support/carrier.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
@@ -51,7 +51,7 @@ const expected = [
 ];
 
 describe.each(storages)("contacts on $name", ({ name, open }) => {
-  const numRuns = runs({ memory: 60, SQLite: 20, PostgreSQL: 8 }[name]);
+  const numRuns = runsOn(name, { memory: 60, SQLite: 20, PostgreSQL: 8 });
 
   it("keep all invariants under concurrent merges, erasures, sends and inbound messages", async () => {
     const { clock } = simulated();

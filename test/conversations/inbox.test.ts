@@ -4,7 +4,7 @@ import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ListConversations } from "../../src/conversations/input-types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
 import { carrier } from "../support/carrier.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { fill, filling, type Filling } from "./fill-inbox.ts";
@@ -96,7 +96,7 @@ async function walk(
 }
 
 describe.each(lightStorages)("the inbox on $name", ({ name, open }) => {
-  const numRuns = runs({ memory: 60, SQLite: 40, PostgreSQL: 6 }[name] ?? 6);
+  const numRuns = runsOn(name, { memory: 60, SQLite: 40, PostgreSQL: 6 });
 
   it("lists the same as a plain sort, with all filters and page sizes", async () => {
     await fc.assert(

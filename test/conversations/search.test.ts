@@ -6,7 +6,7 @@ import type {
   ConversationMatch,
   SearchConversations,
 } from "../../src/messages/search/search-types.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -83,7 +83,7 @@ describe.each(storages)("the search of the inbox on $name", ({ name, open }) => 
           await one.stop();
         },
       ),
-      { numRuns: runs({ memory: 40, SQLite: 20, PostgreSQL: 4 }[name] ?? 4) },
+      { numRuns: runsOn(name, { memory: 40, SQLite: 20, PostgreSQL: 4 }) },
     );
   });
 

@@ -11,7 +11,7 @@ import type { Scope } from "../../src/kernel/ids.ts";
 import { call } from "../api/call.ts";
 import { accepted, busy, carrier, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -357,7 +357,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
           expect(had).toEqual(log.map(({ id }) => id));
         },
       ),
-      { numRuns: runs({ memory: 25, SQLite: 10, PostgreSQL: 4 }[name]) },
+      { numRuns: runsOn(name, { memory: 25, SQLite: 10, PostgreSQL: 4 }) },
     );
   });
 

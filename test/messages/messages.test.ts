@@ -5,7 +5,7 @@ import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import type { Receipt } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { messageCommands } from "./message-commands.ts";
@@ -86,7 +86,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
         }
         expect(used).toEqual(counts);
       }),
-      { numRuns: runs(casesOn[name]) },
+      { numRuns: runsOn(name, casesOn) },
     );
   });
 });
@@ -170,7 +170,7 @@ describe.each(lightStorages)("messages on $name", ({ name, open }) => {
           for (const end of ends) expect(end).toEqual(ends[0]);
         },
       ),
-      { numRuns: runs(casesOn[name]) },
+      { numRuns: runsOn(name, casesOn) },
     );
   });
 

@@ -7,7 +7,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import { carrier, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -348,7 +348,7 @@ describe.each(lightStorages)("idempotency keys on $name", ({ name, open }) => {
           expect((await call()).data).toEqual(data);
         },
       ),
-      { numRuns: runs({ memory: 15, SQLite: 6, PostgreSQL: 3 }[name]) },
+      { numRuns: runsOn(name, { memory: 15, SQLite: 6, PostgreSQL: 3 }) },
     );
   });
 
@@ -431,7 +431,7 @@ describe.each(lightStorages)("idempotency keys on $name", ({ name, open }) => {
           list,
         );
       }),
-      { numRuns: runs({ memory: 40, SQLite: 15, PostgreSQL: 5 }[name]) },
+      { numRuns: runsOn(name, { memory: 40, SQLite: 15, PostgreSQL: 5 }) },
     );
   });
 });

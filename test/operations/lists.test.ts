@@ -5,7 +5,7 @@ import type { ListMessages } from "../../src/messages/input-types.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { accepted, carrier, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -91,7 +91,7 @@ function matches(
 }
 
 describe.each(lightStorages)("lists on $name", ({ name, open }) => {
-  const numRuns = runs({ memory: 150, SQLite: 60, PostgreSQL: 15 }[name]);
+  const numRuns = runsOn(name, { memory: 150, SQLite: 60, PostgreSQL: 15 });
 
   async function filled() {
     const { clock, engine } = world();
@@ -194,7 +194,7 @@ describe.each(lightStorages)("lists on $name", ({ name, open }) => {
           );
         },
       ),
-      { numRuns: runs({ memory: 40, SQLite: 20, PostgreSQL: 8 }[name]) },
+      { numRuns: runsOn(name, { memory: 40, SQLite: 20, PostgreSQL: 8 }) },
     );
   });
 

@@ -4,7 +4,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { fastForward } from "../support/fast-forward.ts";
 import { lightStorages } from "../support/storages.ts";
 import { rowsOf } from "../contacts/rows.ts";
@@ -392,7 +392,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
           }
         },
       ),
-      { numRuns: runs({ memory: 15, SQLite: 15, PostgreSQL: 5 }[name]) },
+      { numRuns: runsOn(name, { memory: 15, SQLite: 15, PostgreSQL: 5 }) },
     );
   });
 });

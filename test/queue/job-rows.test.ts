@@ -13,7 +13,7 @@ import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { beforeCommits } from "../support/before-commits.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { laneOf } from "./job-row.ts";
 
@@ -154,7 +154,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
           );
         }
       }),
-      { numRuns: runs({ memory: 300, SQLite: 60, PostgreSQL: 20 }[name]) },
+      { numRuns: runsOn(name, { memory: 300, SQLite: 60, PostgreSQL: 20 }) },
     );
   });
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Channel } from "../../src/kernel/channels.ts";
 import type { AccountHandle } from "../../src/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -143,7 +143,7 @@ it.each(storages)(
           }
         },
       ),
-      { numRuns: runs({ memory: 60, SQLite: 20, PostgreSQL: 6 }[name]) },
+      { numRuns: runsOn(name, { memory: 60, SQLite: 20, PostgreSQL: 6 }) },
     );
   },
 );
@@ -207,7 +207,7 @@ it.each(storages)(
           channels.map((channel) => data.some((sender) => sender.channels.includes(channel))),
         );
       }),
-      { numRuns: runs({ memory: 150, SQLite: 60, PostgreSQL: 15 }[name]) },
+      { numRuns: runsOn(name, { memory: 150, SQLite: 60, PostgreSQL: 15 }) },
     );
   },
 );

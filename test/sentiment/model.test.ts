@@ -8,7 +8,7 @@ import {
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
 import type { SentimentAnalyzer } from "../../src/ports/language.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -108,7 +108,7 @@ const restarts = which.map((by) =>
 
 describe.each(storages)("sentiment states on $name", ({ name, open }) => {
   it("equal a sequential fold of the scores, with two engines that stop at any time", async () => {
-    const numRuns = runs({ memory: 40, SQLite: 8, PostgreSQL: 4 }[name]);
+    const numRuns = runsOn(name, { memory: 40, SQLite: 8, PostgreSQL: 4 });
     await fc.assert(
       fc.asyncProperty(
         fc.commands<Model, Real, false>([says, says, says, passes, restarts], { maxCommands }),

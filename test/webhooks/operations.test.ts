@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../support/runs.ts";
+import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { type Model, webhookCommands } from "./commands.ts";
@@ -8,7 +8,7 @@ import { receivers } from "./receivers.ts";
 import { partsOf } from "./rows.ts";
 
 describe.each(storages)("webhooks and their deliveries on $name", ({ name, open }) => {
-  const numRuns = runs({ memory: 60, SQLite: 15, PostgreSQL: 4 }[name]);
+  const numRuns = runsOn(name, { memory: 60, SQLite: 15, PostgreSQL: 4 });
 
   it("match a model under all sequences of operations", async () => {
     const { clock, engine } = world();

@@ -13,6 +13,7 @@ import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held, realTimeStorage } from "../../support/real-time-storage.ts";
 import { reusedDatabase } from "../../support/reused-database.ts";
+import type { StorageCase } from "../../support/storages.ts";
 
 export interface Host {
   connect(): StoragePort<object>;
@@ -32,7 +33,7 @@ export interface OwnTransaction {
 }
 
 export interface HostCase {
-  readonly name: string;
+  readonly name: Exclude<StorageCase["name"], "memory">;
   /** Has to be called within a test, at whose end everything is removed. */
   readonly open: () => Promise<Host>;
 }

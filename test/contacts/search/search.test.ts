@@ -5,7 +5,7 @@ import type { CreateContact, SearchContacts } from "../../../src/contacts/input-
 import type { Contacts } from "../../../src/host/handles/contact-handles.ts";
 import type { Search } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
-import { cases, isLong, runs } from "../../support/runs.ts";
+import { cases, isLong, runsOn } from "../../support/runs.ts";
 import { type StorageCase, storages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
 
@@ -126,7 +126,7 @@ async function made(contacts: Contacts, facts: readonly CreateContact[]): Promis
 describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
   it("returns the same as a scan of all contacts, after changes, merges and erasures", async () => {
     const engine = world().engine(open().connect());
-    const rounds = runs({ memory: 40, SQLite: 20, PostgreSQL: 8 }[name]);
+    const rounds = runsOn(name, { memory: 40, SQLite: 20, PostgreSQL: 8 });
     await fc.assert(
       fc.asyncProperty(
         fc.array(person, { minLength: 1, maxLength: 30 }),

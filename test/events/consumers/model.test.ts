@@ -7,7 +7,7 @@ import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { over } from "../../support/over.ts";
-import { runs } from "../../support/runs.ts";
+import { runsOn } from "../../support/runs.ts";
 import { stopped, world } from "../../support/world.ts";
 import { eventually, later, places } from "./storages-with-table.ts";
 
@@ -264,7 +264,7 @@ describe.each(places)("consumers on $name, with faults", ({ name, isExact, open 
         for (const { one } of [first, second]) await stopped(one, clock);
         await place.end();
       }),
-      { numRuns: runs(name === "memory" ? 40 : name === "PostgreSQL" ? 10 : 20) },
+      { numRuns: runsOn(name, { memory: 40, SQLite: 20, PostgreSQL: 10 }) },
     );
   });
 });

@@ -5,6 +5,7 @@ import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { hosts, note } from "../../adapters/transactions/hosts.ts";
 import { cases } from "../../support/runs.ts";
+import type { StorageCase } from "../../support/storages.ts";
 
 export interface Place {
   connect(): StoragePort;
@@ -16,7 +17,7 @@ export interface Place {
 }
 
 export interface PlaceCase {
-  readonly name: string;
+  readonly name: StorageCase["name"];
   /** Whether a handler's writes commit together with the consumer's progress. */
   readonly isExact: boolean;
   readonly open: () => Promise<Place>;

@@ -5,7 +5,7 @@ import type { EventType } from "../../../src/events/types.ts";
 import type { Scope } from "../../../src/kernel/ids.ts";
 import type { Range } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
-import { runs } from "../../support/runs.ts";
+import { runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "../log.ts";
 
@@ -292,7 +292,7 @@ describe.each(storages)("the event streams of a process on $name", ({ name, open
         await Promise.all(clients.map(({ client }) => client.leave()));
       }),
       {
-        numRuns: name === "PostgreSQL" ? runs(8) : runs(40),
+        numRuns: runsOn(name, { memory: 40, SQLite: 40, PostgreSQL: 8 }),
         examples: [[tooSlow], [caughtUpDuringCommits], [committedDuringKeepAlive]],
       },
     );

@@ -10,7 +10,7 @@ import {
 } from "../../../adapters/testing/conformance/storage/collections.ts";
 import { type Scan, scanAcross } from "../../../src/store/reads/scan.ts";
 import { unscopedReads as readsOf } from "../../../src/store/reads/reads.ts";
-import { runs } from "../../support/runs.ts";
+import { runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
 const owners = ["anna", "bert", "cleo"] as const;
@@ -71,7 +71,7 @@ describe.each(storages)("a scan across several ranges over $name", ({ name, open
           }
         },
       ),
-      { numRuns: runs({ memory: 150, SQLite: 100, PostgreSQL: 8 }[name] ?? 8) },
+      { numRuns: runsOn(name, { memory: 150, SQLite: 100, PostgreSQL: 8 }) },
     );
   });
 });

@@ -16,7 +16,7 @@ import {
   type RangeOf,
   type UnscopedReads,
 } from "../../../src/store/reads/reads.ts";
-import { runs } from "../../support/runs.ts";
+import { runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
 type FilteredRange = Omit<RangeOf<Item>, "limit"> & RowFilter<Item>;
@@ -133,7 +133,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: runs({ memory: 150, SQLite: 150, PostgreSQL: 10 }[name]) },
+      { numRuns: runsOn(name, { memory: 150, SQLite: 150, PostgreSQL: 10 }) },
     );
   });
 
@@ -187,7 +187,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: runs({ memory: 100, SQLite: 100, PostgreSQL: 10 }[name]) },
+      { numRuns: runsOn(name, { memory: 100, SQLite: 100, PostgreSQL: 10 }) },
     );
   });
 
