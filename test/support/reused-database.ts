@@ -8,6 +8,7 @@ import { migrated, serverUrl } from "./postgres.ts";
 import { type Database, makeDatabase } from "./postgres-database.ts";
 
 export interface ReusedDatabase extends AsyncDisposable {
+  readonly url: string;
   /** A pool of up to 5 connections, for one storage. */
   pool(): pg.Pool;
 }
@@ -35,6 +36,7 @@ export async function reusedDatabase(ownTable = ""): Promise<ReusedDatabase> {
   const kept = unused.pop() ?? (await create(ownTable));
   let taken = 0;
   return {
+    url: kept.database.url,
     pool() {
       const pool = kept.pools[taken] ?? kept.database.pool({ allowExitOnIdle: true });
       kept.pools[taken++] = pool;

@@ -30,8 +30,7 @@ import {
   fromPrisma,
   type KyselyTransaction,
 } from "tidings/transactions";
-import { database, migrated } from "../../support/postgres.ts";
-import type { Database } from "../../support/postgres-database.ts";
+import { type ReusedDatabase, reusedDatabase } from "../../support/reused-database.ts";
 import { world } from "../../support/world.ts";
 import { prismaLike } from "./prisma-like.ts";
 
@@ -72,17 +71,17 @@ const onDrizzle =
       ),
     );
 
-const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
+const onPostgres: Readonly<Record<string, (db: ReusedDatabase) => Run>> = {
   "Drizzle on node-postgres": (db) => onDrizzle(drizzleOnPg({ client: db.pool() })),
   "Drizzle on postgres.js": (db) => {
-    const { searchParams, username, password, hostname, port } = new URL(db.url);
+    const { searchParams, username, password, hostname, port, pathname } = new URL(db.url);
     const client = postgresJs({
       // postgres.js does not support URLs with a socket directory.
       host: searchParams.get("host") ?? hostname,
       port: Number(port === "" ? 5432 : port),
       username,
       password,
-      database: db.name,
+      database: pathname.slice(1),
       max: 2,
     });
     onTestFinished(() => client.end());
@@ -189,10 +188,10 @@ interface Bench {
   readonly notes: () => Promise<string[]>;
 }
 
-async function benchOnPostgres(make: (db: Database) => Run): Promise<Bench> {
-  const db = await database(await migrated());
-  const own = db.pool({ max: 1 });
-  await own.query("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
+async function benchOnPostgres(make: (db: ReusedDatabase) => Run): Promise<Bench> {
+  const db = await reusedDatabase("CREATE TABLE notes (id SERIAL PRIMARY KEY, text TEXT NOT NULL)");
+  onTestFinished(() => db[Symbol.asyncDispose]());
+  const own = db.pool();
   return {
     run: make(db),
     one: world().engine(postgres({ pool: db.pool() })),
