@@ -8,6 +8,7 @@ import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/pla
 import { playbookStepOutcomes } from "../../../src/agents/runs/step-types.ts";
 import type { MoveResult } from "../../../src/agents/turns/decision/moves.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
+import { runs } from "../../support/runs.ts";
 import { pathFaults } from "./path.ts";
 import { definition, idOf, libraryOf, most, recordOf, run, slot, type World } from "./support.ts";
 
@@ -271,7 +272,7 @@ it("a replay with the same results makes the same moves and ends the same", () =
         if (frames.length === 0) return;
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

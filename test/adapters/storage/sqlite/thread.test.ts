@@ -106,17 +106,20 @@ describe("commits in the background thread", () => {
     await runProgram(`await port.begin().commit([insertNote("a")]);`);
   });
 
-  it("end with the storage, even if a module that is preloaded in each thread goes on", async () => {
-    const preloaded = join(await temporaryDirectory(), "preloaded.mjs");
-    await writeFile(preloaded, "setInterval(() => {}, 1_000);");
-    const use = `
+  it.runIf(isLong)(
+    "end with the storage, even if a module that is preloaded in each thread goes on",
+    async () => {
+      const preloaded = join(await temporaryDirectory(), "preloaded.mjs");
+      await writeFile(preloaded, "setInterval(() => {}, 1_000);");
+      const use = `
       await port.begin().commit([insertNote("a")]);
       await port.close();
       console.log("closed");
       process.exit();
     `;
-    expect(await runProgram(use, "--import", pathToFileURL(preloaded).href)).toBe("closed\n");
-  });
+      expect(await runProgram(use, "--import", pathToFileURL(preloaded).href)).toBe("closed\n");
+    },
+  );
 
   it("report an unknown outcome when the thread ends unexpectedly, and continue in a new one", async () => {
     const started = threads();
