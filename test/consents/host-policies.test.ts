@@ -9,6 +9,7 @@ import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
 import { carrier } from "../support/carrier.ts";
 import { held } from "../support/real-time-storage.ts";
+import { isLong } from "../support/runs.ts";
 import { stopped, world } from "../support/world.ts";
 import { hosts, note } from "../adapters/transactions/hosts.ts";
 
@@ -46,7 +47,10 @@ const banned: Policy<object> = {
   },
 };
 
-describe.each(hosts)("host policies on $name", ({ open }) => {
+describe.each(hosts)("host policies on $name", ({ name, open }) => {
+  /** What does not depend on the storage. See `lightStorages`. */
+  const isTried = isLong || name !== "PostgreSQL";
+
   async function opened(
     policies: readonly Policy<object>[],
     options: Partial<EngineOptions<object>> = {},
@@ -60,7 +64,7 @@ describe.each(hosts)("host policies on $name", ({ open }) => {
     return { host, clock, line, log, one, list };
   }
 
-  it("can return any thenable", async () => {
+  it.runIf(isTried)("can return any thenable", async () => {
     const verdict: Verdict = { verdict: "deny", code: "banned", message: "It is on our list." };
     const thenable = (): PromiseLike<Verdict> => ({
       // oxlint-disable-next-line unicorn/no-thenable -- A query builder's query is one.
@@ -107,7 +111,7 @@ describe.each(hosts)("host policies on $name", ({ open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
-  it("are evaluated once per idempotency key, also for denials", async () => {
+  it.runIf(isTried)("are evaluated once per idempotency key, also for denials", async () => {
     let asked = 0;
     const counting: Policy<object> = { name: "counting", evaluate: () => (asked++, allow) };
     const { one, list } = await opened([counting, banned]);
@@ -123,35 +127,41 @@ describe.each(hosts)("host policies on $name", ({ open }) => {
     expect((await one.messages.list()).data).toHaveLength(1);
   });
 
-  it("that fail prevent sending: a send leaves no trace and can be repeated, a hand-over is retried", async () => {
-    const broken = new Set<string>();
-    const failing: Policy<object> = {
-      name: "failing",
-      evaluate({ message }) {
-        if (broken.has(message.to)) throw new Error("our table is gone");
-        return allow;
-      },
-    };
-    const { one, clock, line, log } = await opened([failing]);
-    broken.add(to);
-    await expect(one.messages.send(hello)).rejects.toMatchObject({
-      code: "internal",
-      retryable: true,
-    });
-    expect([(await one.messages.list()).data, (await one.contacts.list()).data]).toEqual([[], []]);
-    broken.clear();
-    const { id } = await one.messages.send(hello);
-    broken.add(to);
-    await one.start();
-    await clock.advance(5_000);
-    expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([0, "queued"]);
-    expect(log.some(({ level }) => level === "error")).toBe(true);
-    broken.clear();
-    await clock.advance(60_000);
-    expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "delivered"]);
-  });
+  it.runIf(isTried)(
+    "that fail prevent sending: a send leaves no trace and can be repeated, a hand-over is retried",
+    async () => {
+      const broken = new Set<string>();
+      const failing: Policy<object> = {
+        name: "failing",
+        evaluate({ message }) {
+          if (broken.has(message.to)) throw new Error("our table is gone");
+          return allow;
+        },
+      };
+      const { one, clock, line, log } = await opened([failing]);
+      broken.add(to);
+      await expect(one.messages.send(hello)).rejects.toMatchObject({
+        code: "internal",
+        retryable: true,
+      });
+      expect([(await one.messages.list()).data, (await one.contacts.list()).data]).toEqual([
+        [],
+        [],
+      ]);
+      broken.clear();
+      const { id } = await one.messages.send(hello);
+      broken.add(to);
+      await one.start();
+      await clock.advance(5_000);
+      expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([0, "queued"]);
+      expect(log.some(({ level }) => level === "error")).toBe(true);
+      broken.clear();
+      await clock.advance(60_000);
+      expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "delivered"]);
+    },
+  );
 
-  it("that time out or return an invalid verdict have failed", async () => {
+  it.runIf(isTried)("that time out or return an invalid verdict have failed", async () => {
     const answers: unknown[] = [
       { verdict: "maybe" },
       { verdict: "deny", code: "Not A Code", message: "no" },
@@ -174,36 +184,39 @@ describe.each(hosts)("host policies on $name", ({ open }) => {
     expect([await slow, clock.now() - asked]).toEqual(["internal", 5_000]);
   });
 
-  it("defer messages until the latest deferral; a denial takes precedence", async () => {
-    let verdicts: Verdict[] = [];
-    const rules = [0, 1, 2].map((i): Policy<object> => ({
-      name: `rule_${i}`,
-      evaluate: () => verdicts[i] ?? allow,
-    }));
-    const { one, clock, line } = await opened(rules);
-    await one.start();
-    const begun = clock.now();
-    verdicts = [
-      { verdict: "defer", until: begun + 10_000, reason: "busy" },
-      { verdict: "defer", until: begun + 30_000, reason: "very busy" },
-    ];
-    const { id } = await one.messages.send(hello);
-    await clock.advance(15_000);
-    const { data } = await one.messages.timeline(id);
-    expect(data.find(({ type }) => type === "policy")).toMatchObject({
-      policy: "rule_1",
-      reason: "very busy",
-    });
-    verdicts = [];
-    await clock.advance(16_000);
-    expect(line.calls.map(({ at }) => at - begun)).toEqual([30_000]);
-    verdicts = [
-      { verdict: "defer", until: begun + 99_000, reason: "busy" },
-      allow,
-      { verdict: "deny", code: "no", message: "No." },
-    ];
-    expect(await outcome(one.messages.send(hello))).toBe("policy_denied");
-  });
+  it.runIf(isTried)(
+    "defer messages until the latest deferral; a denial takes precedence",
+    async () => {
+      let verdicts: Verdict[] = [];
+      const rules = [0, 1, 2].map((i): Policy<object> => ({
+        name: `rule_${i}`,
+        evaluate: () => verdicts[i] ?? allow,
+      }));
+      const { one, clock, line } = await opened(rules);
+      await one.start();
+      const begun = clock.now();
+      verdicts = [
+        { verdict: "defer", until: begun + 10_000, reason: "busy" },
+        { verdict: "defer", until: begun + 30_000, reason: "very busy" },
+      ];
+      const { id } = await one.messages.send(hello);
+      await clock.advance(15_000);
+      const { data } = await one.messages.timeline(id);
+      expect(data.find(({ type }) => type === "policy")).toMatchObject({
+        policy: "rule_1",
+        reason: "very busy",
+      });
+      verdicts = [];
+      await clock.advance(16_000);
+      expect(line.calls.map(({ at }) => at - begun)).toEqual([30_000]);
+      verdicts = [
+        { verdict: "defer", until: begun + 99_000, reason: "busy" },
+        allow,
+        { verdict: "deny", code: "no", message: "No." },
+      ];
+      expect(await outcome(one.messages.send(hello))).toBe("policy_denied");
+    },
+  );
 });
 
 describe("host policies on memory", () => {

@@ -19,7 +19,7 @@ import { rowsOf } from "../contacts/rows.ts";
 import { carrier } from "../support/carrier.ts";
 import { database, migrated } from "../support/postgres.ts";
 import { realTimeStorage } from "../support/real-time-storage.ts";
-import { cases } from "../support/runs.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { stopped, type World, world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 import { changeDeliveries, failed } from "../webhooks/rows.ts";
@@ -96,7 +96,10 @@ it("what schema version 2 had is unchanged, so migrations add everything newer",
 describe.each([
   ["SQLite", onSqlite],
   ["PostgreSQL", onPostgres],
-])("on %s, an engine that opens a database of schema version 2", (_, make) => {
+])("on %s, an engine that opens a database of schema version 2", (name, make) => {
+  /** What does not depend on the storage. See `lightStorages`. */
+  const isTried = isLong || name !== "PostgreSQL";
+
   async function opened({
     here = world(),
     ...options
@@ -176,7 +179,7 @@ describe.each([
     },
   );
 
-  it("applies the queue timeout to the conversations of an agent", async () => {
+  it.runIf(isTried)("applies the queue timeout to the conversations of an agent", async () => {
     const { clock, before, upgrade } = await opened({ agents: { model: { respond: echo } } });
     await before.start();
     await before.agents.create({

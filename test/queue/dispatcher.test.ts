@@ -5,11 +5,11 @@ import { schema } from "../../src/modules.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { job } from "./job-row.ts";
 
-describe.each(storages)("dispatch on $name", ({ open }) => {
+describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   it("leaves jobs of a kind that it does not know to a newer engine", async () => {
     const { clock, engine, log } = world();
     const ground = open();
