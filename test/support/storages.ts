@@ -13,6 +13,7 @@ import { serverUrl } from "./postgres.ts";
 import { realTimeStorage } from "./real-time-storage.ts";
 import { type ReusedDatabase, reusedDatabase } from "./reused-database.ts";
 import { cases } from "./runs.ts";
+import { writeMigrated } from "./sqlite-file.ts";
 
 /** A storage that several engines can connect to, as processes do. */
 export interface Ground {
@@ -36,10 +37,12 @@ export const storages: readonly StorageCase[] = [
   },
   {
     name: "SQLite",
-    open() {
+    open({ empty = false } = {}) {
       const folder = mkdtempSync(join(tmpdir(), "tidings-"));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-      return { connect: () => sqlite({ file: join(folder, "test.db") }) };
+      const file = join(folder, "test.db");
+      if (!empty) writeMigrated(file);
+      return { connect: () => sqlite({ file }) };
     },
   },
   {

@@ -13,6 +13,7 @@ import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held, realTimeStorage } from "../../support/real-time-storage.ts";
 import { reusedDatabase } from "../../support/reused-database.ts";
+import { writeMigrated } from "../../support/sqlite-file.ts";
 import type { StorageCase } from "../../support/storages.ts";
 
 export interface Host {
@@ -53,6 +54,7 @@ export const hosts: readonly HostCase[] = [
     async open() {
       const folder = mkdtempSync(join(tmpdir(), "tidings-"));
       const file = join(folder, "test.db");
+      writeMigrated(file);
       const own = new DatabaseSync(file);
       const end = once(async () => {
         own.close();

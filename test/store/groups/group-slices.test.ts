@@ -26,7 +26,7 @@ const numbered = (count: number, name: string): readonly string[] =>
 
 /** A store whose commands take a millisecond each. */
 async function opened({ open }: StorageCase, change = (port: StoragePort): StoragePort => port) {
-  const port = change(open().connect());
+  const port = change(open({ empty: true }).connect());
   const clock = virtualClock();
   const spend = letWork(clock);
   const groups = { commits: 0 };
@@ -236,7 +236,7 @@ async function overtaken(ground: Ground) {
 
 describe.each(inTurn)("after a conflict on $name", ({ open }) => {
   it("the next group ends, and the commands of both run again in their order", async () => {
-    const { one, state, ran, give } = await overtaken(open());
+    const { one, state, ran, give } = await overtaken(open({ empty: true }));
     const work: Promise<void>[] = [];
     state.meanwhile = () => {
       work.push(give("engine 1", "engine", { waits: true }));
@@ -252,7 +252,7 @@ describe.each(inTurn)("after a conflict on $name", ({ open }) => {
   });
 
   it("callers' commands run again in one exclusive group", async () => {
-    const { groups, give } = await overtaken(open());
+    const { groups, give } = await overtaken(open({ empty: true }));
     const names = numbered(5, "caller");
     await Promise.all([
       give("changes a", "caller", { to: "a" }),
@@ -265,7 +265,7 @@ describe.each(inTurn)("after a conflict on $name", ({ open }) => {
   });
 
   it("a command runs again in an exclusive group, though one that was given before does, too", async () => {
-    const { groups, ran, give } = await overtaken(open());
+    const { groups, ran, give } = await overtaken(open({ empty: true }));
     const names = ["item", "caller"] as const;
     // The caller's command goes first.
     await Promise.all(names.map((name) => give(name, name, { to: "a" })));
