@@ -12,7 +12,7 @@ declare module "vitest" {
 /** Whether this run is `npm run test:long`, which tries everything. */
 export const isLong = inject("share") === 1;
 
-/** How many of `all` random cases to try. `npm test` tries a share of them, and at least three. */
+/** How many of `all` random cases to try. `npm test` tries a share of them, at least `least`. */
 export function runs(all: number, least = 3): number {
   return Math.min(all, Math.max(least, Math.ceil(all * inject("share"))));
 }
