@@ -5,7 +5,7 @@ import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { cases, isLong } from "../support/runs.ts";
+import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { committing } from "./world.ts";
@@ -116,10 +116,7 @@ describe.each(inMemory)("a chat in process on $name", ({ open }) => {
   });
 });
 
-describe.each(lightStorages)("webchat sessions on $name", ({ name, open }) => {
-  /** Whether to try also what depends little on the storage. */
-  const triesAll = isLong || name === "memory";
-
+describe.each(lightStorages)("webchat sessions on $name", ({ open }) => {
   it("create a contact for a new visitor and receive its messages unchanged, including markup", async () => {
     const { engine } = world();
     const one = engine(open().connect());
@@ -260,7 +257,7 @@ describe.each(lightStorages)("webchat sessions on $name", ({ name, open }) => {
     expect(await rowsOf(storage, webchatSessions)).toEqual([]);
   });
 
-  it.runIf(triesAll)("end with their streams when they expire", async () => {
+  it("end with their streams when they expire", async () => {
     const { engine, clock } = world();
     const one = engine(open().connect(), { webchat: { sessionHours: 1 } });
     const { id, token } = await one.webchat.open();
@@ -315,7 +312,7 @@ describe.each(lightStorages)("webchat sessions on $name", ({ name, open }) => {
     });
   });
 
-  it.runIf(triesAll)("reject more than 20 messages in ten seconds with Retry-After", async () => {
+  it("reject more than 20 messages in ten seconds with Retry-After", async () => {
     const { engine, clock } = world();
     const one = engine(open().connect());
     const [session, other] = [await one.webchat.open(), await one.webchat.open()];
