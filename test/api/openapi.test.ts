@@ -156,6 +156,18 @@ test("the document names the schema of what streams and webhooks send", () => {
   ]);
 });
 
+test("the document says what the stream's events about typing contain, as they are no `Event`", () => {
+  const { paths } = document as {
+    paths: Record<
+      string,
+      { get?: { parameters?: readonly { name?: string; description?: string }[] } }
+    >;
+  };
+  const parameters = paths["/v1/events/stream"]?.get?.parameters ?? [];
+  const typing = parameters.find(({ name }) => name === "typing");
+  expect(typing?.description).toContain("`data` is `{ conversation_id, author }`");
+});
+
 test("the document says how many items a list returns by default", () => {
   const { paths } = document as {
     paths: Record<

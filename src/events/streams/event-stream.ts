@@ -25,8 +25,8 @@ export interface StreamEvents {
   /** Starts after this event. By default only new events are sent. */
   readonly last_event_id?: string | undefined;
   /**
-   * Also reports who is typing on webchat, in events of the type `typing` without an id. Default:
-   * false.
+   * Also reports who is typing on webchat, in events of the type `typing` without an id, whose
+   * `data` is `{ conversation_id, author }`. Default: false.
    */
   readonly typing?: boolean | undefined;
 }
@@ -48,8 +48,8 @@ export const streamEventsSchema = z.strictObject({
   typing: queryBoolean
     .optional()
     .describe(
-      "Also reports who is typing on webchat, in events of the type `typing` without an id. " +
-        "Default: false.",
+      "Also reports who is typing on webchat, in events of the type `typing` without an id, whose " +
+        "`data` is `{ conversation_id, author }`. Default: false.",
     ),
 });
 
