@@ -6,9 +6,10 @@ const blankRows = new WeakMap<Collection, Row>();
 /**
  * Returns a row of a collection with null in each column, to be copied and filled. If each row
  * begins as a copy by `Object.assign({}, blank)`, all rows of the collection have one shape in V8,
- * which copies and reads them fast. V8 turns an object that grows by computed names or by several
- * spreads into a hash table, which takes many times longer. And it copies by shape only with
- * `Object.assign`, and only to an empty object.
+ * which copies and reads them fast. An object that gets many columns by computed names or by
+ * `Object.assign` becomes a hash table, which takes many times longer. A spread copies column by
+ * column once it has copied objects of more than four shapes. `Object.assign` always copies by
+ * shape, but only to an empty object.
  */
 export function blankRowOf(collection: Collection): Row {
   let blank = blankRows.get(collection);
