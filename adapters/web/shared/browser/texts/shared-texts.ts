@@ -41,6 +41,13 @@ export const text = defineTexts({
   signInAgain: "Your session has ended. What you typed is kept.",
   signedOutBody: "You are signed out.",
 
+  approvalWaits: "Without a decision, the action is denied after a day.",
+  approve: "Approve",
+  approved: "The action is approved",
+  decidedBefore: "Another person decided first, or the time to decide is over.",
+  deny: "Deny",
+  denied: "The action is denied",
+
   themeLabel: "Appearance",
   themeSystem: "Same as the system",
   themeLight: "Light",

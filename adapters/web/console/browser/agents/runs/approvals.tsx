@@ -1,80 +1,13 @@
 /** Actions that wait for a person's decision. */
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Agent, Page, Run } from "../../../../../../src/index.ts";
-import {
-  api,
-  Button,
-  Icon,
-  linkTo,
-  may,
-  Resource,
-  Table,
-  toast,
-  toastError,
-} from "../../../../shared/browser/index.ts";
+import { api, linkTo, Resource, Table } from "../../../../shared/browser/index.ts";
 import { contactOf, isErased, readContacts } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
-import { Json } from "../../parts/json.tsx";
 import { Card } from "../../parts/layout.tsx";
 import { ContactCell, When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
-
-interface ApprovalProps {
-  readonly run: Run;
-  readonly path: string;
-  readonly onDecided: (run: Run) => void;
-}
-
-/** Asks for the decision about the action that a run waits for. */
-export function Approval({ run, path, onDecided }: ApprovalProps): JSX.Element {
-  const [busy, setBusy] = useState<"approve" | "deny">();
-  const decide = async (decision: "approve" | "deny"): Promise<void> => {
-    setBusy(decision);
-    try {
-      onDecided(await api.post<Run>(`${path}/approve`, { decision }));
-      toast({ message: t(decision === "approve" ? "approved" : "denied") });
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setBusy(undefined);
-    }
-  };
-  const { approval } = run;
-  return (
-    <section class="approval" aria-label={t("approvalTitle")}>
-      <div class="approval-head">
-        <Icon name="person" />
-        <div class="grow">
-          <h2>
-            {t("approvalTitle")} {approval && <code>{approval.action}</code>}
-          </h2>
-          <p>{t("approvalWaits")}</p>
-        </div>
-        {may("agents:trigger") && (
-          <div class="approval-buttons">
-            <Button
-              isBusy={busy === "deny"}
-              disabled={busy === "approve"}
-              onClick={() => void decide("deny")}
-            >
-              {t("deny")}
-            </Button>
-            <Button
-              kind="primary"
-              isBusy={busy === "approve"}
-              disabled={busy === "deny"}
-              onClick={() => void decide("approve")}
-            >
-              {t("approve")}
-            </Button>
-          </div>
-        )}
-      </div>
-      {approval && <Json value={approval.input} label={t("stepInput")} />}
-    </section>
-  );
-}
 
 /** The API lists runs by agent, so only the runs of the first agents are read. */
 const maxAgentsRead = 20;

@@ -10,7 +10,7 @@ const pollMs = 1500;
 const refreshDelayMs = 100;
 
 /** The path of a run in the API. */
-export const runPath = (agentId: string, id: string): string =>
+const runPath = (agentId: string, id: string): string =>
   `v1/agents/${encodeURIComponent(agentId)}/runs/${encodeURIComponent(id)}`;
 
 /** Whether the run was shown and then removed: its contact was erased, or the run was old. */

@@ -1,6 +1,12 @@
 import type { JSX } from "preact";
 import type { Run } from "../../../../../../src/index.ts";
-import { dateTime, EmptyState, linkTo, number } from "../../../../shared/browser/index.ts";
+import {
+  Approval,
+  dateTime,
+  EmptyState,
+  linkTo,
+  number,
+} from "../../../../shared/browser/index.ts";
 import { isErased, useContactOf } from "../../contacts.ts";
 import { Json } from "../../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../../parts/layout.tsx";
@@ -9,8 +15,7 @@ import { t } from "../../texts.ts";
 import { PlayedGraph } from "../graph/played-graph.tsx";
 import { playedIn } from "../graph/taken-path.ts";
 import { PlaybookLink } from "../named-link.tsx";
-import { Approval } from "./approvals.tsx";
-import { isGoneRun, runPath, useRun } from "./run-resource.ts";
+import { isGoneRun, useRun } from "./run-resource.ts";
 import { runTime, RunStatus, triggerName } from "./run-table.tsx";
 import { Story } from "./story.tsx";
 
@@ -21,7 +26,6 @@ interface RunPageProps {
 
 /** One run: its steps with inputs and outputs, its usage and its result. */
 export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
-  const path = runPath(agentId, id);
   const resource = useRun(agentId, id);
   const state = resource.state.value;
   const { data: run, error } = state;
@@ -57,7 +61,9 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
       badge={<RunStatus of={run.status} />}
     >
       {run.status === "awaiting_approval" && (
-        <Approval run={run} path={path} onDecided={(next) => resource.set(next)} />
+        <Approval run={run} title={t("approvalTitle")} onDecided={(next) => resource.set(next)}>
+          {run.approval && <Json value={run.approval.input} label={t("stepInput")} />}
+        </Approval>
       )}
       <div class={played.length === 0 ? "message-page" : "run-page"}>
         <div class="message-side">
