@@ -204,6 +204,8 @@ export const t = defineTexts({
   take: "Take it",
   takenBy: "{name} took this conversation.",
   typing: { one: "{name} is typing", other: "{name} are typing" },
+  approvalAsked: "{name} asks for approval:",
+  approvalInput: "Input",
   agentAnswers: "{name} answers here. Your reply takes the conversation over.",
   closedNotice: "This conversation is closed. A reply opens it again.",
   snoozedNotice: "Snoozed until {time}.",

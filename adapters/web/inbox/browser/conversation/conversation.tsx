@@ -25,6 +25,7 @@ import { isMe, nameOfAssignee } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { mediumName, nameIn } from "../words.ts";
 import { Actions } from "./actions.tsx";
+import { Approvals } from "./approvals.tsx";
 import { Composer } from "./composer.tsx";
 import { isContactShown, showContact } from "../contact/contact-visibility.ts";
 import { ThreadView } from "./thread.tsx";
@@ -105,6 +106,7 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
       </header>
       <Notices row={row} />
       <ThreadView row={row} />
+      <Approvals row={row} />
       <Composer row={row} />
     </article>
   );

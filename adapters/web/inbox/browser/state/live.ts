@@ -17,6 +17,7 @@ import { nameIn } from "../words.ts";
 import { removeErased } from "./erasure.ts";
 import { tellStatus } from "./failures.ts";
 import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
+import { readApprovalsAgain } from "./approvals.ts";
 import { forgetMatch } from "./matches.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
@@ -39,6 +40,8 @@ const types: readonly EventType[] = [
   "contact.opted_out",
   "contact.opted_in",
   "sentiment.changed",
+  "agent.run.awaiting_approval",
+  "agent.run.completed",
 ];
 
 /** How many unread conversations a view has. */
@@ -69,6 +72,7 @@ export function follow(): () => void {
     // The list may not have it, for example if it shows the matches of a search.
     void conversations.fetch(open.id).catch(() => {});
     void open.refresh();
+    readApprovalsAgain();
     const contact = conversationNow(open.id)?.contact;
     if (contact !== undefined) touchContact(contact.id);
   };
@@ -100,8 +104,9 @@ function onEvent(event: Event): void {
 }
 
 function onConversationEvent(event: Event): void {
-  // An import creates many contacts, and none of them changes a count.
-  if (event.type !== "contact.created") countSoon(countDelayMs);
+  // An import creates many contacts, and none of them changes a count. A run changes none itself.
+  const isCounted = event.type !== "contact.created" && !event.type.startsWith("agent.run.");
+  if (isCounted) countSoon(countDelayMs);
   switch (event.type) {
     case "message.received":
       received(event);
@@ -127,6 +132,12 @@ function onConversationEvent(event: Event): void {
       break;
     case "conversation.handoff":
       noteHandoff(event);
+      break;
+    case "agent.run.awaiting_approval":
+      runChanged(event.data.conversation_id);
+      break;
+    case "agent.run.completed":
+      runChanged(event.data.run.conversation_id);
       break;
     default:
   }
@@ -212,6 +223,10 @@ function redacted({ data }: Event<"message.redacted">): void {
   if (open?.id === conversation_id) void open.refreshRedacted(message_id);
   // The reason of a hand-off may quote the message.
   if (handoffs.peek().has(conversation_id)) void loadHandoffs();
+}
+
+function runChanged(conversationId: string | null): void {
+  if (thread.peek()?.id === conversationId) readApprovalsAgain();
 }
 
 /** Says that a colleague took the conversation that is open here. */

@@ -1,0 +1,144 @@
+/** What the inbox shows of actions that wait for a person's decision. */
+import { expect, test, type TestContext } from "vitest";
+import { standard } from "../../adapters/standard.ts";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import type { KeyScope } from "../../src/index.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
+import {
+  accessibilityFaults,
+  kim,
+  newShop,
+  newTab,
+  refundAction,
+  servePage,
+} from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+const from = "+14155550100";
+
+/** Kim has a conversation open, in which the agent Bea can ask for refunds. */
+async function openConversation(skip: TestContext["skip"], lacks: readonly KeyScope[] = []) {
+  const refunded: string[] = [];
+  const refund = refundAction((order) => void refunded.push(order));
+  const { agents } = standard();
+  const { engine, shop } = await newShop({ agents: { ...agents, actions: [refund] } });
+  const bea = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Money back, please" });
+  const ask = (order: string) =>
+    shop.agents.trigger(bea.id, { conversation_id: id, action: "refund", input: { order } });
+  const { account_id, mode } = shop.scope;
+  const may = keyScopes.filter((scope) => !lacks.includes(scope));
+  const authorize = () => ({ account_id, mode, operator: kim, may });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip), { width: 1280, height: 800 });
+  const open = async () => {
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".message", { hasText: "Money back" }).waitFor();
+  };
+  const bar = (order: string) =>
+    page.getByRole("region", { name: "Bea asks for approval: refund" }).filter({ hasText: order });
+  return { shop, bea, id, ask, refunded, page, faults, open, bar };
+}
+
+test("a person approves or denies in the conversation what an agent asks for", async ({ skip }) => {
+  const { shop, bea, ask, refunded, page, faults, open, bar } = await openConversation(skip);
+  await open();
+  const composer = page.getByRole("textbox", { name: /^Reply to/ });
+  const before = await composer.boundingBox();
+  await ask("4711");
+  await bar("4711").waitFor();
+  expect(await composer.boundingBox()).toEqual(before);
+  expect(await accessibilityFaults(page, ".conversation")).toEqual([]);
+  await bar("4711").getByRole("button", { name: "Approve" }).press("Enter");
+  await page.getByText("The action is approved").waitFor();
+  await bar("4711").waitFor({ state: "detached" });
+  await expect.poll(() => refunded).toEqual(["4711"]);
+  // The focus stays in the conversation.
+  expect(await page.locator(".open-pane:focus, .open-pane :focus").count()).toBe(1);
+
+  // What began to wait before the page was opened.
+  await ask("4712");
+  await bar("4712").waitFor();
+  await page.reload();
+  await bar("4712").getByRole("button", { name: "Deny" }).click();
+  await page.getByText("The action is denied").waitFor();
+  await bar("4712").waitFor({ state: "detached" });
+
+  // A colleague decides while the click is under way, and then without one.
+  const { id: late } = await ask("4713");
+  await bar("4713").waitFor();
+  const deny = (run: string) => shop.agents.approve(bea.id, run, { decision: "deny" });
+  await page.route("**/approve", async (route) => {
+    await deny(late);
+    await route.continue();
+  });
+  await bar("4713").getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Another person decided first").waitFor();
+  await bar("4713").waitFor({ state: "detached" });
+  const { id: other } = await ask("4714");
+  await bar("4714").waitFor();
+  await deny(other);
+  await bar("4714").waitFor({ state: "detached" });
+  expect(refunded).toEqual(["4711"]);
+  expect(faults.filter((fault) => !fault.includes("409"))).toEqual([]);
+});
+
+test.runIf(isLong)("who may not decide sees what waits, if they may see runs", async ({ skip }) => {
+  const reader = await openConversation(skip, ["agents:trigger"]);
+  await reader.ask("4711");
+  await reader.open();
+  await reader.bar("4711").waitFor();
+  expect(await reader.bar("4711").getByRole("button").count()).toBe(0);
+
+  const other = await openConversation(skip, ["agents:read", "agents:trigger"]);
+  await other.open();
+  await other.ask("4711");
+  // A later event has come, so the one before has, too.
+  await other.shop.sandbox.inbound({ from, body: "Hello?" });
+  await other.page.locator(".message", { hasText: "Hello?" }).waitFor();
+  expect(await other.bar("4711").count()).toBe(0);
+  expect(other.faults).toEqual([]);
+});
+
+test.runIf(isLong)(
+  "an approval that the engine refuses says why, and can be denied",
+  async ({ skip }) => {
+    const { shop, bea, id, page, open, bar } = await openConversation(skip);
+    const { id: playbook_id } = await shop.playbooks.create({
+      name: "Refund",
+      enabled: true,
+      steps: [{ id: "refund", type: "run", action: "refund", args: { order: "4711" } }],
+    });
+    await shop.agents.trigger(bea.id, { conversation_id: id, playbook_id });
+    await open();
+    await bar("4711").waitFor();
+    await shop.conversations.assign(id, { type: "human", id: kim.id });
+    await bar("4711").getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Hand it back first.").waitFor();
+    await bar("4711").getByRole("button", { name: "Deny" }).click();
+    await bar("4711").waitFor({ state: "detached" });
+  },
+);
+
+test.runIf(isLong)(
+  "on a phone, long inputs can be read, and leave room for the thread and the composer",
+  async ({ skip }) => {
+    const { ask, page, open, bar } = await openConversation(skip);
+    await page.setViewportSize({ width: 390, height: 700 });
+    await open();
+    for (const order of ["first", "second"]) {
+      await ask(`${order} ${"with a very long name ".repeat(60)}`);
+      await bar(order).waitFor();
+    }
+    const heightOf = async (part: string) => (await page.locator(part).boundingBox())?.height;
+    expect(await heightOf(".thread-box")).toBeGreaterThan(80);
+    const send = page.getByRole("button", { name: "Send", exact: true });
+    const { y = 0, height = 0 } = (await send.boundingBox()) ?? {};
+    expect(y + height).toBeLessThanOrEqual(700);
+    await bar("second").getByRole("button", { name: "Approve" }).click();
+    await bar("second").waitFor({ state: "detached" });
+    expect(await accessibilityFaults(page, ".conversation")).toEqual([]);
+  },
+);
