@@ -119,6 +119,7 @@ export type {
   HandoffCause,
   HandoffRule,
   HandoffRuleInput,
+  ListConversationRuns,
   ListRuns,
   Playbook,
   PlaybookStep,

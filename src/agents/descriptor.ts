@@ -9,7 +9,7 @@ import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 import { playbooks, playbookVersions } from "./playbooks/rows.ts";
 import { playbookPageSchema, playbookSchema } from "./playbooks/types.ts";
 import { getAgent, listAgents } from "./reads.ts";
-import { getRun, listRuns } from "./runs/reads.ts";
+import { getRun, listConversationRuns, listRuns } from "./runs/reads.ts";
 import { runs } from "./runs/rows.ts";
 import { runSchema } from "./runs/types.ts";
 import { triggerAgent } from "./runs/trigger-agent.ts";
@@ -51,6 +51,8 @@ const tag = "Agents";
 const read = { tag, scopes: ["agents:read"] } as const;
 const write = { tag, scopes: ["agents:write"] } as const;
 const trigger = { tag, scopes: ["agents:trigger"] } as const;
+
+const runPageSchema = pageSchema(runSchema).meta({ id: "RunPage" });
 
 const conversationRoute = {
   tag: "Conversations",
@@ -128,7 +130,7 @@ const agentRoutes: readonly ApiRoute[] = [
     operation: listRuns,
     summary: "List an agent's runs",
     description: "Newest first.",
-    response: pageSchema(runSchema).meta({ id: "RunPage" }),
+    response: runPageSchema,
   },
   {
     ...read,
@@ -150,6 +152,16 @@ const agentRoutes: readonly ApiRoute[] = [
       "a decision. While people handle the conversation, and after the agent was disabled or " +
       "deleted, an approval fails with 409.",
     response: runSchema,
+  },
+  {
+    tag: "Conversations",
+    scopes: ["agents:read"],
+    method: "GET",
+    path: "/v1/conversations/:id/runs",
+    operation: listConversationRuns,
+    summary: "List the runs in a conversation",
+    description: "The runs of all agents, newest first.",
+    response: runPageSchema,
   },
   {
     ...conversationRoute,
@@ -298,6 +310,7 @@ const agentHandles = {
     ),
     handOff: commandByIdAndInput(handOffConversation),
     handBack: commandById(handBackConversation),
+    runs: queryByIdAndInput(listConversationRuns),
   },
 };
 

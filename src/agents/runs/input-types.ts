@@ -110,6 +110,20 @@ export const listRunsSchema = z.strictObject({
   conversation_id: reference.optional().describe("Only runs in this conversation."),
 });
 
+/** Which runs in a conversation to list. */
+export interface ListConversationRuns extends PageQuery {
+  /** The id of the conversation. */
+  readonly id: string;
+  /** Only runs with this status. */
+  readonly status?: RunStatus | undefined;
+}
+
+export const listConversationRunsSchema = z.strictObject({
+  id: reference.describe("The id of the conversation."),
+  ...pageFields,
+  status: runStatusSchema.optional().describe("Only runs with this status."),
+});
+
 /** One run of an agent. */
 export interface RunOfAgent {
   /** The id of the agent. */

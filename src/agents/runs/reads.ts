@@ -1,7 +1,15 @@
 import { notFound, type Page } from "../../kernel/index.ts";
 import type { Run } from "./types.ts";
 import { agentById } from "../rows.ts";
-import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "./input-types.ts";
+import {
+  type ListConversationRuns,
+  listConversationRunsSchema,
+  type ListRuns,
+  listRunsSchema,
+  type RunOfAgent,
+  runOfAgentSchema,
+} from "./input-types.ts";
+import { conversationById } from "../../conversations/index.ts";
 import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
 import type { Reads } from "../../store/index.ts";
 import { runById, runsOfAgent, runsOfConversation, type RunRow } from "./rows.ts";
@@ -34,6 +42,27 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
         : { index: runsOfConversation, prefix: [conversation_id] };
     const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
     const list: RangeList<RunRow> = { ...range, ...asked, order: "descending", where };
+    return mapPage(await page(reads, list, call), runResource);
+  },
+};
+
+/** Lists the runs of all agents in a conversation, newest first. */
+export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
+  kind: "query",
+  name: "conversations.runs",
+  input: () => listConversationRunsSchema,
+  async run(reads, { limit, cursor, ...filters }, call) {
+    const { id, status } = filters;
+    if ((await reads.get(conversationById, [id])) === undefined) throw notFound("conversation");
+    const list: RangeList<RunRow> = {
+      index: runsOfConversation,
+      prefix: [id],
+      order: "descending",
+      where: status === undefined ? {} : { status },
+      operation: "conversations.runs",
+      filters,
+      input: { limit, cursor },
+    };
     return mapPage(await page(reads, list, call), runResource);
   },
 };

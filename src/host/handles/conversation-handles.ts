@@ -4,6 +4,7 @@ import type {
   Reply,
   SearchConversations,
 } from "../../messages/index.ts";
+import type { ListConversationRuns, Run } from "../../agents/index.ts";
 import type {
   AddNote,
   AssignConversation,
@@ -109,6 +110,11 @@ export interface Conversations {
    * @throws TidingsError `conflict` when the conversation is closed
    */
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;
+  /**
+   * Lists the runs of all agents in the conversation, newest first. A filtered page can be empty
+   * although `has_more` is true: continue until it is false.
+   */
+  runs(id: string, filters?: WithoutId<ListConversationRuns>): Promise<Page<Run>>;
   /**
    * Tells the visitor of a webchat conversation, and colleagues, that a person is typing. It holds
    * for 6 seconds, or until the person's message: repeat it every 3 seconds meanwhile. Nothing is
