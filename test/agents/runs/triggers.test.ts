@@ -219,49 +219,6 @@ describe("a trigger", () => {
       playbook_id,
     });
   });
-
-  it("creates runs that are listed by status and conversation, newest first", async () => {
-    const { one, agent, playbook_id, own } = await office();
-    const { id: a } = await own.open({ to: phone });
-    const { id: b } = await own.open({ to: "+15005551002" });
-    const made: string[] = [];
-    for (const conversation_id of [a, b, a]) {
-      made.unshift((await one.agents.trigger(agent, { conversation_id, playbook_id })).id);
-    }
-    const idsOf = async (filters: Parameters<typeof one.agents.runs>[1]): Promise<string[]> =>
-      (await one.agents.runs(agent, filters)).data.map(({ id }) => id);
-    expect(await idsOf({})).toEqual(made);
-    expect(await idsOf({ conversation_id: a })).toEqual([made[0], made[2]]);
-    expect(await idsOf({ status: "running", limit: 2 })).toEqual(made.slice(0, 2));
-    expect(await idsOf({ status: "completed" })).toEqual([]);
-    const { id: other } = await one.agents.create({ name: "Bo", channels: ["sms"] });
-    expect((await one.agents.runs(other, { conversation_id: a })).data).toEqual([]);
-    expect(await outcome(one.agents.run(other, made[0] ?? ""))).toBe("not_found");
-  });
-
-  it("are listed by conversation, whichever agent has them", async () => {
-    const { one, agent, playbook_id, own } = await office();
-    const { id: other } = await one.agents.create({ name: "Bo", channels: ["sms"] });
-    const { id: a } = await own.open({ to: phone });
-    const { id: b } = await own.open({ to: "+15005551002" });
-    const made: string[] = [];
-    for (const [id, conversation_id] of [
-      [agent, a],
-      [other, b],
-      [agent, a],
-    ] as const) {
-      made.unshift((await one.agents.trigger(id, { conversation_id, playbook_id })).id);
-    }
-    const idsOf = async (...given: Parameters<typeof own.runs>): Promise<string[]> =>
-      (await own.runs(...given)).data.map(({ id }) => id);
-    expect(await idsOf(a)).toEqual([made[0], made[2]]);
-    expect(await idsOf(b)).toEqual([made[1]]);
-    expect(await idsOf(a, { status: "completed" })).toEqual([]);
-    expect(await own.runs(a, { limit: 1 })).toMatchObject({ has_more: true });
-    await one.agents.remove(agent);
-    expect(await idsOf(a)).toEqual([made[0], made[2]]);
-    expect(await outcome(own.runs("conv_unknown"))).toBe("not_found");
-  });
 });
 
 /** An action that returns its input. */
