@@ -48,8 +48,8 @@ export const streamEventsSchema = z.strictObject({
   typing: queryBoolean
     .optional()
     .describe(
-      "Also reports who is typing on webchat, in events of the type `typing` without an id, whose " +
-        "`data` is `{ conversation_id, author }`. Default: false.",
+      "Also reports who is typing on webchat, in events of the type `typing` without an id. " +
+        "Their `data` is `{ conversation_id, author }`. Default: false.",
     ),
 });
 

@@ -278,8 +278,8 @@ function union(some: readonly string[], others: readonly string[]): readonly str
 }
 
 /**
- * Returns a row with the given columns of a patch. The version grows by one per commit, however many
- * patches there are. A new row keeps its first version.
+ * Returns a row with the given columns of a patch. The version grows by one per commit, however
+ * many patches there are. A new row keeps its first version.
  */
 function patched<R extends object>(
   base: VersionedRow | undefined,
