@@ -25,7 +25,7 @@ export interface StreamEvents {
   /** Starts after this event. By default only new events are sent. */
   readonly last_event_id?: string | undefined;
   /**
-   * Also reports who is typing on webchat, in events of the type `typing` without an id, whose
+   * Also reports who is typing on webchat, in events of the type `typing` without an id. Their
    * `data` is `{ conversation_id, author }`. Default: false.
    */
   readonly typing?: boolean | undefined;
