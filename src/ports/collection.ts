@@ -225,9 +225,7 @@ export function schemaOf(
 
 /** Returns the primary key of a row. */
 export function keyOf(collection: Collection, row: object): KeyValue[] {
-  return collection.primary.columns.map(
-    (each) => (row as Readonly<Record<string, KeyValue>>)[each] as KeyValue,
-  );
+  return collection.primary.columns.map((each) => Reflect.get(row, each) as KeyValue);
 }
 
 /** Returns the primary key of a row without `account_id` and `mode`. */

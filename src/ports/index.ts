@@ -56,7 +56,6 @@ export {
   type UniqueIndex,
   type WordIndex,
 } from "./collection.ts";
-export { blankRowOf, newRow } from "./new-row.ts";
 export { compareValues } from "./compare-values.ts";
 export {
   checkAddress,

@@ -100,12 +100,6 @@ export async function writeMessage(
   const id = services.drawId("msg");
   const message = tx.insert(messages, {
     ...initialColumns,
-    ...segmentColumns(channel, draft.body),
-    status: state.status,
-    // A past `send_at` means now. `stateColumns` sets a future one.
-    send_at: null,
-    expires_at: state.expires_at,
-    ...stateColumns(state),
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
@@ -118,6 +112,7 @@ export async function writeMessage(
     }),
     direction: "outbound",
     channel,
+    status: state.status,
     from: sender.address,
     to: identity.address,
     body: draft.body,
@@ -126,6 +121,10 @@ export async function writeMessage(
     author_id: author.id ?? null,
     category: draft.category ?? "transactional",
     in_batch: correspondence.isInBatch ?? false,
+    ...segmentColumns(channel, draft.body),
+    // A past `send_at` means now. `stateColumns` sets a future one.
+    send_at: null,
+    expires_at: state.expires_at,
     transport: firstTransport(
       services,
       { mode: tx.scope.mode, channel, from: sender.address, to: identity.address },
@@ -136,6 +135,7 @@ export async function writeMessage(
     created_at: tx.now,
     updated_at: tx.now,
     keyword,
+    ...stateColumns(state),
   });
   addWords(tx, message);
   countMessage(tx, message, null);

@@ -4,7 +4,6 @@ import {
   keyOf,
   type KeyValue,
   type Lookup,
-  newRow,
   type ScopedIndex,
   type Seen,
   StorageConflict,
@@ -134,8 +133,7 @@ export class BufferedTx implements BaseTx {
   }
 
   insert<R extends object>(collection: Collection<R>, row: R): Seen<R> {
-    const seen = newRow(collection, row, { version: this.firstVersion() });
-    return this.put(collection, seen as Seen<R>);
+    return this.put(collection, { ...row, version: this.firstVersion() });
   }
 
   /** Inserts a row that has its version. Takes ownership of the object. */
@@ -149,7 +147,7 @@ export class BufferedTx implements BaseTx {
       }
       const base = touched?.base;
       if (base === undefined) return { key, base, row: seen, changed: noColumns };
-      next = patched(base, seen, noColumns, {});
+      next = patched(base, seen, {});
       const changed = Object.keys(seen).filter((each) => each !== "version");
       return { key, base, row: next, changed };
     });
@@ -164,9 +162,9 @@ export class BufferedTx implements BaseTx {
     this.#overlay.change(collection, key, (touched) => {
       checkLatest(collection, touched, seen);
       const base = touched === undefined ? seen : touched.base;
-      const columns = Object.keys(patch);
-      row = patched<R>(base, seen, columns, patch);
-      return { key, base, row, changed: union(touched?.changed ?? noColumns, columns) };
+      row = patched<R>(base, seen, patch);
+      const changed = union(touched?.changed ?? noColumns, Object.keys(patch));
+      return { key, base, row, changed };
     });
     return row;
   }
@@ -278,20 +276,15 @@ function union(some: readonly string[], others: readonly string[]): readonly str
 }
 
 /**
- * Returns a row with the given columns of a patch. The version grows by one per commit, however
- * many patches there are. A new row keeps its first version.
+ * Returns a row with a patch. The version grows by one per commit, however many patches there are.
+ * A new row keeps its first version.
  */
 function patched<R extends object>(
   base: VersionedRow | undefined,
   seen: Seen<R>,
-  columns: readonly string[],
   patch: Partial<R>,
 ): Seen<R> {
-  // Keeps the shape of the row. See `blankRowOf`.
-  const row: Record<string, unknown> & { version: number } = Object.assign({}, seen);
-  for (const column of columns) row[column] = patch[column as keyof R];
-  row.version = base === undefined ? seen.version : base.version + 1;
-  return row as Seen<R>;
+  return { ...seen, ...patch, version: base === undefined ? seen.version : base.version + 1 };
 }
 
 /** The columns of a row that tell its scope, if the collection has scopes. */

@@ -1,11 +1,10 @@
-import {
-  type KeyValue,
-  newRow,
-  type ScopedColumns,
-  type ScopedCollection,
-  type ScopedIndex,
-  type ScopedUniqueIndex,
-  type Seen,
+import type {
+  KeyValue,
+  ScopedColumns,
+  ScopedCollection,
+  ScopedIndex,
+  ScopedUniqueIndex,
+  Seen,
 } from "../../ports/index.ts";
 import type { Scope } from "../../kernel/index.ts";
 import type { BaseTx, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
@@ -56,8 +55,8 @@ export class ScopedTx implements Tx {
   ): Seen<R> {
     const { account_id, mode } = this.scope;
     const version = this.#base.firstVersion();
-    const seen = newRow(collection, row, { account_id, mode, version });
-    return this.#base.put<R>(collection, seen as Seen<R>);
+    const seen = { ...row, account_id, mode, version } as unknown as Seen<R>;
+    return this.#base.put<R>(collection, seen);
   }
 
   update<R extends Scope>(
@@ -84,7 +83,7 @@ export class ScopedTx implements Tx {
 
   add<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<ScopedColumns<R>>): void {
     const { account_id, mode } = this.scope;
-    this.#base.add<R>(collection, newRow(collection, row, { account_id, mode }) as R);
+    this.#base.add<R>(collection, { ...row, account_id, mode } as unknown as R);
   }
 
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -28,8 +28,8 @@ export const guard = inArea("guard", [
       "An update keeps the version of its row, so that two engines can both change the row and " +
       "one change is lost.",
     file: "src/store/transactions/buffered-tx.ts",
-    find: "row.version = base === undefined ? seen.version : base.version + 1;",
-    replace: "row.version = seen.version;",
+    find: "version: base === undefined ? seen.version : base.version + 1",
+    replace: "version: seen.version",
     tests: ["test/store/serializability.test.ts"],
   },
   {
