@@ -90,7 +90,7 @@ export class Store {
     const { synchronous } = port.capabilities;
     const common = {
       clock,
-      firstVersion: firstVersions(clock, random),
+      firstVersion: firstVersions(random),
       projection,
       remembered: synchronous ? undefined : new RememberedReads(),
     };
@@ -339,18 +339,10 @@ function storageClosed(cause?: unknown): TidingsError {
 }
 
 /**
- * Draws the first version of a new row. It must differ from every version of an earlier row with
- * the same key: a command that read the earlier row must not be able to write the new one. The time
- * in milliseconds distinguishes most rows. A counter, which each process starts at a random number,
- * distinguishes those of one millisecond.
+ * Draws the first version of a new row: 48 random bits. An update adds one to the version, so only
+ * chance, 1 in 2^48 for each update, lets a new row have a version of an earlier row with the same
+ * key. A command that read the earlier row could then write the new one.
  */
-function firstVersions(clock: Clock, random: Random): () => number {
-  let count: number | undefined;
-  return () => {
-    if (count === undefined) {
-      const [high = 0, low = 0] = random.bytes(2);
-      count = high * 256 + low;
-    }
-    return clock.now() * 1_000 + (count++ % 1_000);
-  };
+function firstVersions(random: Random): () => number {
+  return () => random.bytes(6).reduce((version, byte) => version * 256 + byte, 0);
 }

@@ -5,7 +5,6 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { dayMs } from "../../src/kernel/index.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
@@ -121,8 +120,7 @@ interface Process {
 /** Processes on one storage. */
 async function opened(ports: readonly StoragePort[]): Promise<readonly [Process, ...Process[]]> {
   const processes = ports.map((port, n) => {
-    // Clocks differ, because first versions of rows must not repeat across processes.
-    const clock = virtualClock(n * 30 * dayMs);
+    const clock = virtualClock();
     const spend = letWork(clock);
     const random = seededRandom(n);
     return { clock, spend, store: new Store({ port, schema, clock, random, logger: silent }) };

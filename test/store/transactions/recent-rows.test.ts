@@ -131,6 +131,15 @@ describe.each(inTurn)("on $name, a row that this process wrote last", ({ open })
     expect(await tokenOf(other, "a")).toBe("theirs first second");
   });
 
+  it("is not taken for a row that was created again within the same millisecond", async () => {
+    const { one, other, recall } = await twoProcesses(open({ empty: true }));
+    await other.commitUnscoped((tx) => put(tx, "a", "first"));
+    await keep(one, { a: "kept" });
+    await other.commitUnscoped((tx) => remove(tx, "a"));
+    await other.commitUnscoped((tx) => put(tx, "a", "created again"));
+    expect((await recall("a")).result).toBe("created again");
+  });
+
   it("is kept as this process's later commits leave it", async () => {
     const { one, recall } = await twoProcesses(open({ empty: true }));
     await keep(one, { a: "kept" });
