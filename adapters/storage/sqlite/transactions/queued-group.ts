@@ -4,8 +4,9 @@ import type { WriteLock } from "./write-lock.ts";
 /**
  * A group that waits for the process's write lock in one queue with the transactions of
  * `engine.transaction`. If it only tried for the file's lock again and again, it might never get
- * it. A shared group waits only if the lock is not free when it commits, and holds it during its
- * commit. An exclusive one holds it from its first read, which takes the file's lock.
+ * it. A shared group holds the lock during its commit: while the commit waits for another process,
+ * the transaction of an exclusive group must not begin on the same connection. An exclusive group
+ * holds it from its first read, which takes the file's lock.
  */
 export class QueuedGroup implements Group {
   readonly #group: Group;
@@ -32,9 +33,8 @@ export class QueuedGroup implements Group {
 
   commit(writes: readonly Write[]): void | Promise<void> {
     this.#hasEnded = true;
-    return this.#acquired === undefined && this.#lock.isFree
-      ? this.#group.commit(writes)
-      : this.#commitLocked(writes);
+    const release = this.#acquired === undefined ? this.#lock.tryAcquire() : undefined;
+    return release === undefined ? this.#commitLocked(writes) : this.#commitAtOnce(writes, release);
   }
 
   abort(): void | Promise<void> {
@@ -45,6 +45,16 @@ export class QueuedGroup implements Group {
   async #locked<T>(work: () => T | Promise<T>): Promise<T> {
     await (this.#acquired ??= this.#lock.acquire());
     return work();
+  }
+
+  #commitAtOnce(writes: readonly Write[], release: () => void): void | Promise<void> {
+    let committing: void | Promise<void> = undefined;
+    try {
+      committing = this.#group.commit(writes);
+    } finally {
+      if (committing === undefined) release();
+    }
+    return committing?.finally(release);
   }
 
   async #commitLocked(writes: readonly Write[]): Promise<void> {

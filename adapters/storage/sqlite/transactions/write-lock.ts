@@ -22,8 +22,9 @@ export class WriteLock {
     this.#file = file;
   }
 
-  get isFree(): boolean {
-    return !this.#isHeld;
+  /** Takes the lock if it is free. Returns a function that releases it, to be called once. */
+  tryAcquire(): (() => void) | undefined {
+    return this.#isHeld ? undefined : this.#take();
   }
 
   /**
@@ -41,18 +42,22 @@ export class WriteLock {
   #grantNext(): void {
     const next = this.#waiting.shift();
     this.#isOverdue = false;
-    this.#isHeld = next !== undefined;
-    if (next === undefined) return;
+    this.#isHeld = false;
+    next?.resolve(this.#take());
+  }
+
+  #take(): () => void {
+    this.#isHeld = true;
     // The time counts from the grant, not from the request. Otherwise requests that were made one
     // after the other would be refused one after the other.
     const timer = setTimeout(() => {
       this.#isOverdue = true;
       for (const { reject } of this.#waiting.splice(0)) reject(heldTooLong(this.#file));
     }, maxLockWaitMs);
-    next.resolve(() => {
+    return () => {
       clearTimeout(timer);
       this.#grantNext();
-    });
+    };
   }
 }
 

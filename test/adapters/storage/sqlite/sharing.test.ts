@@ -128,6 +128,21 @@ describe("several processes on one SQLite file", () => {
     expect(() => other.exec("BEGIN IMMEDIATE")).toThrow("locked");
   });
 
+  it("wait for an exclusive group that began while another engine of its process waited to commit", async () => {
+    const { port, file } = await opened();
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    const [exclusive, shared] = [port.begin("exclusive"), port.begin()];
+    onTestFinished(() => exclusive.abort());
+    other.exec("BEGIN IMMEDIATE");
+    // It has tried and failed once.
+    const committing = shared.commit([insertNote("a")]);
+    other.exec("COMMIT");
+    await exclusive.read([{ index: noteById, key: ["a"], limit: 1 }]);
+    await committing;
+    expect(() => other.exec("BEGIN IMMEDIATE")).toThrow("locked");
+  });
+
   it("do not use a log's positions again after its last rows were deleted", async () => {
     const file = await temporaryFile();
     const { entries, entriesByPosition, entry, schema } = conformance;
