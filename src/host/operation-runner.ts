@@ -24,16 +24,14 @@ import {
   type Procedure,
   type RowProcedure,
   type ScopedRunner,
-  type StreamEvent,
-  type StreamItem,
   type StreamOptions,
   takesKey,
-  type TransientItem,
 } from "../operations/index.ts";
 import { KnownAccounts } from "../accounts/index.ts";
 import type { ApiBackend } from "../api/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineRuntime } from "./engine-runtime.ts";
+import { openStream } from "./open-stream.ts";
 
 /** Returns a function that creates handles with the methods of `table`. */
 export function handleFactory(
@@ -131,15 +129,17 @@ export class OperationRunner {
         const called = context(undefined);
         await this.#run(scope, undefined, (executor) => executor.signal(operation, parsed, called));
       },
-      open: async (stream, input, options = {}) => {
+      open: async (stream, input, show, options = {}) => {
         const parsed = parse(inputSchema(stream, limits), input);
         checkStreamOptions(options);
-        const { signal = new AbortController().signal } = options;
+        const left = new AbortController();
+        const signals = options.signal === undefined ? [] : [options.signal];
+        const signal = AbortSignal.any([left.signal, ...signals]);
         const executor = await this.#executorFor(scope, await this.#options.prepared());
         const sources = streamSources({ scope, caller, over: signal });
         const called = context(undefined);
         const opening = executor.open(stream, parsed, called, sources, signal);
-        return itemsOf(await opening.catch(throwInInput));
+        return openStream(await opening.catch(throwInInput), show, () => left.abort());
       },
     };
   }
@@ -174,13 +174,6 @@ export class OperationRunner {
     const executor = await this.#executorFor(context.scope, await this.#options.prepared());
     return yield* executor.runRows(procedure, rows, context);
   }
-}
-
-/** Yields the items of a stream, without the notices for its connection. */
-async function* itemsOf<Item>(
-  events: AsyncIterable<StreamEvent<Item>>,
-): AsyncGenerator<StreamItem<Item> | TransientItem, void> {
-  for await (const event of events) if ("value" in event || "transient" in event) yield event;
 }
 
 const rowsArgument = optionsObject({

@@ -133,10 +133,14 @@ export interface ScopedRunner {
     rows: Iterable<unknown> | AsyncIterable<unknown>,
   ) => AsyncGenerator<Report, Total>;
   readonly signal: <Input>(operation: SignalOperation<Input>, input: unknown) => Promise<void>;
-  /** Resolves when the stream is open. */
-  readonly open: <Input, Item>(
+  /**
+   * Resolves when the stream is open. It yields what `show` returns for each item, except
+   * undefined.
+   */
+  readonly open: <Input, Item, Shown>(
     stream: EventStream<Input, Item>,
     input: unknown,
+    show: (item: StreamItem<Item> | TransientItem) => Shown | undefined,
     options: StreamOptions | undefined,
-  ) => Promise<AsyncIterable<StreamItem<Item> | TransientItem>>;
+  ) => Promise<AsyncGenerator<Shown, void>>;
 }

@@ -137,13 +137,13 @@ const webchatHandles = {
     ),
     stream: method(
       ({ open }) =>
-        async (id: string, input: WithoutId<VisitorStream> = {}, options?: StreamOptions) =>
-          messagesOf(await open(webchatStream, inputWith({ id }, input), options)),
+        (id: string, input: WithoutId<VisitorStream> = {}, options?: StreamOptions) =>
+          open(webchatStream, inputWith({ id }, input), messageOf, options),
     ),
     signals: method(
       ({ open }) =>
-        async (id: string, options?: StreamOptions) =>
-          signalsOf(await open(webchatStream, { id }, options)),
+        (id: string, options?: StreamOptions) =>
+          open(webchatStream, { id }, signalOf, options),
     ),
   },
   conversations: {
@@ -154,33 +154,30 @@ const webchatHandles = {
     ),
     watchTyping: method(
       ({ open }) =>
-        async (input: WatchTyping = {}, options?: StreamOptions) =>
-          typingOf(await open(typingStream, input, options)),
+        (input: WatchTyping = {}, options?: StreamOptions) =>
+          open(typingStream, input, typingOf, options),
     ),
   },
 };
 
-type Items<Item> = AsyncIterable<StreamItem<Item> | TransientItem>;
+type Item<Value> = StreamItem<Value> | TransientItem;
 
-async function* messagesOf(
-  items: Items<WebchatMessage>,
-): AsyncGenerator<StreamedWebchatMessage, void> {
-  for await (const item of items) if ("value" in item) yield { id: item.id, message: item.value };
+function messageOf(item: Item<WebchatMessage>): StreamedWebchatMessage | undefined {
+  return "value" in item ? { id: item.id, message: item.value } : undefined;
 }
 
 /** The casts are safe: the visitor's stream has two kinds of transient items. */
-async function* signalsOf(items: Items<WebchatMessage>): AsyncGenerator<WebchatSignal, void> {
-  for await (const item of items) {
-    if ("value" in item) continue;
-    const { event, transient } = item;
-    if (event === "state") yield { type: "state", state: transient as WebchatState };
-    else yield { type: "typing", typing: transient as WebchatTyping };
-  }
+function signalOf(item: Item<WebchatMessage>): WebchatSignal | undefined {
+  if ("value" in item) return undefined;
+  const { event, transient } = item;
+  return event === "state"
+    ? { type: "state", state: transient as WebchatState }
+    : { type: "typing", typing: transient as WebchatTyping };
 }
 
 /** The cast is safe: the stream has one kind of items. */
-async function* typingOf(items: Items<never>): AsyncGenerator<Typing, void> {
-  for await (const item of items) if ("transient" in item) yield item.transient as Typing;
+function typingOf(item: Item<never>): Typing | undefined {
+  return "transient" in item ? (item.transient as Typing) : undefined;
 }
 
 export const webchatModule: Module<object, typeof webchatHandles> = {

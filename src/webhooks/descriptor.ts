@@ -175,10 +175,8 @@ const webhookHandles = {
     list: query(listEvents as Query<ListEvents, Page<Event>>),
     stream: method(
       ({ open }) =>
-        async (input: Omit<StreamEvents, "typing"> = {}, options?: StreamOptions) =>
-          eventsOf(
-            await open(eventStream as EventStream<StreamEvents, Event>, joined(input), options),
-          ),
+        (input: Omit<StreamEvents, "typing"> = {}, options?: StreamOptions) =>
+          open(eventStream as EventStream<StreamEvents, Event>, joined(input), eventOf, options),
     ),
   },
 };
@@ -189,11 +187,9 @@ function joined(input: unknown): unknown {
   return isList && Array.isArray(input.types) ? { ...input, types: input.types.join(",") } : input;
 }
 
-async function* eventsOf(
-  items: AsyncIterable<StreamItem<Event> | TransientItem>,
-): AsyncGenerator<Event, void> {
+function eventOf(item: StreamItem<Event> | TransientItem): Event | undefined {
   // Copied, because streams share their items.
-  for await (const item of items) if ("value" in item) yield structuredClone(item.value);
+  return "value" in item ? structuredClone(item.value) : undefined;
 }
 
 export const webhooksModule: Module<typeof webhookJobs, typeof webhookHandles> = {
