@@ -11,14 +11,15 @@ export function openStream<Item, Shown>(
   leave: () => void,
 ): AsyncGenerator<Shown, void> {
   const stream = shownItems(events, show);
-  const { return: end, throw: fail } = stream;
+  const end = stream.return.bind(stream);
+  const fail = stream.throw.bind(stream);
   stream.return = (value) => {
     leave();
-    return end.call(stream, value);
+    return end(value);
   };
   stream.throw = (error) => {
     leave();
-    return fail.call(stream, error);
+    return fail(error);
   };
   return stream;
 }

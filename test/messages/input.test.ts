@@ -10,6 +10,7 @@ import {
 } from "../../src/messages/input-types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { anyCharacter } from "../support/any-character.ts";
+import { isLong } from "../support/runs.ts";
 import { world } from "../support/world.ts";
 
 const schema = sendMessageSchema(defaultLimits);
@@ -253,4 +254,12 @@ describe("an item of a batch that is no JSON", () => {
       ).toEqual(["sent", "validation_failed", "validation_failed"]);
     }
   });
+});
+
+it.runIf(isLong)("takes batches as large as the host application allows", async () => {
+  const one = world().engine(memory(), { limits: { batchItems: 200_000 } });
+  // More items than a function can take as arguments. None of them is valid.
+  const none = { to: "nobody", body: "Hi" };
+  const { data } = await one.messages.batch({ messages: Array<SendMessage>(130_000).fill(none) });
+  expect(data).toHaveLength(130_000);
 });

@@ -28,7 +28,8 @@ export const sendBatch: Procedure<BatchMessages, BatchResults> = {
   name: "messages.batch",
   input: batchMessagesSchema,
   status: 200,
-  until: ({ messages }) => Math.max(0, ...messages.map(sendTimeOf)),
+  until: ({ messages }) =>
+    messages.reduce<number>((last, item) => Math.max(last, sendTimeOf(item)), 0),
   async run(steps, { messages }, call) {
     const canResume = call.idempotency_key !== null;
     const schema = inputSchema(sendBatchItem, call.services.limits);
