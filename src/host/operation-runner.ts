@@ -192,7 +192,7 @@ const streamOptions = ["signal"] satisfies (keyof StreamOptions)[];
 /** Returns the names of the options of a method. */
 function optionsOf(
   operation:
-    Pick<Command<never, unknown>, "kind" | "readsOnly"> | Pick<Procedure<never, unknown>, "kind">,
+    Pick<Command<never, unknown>, "kind" | "takesNoKey"> | Pick<Procedure<never, unknown>, "kind">,
 ): readonly string[] {
   if (!takesKey(operation)) return [];
   return operation.kind === "command" ? commandOptions : ["idempotencyKey"];

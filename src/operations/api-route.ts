@@ -89,10 +89,10 @@ export type Guarded = Extract<
 /** Whether an operation takes an idempotency key. A repetition of the others changes nothing. */
 export function takesKey(operation: {
   readonly kind: ApiRoute["operation"]["kind"];
-  readonly readsOnly?: true;
+  readonly takesNoKey?: true;
 }): boolean {
   const isChange = operation.kind === "command" || operation.kind === "procedure";
-  return isChange && operation.readsOnly !== true;
+  return isChange && operation.takesNoKey !== true;
 }
 
 export const isGuarded = (route: ApiRoute): route is Guarded =>

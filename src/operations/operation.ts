@@ -83,8 +83,10 @@ export interface Command<Input, Output> {
    * the key, without an index entry.
    */
   readonly storesKey?: true;
-  /** True if the command only reads. It then takes no idempotency key. */
-  readonly readsOnly?: true;
+  /**
+   * True if the command takes no idempotency key over HTTP, because repeating it changes nothing.
+   */
+  readonly takesNoKey?: true;
   /**
    * True if a reset of the sandbox leaves what the command did. The idempotency key then stays too.
    */

@@ -4,19 +4,21 @@ import { connect } from "node:net";
 import type * as z from "zod";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
 import { createPlaybookSchema } from "../../src/agents/playbooks/input-types.ts";
 import { parse } from "../../src/kernel/validation.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { sendMessageSchema } from "../../src/messages/input-types.ts";
 import { createWebhookSchema } from "../../src/webhooks/input-types.ts";
+import { idempotency } from "../../src/operations/execution/rows.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 import { serve } from "../api/servers.ts";
 import { allRoutes, guardedRoutes, type OwnRequest, requestOf, titled } from "./examples.ts";
 import { bodySchemaOf, type Field, fieldsOf, titledField } from "./fields.ts";
 import { newOwner, type Owner, ownerFor } from "./owner.ts";
-import { type SecurityWorld, startedWorld } from "./world.ts";
+import { idleWorld, type SecurityWorld, startedWorld } from "./world.ts";
 
 const limits = { bodyBytes: 50_000, batchBodyBytes: 60_000, jsonDepth: 8 };
 let there: SecurityWorld;
@@ -69,6 +71,21 @@ test("a visitor's message may have the maximum length, however it is escaped", a
   expect(answer.status).toBe(201);
   expect(jsonOf(answer)["body"]).toBe(body);
   await there.settle();
+});
+
+test("a visitor's marks store no response, whatever idempotency key they have", async () => {
+  const storage = memory();
+  const { engine } = idleWorld({ storage });
+  const { id, token } = await engine.webchat.open();
+  const answer = await call(engine.api, {
+    method: "POST",
+    path: `/v1/webchat/sessions/${id}/marks`,
+    key: token ?? expect.fail("no token"),
+    body: { message_id: "msg_unknown", mark: "read", idempotency_key: "k" },
+  });
+  expect(answer.status).toBe(404);
+  const stored = { index: idempotency.primary, prefix: [], order: "ascending", limit: 1 } as const;
+  expect(await storage.reader.range(stored)).toEqual([]);
 });
 
 const long = "x".repeat(20_000);

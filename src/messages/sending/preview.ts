@@ -17,7 +17,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   name: "messages.preview",
   input: previewMessageSchema,
   status: 200,
-  readsOnly: true,
+  takesNoKey: true,
   async run(tx, input, call) {
     const { services } = call;
     const channel = channelOf(input);
