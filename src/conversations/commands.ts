@@ -22,7 +22,7 @@ import {
 import { createContactFor, findRecipient } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
-import { conversationById, type ConversationRow, notes } from "./rows.ts";
+import { conversationById, type ConversationRow, conversations, notes } from "./rows.ts";
 import { changeStatus, readAtNow, statusPatch } from "./rules.ts";
 import { type ById, byIdSchema, type GenerateId, invalid, millis } from "../kernel/index.ts";
 import { changeConversation, touchConversation, supersededError } from "./write.ts";
@@ -43,7 +43,8 @@ export const openConversation: Command<OpenConversation, Conversation> = {
     const { drawId } = services;
     const known = await findRecipient(tx, medium, to);
     const current = known && (await findConversation(tx, known));
-    if (isActive(current)) return showConversation(tx, current);
+    // An erasure under way must find the stored response (`touchConversation`).
+    if (isActive(current)) return showConversation(tx, tx.touch(conversations, current));
     const identity = known ?? (await createContactFor(tx, services, medium, to));
     return showConversation(tx, await beginConversation(tx, drawId, identity, current));
   },

@@ -44,6 +44,8 @@ const acts: Readonly<Record<string, (engine: MessagingEngine, old: Old) => Promi
     messages.send({ to: contact, body: "zebulon" }, keyed),
   "a reply": ({ conversations }, { thread }) =>
     conversations.reply(thread, { body: "zebulon" }, keyed),
+  "an open conversation": ({ conversations }, { contact }) =>
+    conversations.open({ to: contact }, keyed),
   "a note": ({ conversations }, { thread }) =>
     conversations.addNote(thread, { body: "zebulon" }, keyed),
   "a label": ({ conversations }, { thread }) =>
@@ -120,6 +122,46 @@ describe("a contact that is erased", () => {
       await engine.contacts.erase(id);
     }
     expect(await tablesWith(storage, ["zebulon", phone, "+4915187654321"])).toEqual([]);
+  });
+
+  const { "a send that a policy refuses": _asksThePolicyAgain, ...others } = acts;
+  it.each(Object.entries(others))("leaves nothing of %s just after", async (_, act) => {
+    const { storage, engine, other, old } = await known();
+    let isDue = true;
+    const one = engine(
+      beforeCommits(storage, async (writes) => {
+        if (!isDue || !writes.some(({ collection: of }) => of === idempotency)) return;
+        isDue = false;
+        await other.contacts.erase(old.contact);
+      }),
+      options,
+    );
+    await outcome(act(one, old));
+    expect(isDue).toBe(false);
+    const { data } = await other.contacts.list({});
+    for (const { id } of data) await other.contacts.erase(id);
+    expect(await tablesWith(storage, ["zebulon", phone, "+4915187654321"])).toEqual([]);
+  });
+
+  it("leaves nothing of its conversation without messages that is shown just after", async () => {
+    const storage = memory();
+    const { engine } = world();
+    const other = engine(storage, options);
+    const { id: to } = await other.contacts.create({ phone, name: "Zebulon" });
+    await other.conversations.open({ to });
+    let isDue = true;
+    const one = engine(
+      beforeCommits(storage, async () => {
+        if (!isDue) return;
+        isDue = false;
+        await other.contacts.erase(to);
+      }),
+      options,
+    );
+    await expect(one.conversations.open({ to }, keyed)).rejects.toMatchObject({
+      errors: [{ pointer: "/to" }],
+    });
+    expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
   });
 
   it.each<[string, Parameters<typeof erasing>[1]]>([
