@@ -28,6 +28,7 @@ export class Backlog {
   /** Adds a job that became due. */
   add(job: DueJob): void {
     if (this.#armed.size < maxArmed) this.#armed.set(nameOf(job), job);
+    else this.due.noteChange();
   }
 
   /** Finds due jobs that have room. Afterwards, call `endSearch` once they have their slots. */

@@ -91,7 +91,7 @@ export class Dispatcher {
       ...options,
       slots: this.#slots,
       stopping: this.#stopping,
-      wake: () => this.#wake.raise(),
+      wake: () => this.wake(),
     });
     this.#searchFailures = new FailureLog({
       ...options,
@@ -114,8 +114,12 @@ export class Dispatcher {
     this.#loop = this.#run();
   }
 
-  /** Searches again. Call this when another process may have armed jobs. */
+  /**
+   * Searches all lanes again. Call this when another process may have armed jobs, or when a slot
+   * was freed.
+   */
   wake(): void {
+    for (const backlog of this.#backlogs.values()) backlog.due.noteChange();
     this.#wake.raise();
   }
 
@@ -189,7 +193,7 @@ export class Dispatcher {
     this.#overtaken = isOvertaken ? this.#overtaken + 1 : 0;
     if (outcomes.has("started")) return undefined;
     return Math.min(
-      await this.#untilNext(now),
+      await this.#untilNext(),
       outcomes.has("failed") ? pauseMs : Infinity,
       // It grows, since a transaction of the host application may hold jobs for long.
       isOvertaken ? continueMs * 2 ** (this.#overtaken - 1) : Infinity,
@@ -283,13 +287,14 @@ export class Dispatcher {
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
-  async #untilNext(now: number): Promise<number> {
+  async #untilNext(): Promise<number> {
+    const { clock } = this.#options;
     const waits = [...this.#backlogs].map(async ([pool, backlog]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
-      const next = (await backlog.due.nextDueAt(now)) ?? Infinity;
-      const wait = Math.max(next - this.#options.clock.now(), 0);
-      return backlog.due.hasReadAllLanes ? wait : Math.min(wait, continueMs);
+      if (!backlog.due.hasReadAllLanes) return continueMs;
+      const next = (await backlog.due.nextDueAt(clock.now())) ?? Infinity;
+      return Math.max(next - clock.now(), 0);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
   }

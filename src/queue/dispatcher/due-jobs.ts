@@ -19,13 +19,24 @@ export interface DueJobsSearch extends RingSearch, Room {
  * search reads first.
  */
 const windowSize = { min: 64, max: 256 } as const;
+/**
+ * How long the result of a round holds, in milliseconds. Then the lanes are read again, because
+ * another process may have armed jobs and the storage may send no notifications.
+ */
+const roundHoldsMs = 5_000;
 
 /**
  * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window. If
  * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by one
  * (`LaneRing`), and the jobs that it finds there come first. A lane with a million due jobs delays
  * another lane by at most one round of the ring. The work of one search is bounded, however many
- * lanes there are.
+ * lanes there are, so a round may take several searches.
+ *
+ * When a round has found no job that can start, the lanes are not read again until one may have
+ * such a job:
+ * - A slot was freed, or another process armed a job. The caller calls `noteChange`.
+ * - A job became due. `nextDueAt` returns the first one since the round began.
+ * - A commit of this process armed a job. The search gets it as `armed`.
  */
 export class DueJobs {
   readonly #reads: UnscopedReads;
@@ -33,6 +44,10 @@ export class DueJobs {
   readonly #ring: LaneRing;
   readonly #random: Random;
   #hasReadAllLanes = false;
+  /** The time of the search with which the last round began. */
+  #roundBeganAt = -Infinity;
+  /** Whether a lane may have jobs that can start now, though it was read in this round. */
+  #hasChanged = true;
   readonly #lanesWithMore = new Map<string, Lane>();
 
   constructor(reads: UnscopedReads, pool: Pool, random: Random) {
@@ -42,7 +57,7 @@ export class DueJobs {
     this.#ring = new LaneRing(reads, pool);
   }
 
-  /** False if the last search did not read every lane. Another search may then find more jobs. */
+  /** False if the round is not over. Another search may then find more jobs. */
   get hasReadAllLanes(): boolean {
     return this.#hasReadAllLanes;
   }
@@ -67,13 +82,24 @@ export class DueJobs {
     this.#lanesWithMore.set(encodeLane(lane), lane);
   }
 
+  /**
+   * Notes that a slot was freed, or that jobs may be due which no search gets as `armed`. The next
+   * search begins a round.
+   */
+  noteChange(): void {
+    this.#hasChanged = true;
+  }
+
   /** Notes that it is unknown which jobs are due, because the storage failed. */
   noteFailure(): void {
     this.#hasReadAllLanes = false;
+    this.#hasChanged = true;
   }
 
   async find(search: DueJobsSearch): Promise<readonly DueJob[]> {
     const { now, free, waitForOthersMs, spread, armed } = search;
+    // Before the reads, so that a change during them begins another round.
+    const isNewRound = this.#beginRoundIfNeeded(now);
     const limit = Math.min(Math.max(windowSize.min, 2 * free), windowSize.max);
     const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
     const due = rows.flatMap((row) => {
@@ -82,29 +108,52 @@ export class DueJobs {
     });
     // A shorter window has all due jobs.
     const isFull = rows.length === limit;
-    const ring = isFull ? await this.#ring.read(search) : undefined;
+    const isRoundOver = !isNewRound && this.#hasReadAllLanes;
+    const ring = isFull && !isRoundOver ? await this.#ring.read(search) : undefined;
     const runsHere = ({ lane }: DueJob): boolean => waitForOthersMs(lane) === 0;
     // Each part is shuffled alone, so that the lanes of the ring keep their turn.
     const spreadOut = (jobs: readonly DueJob[]): readonly DueJob[] =>
       spread > 1 ? shuffle(jobs, this.#random) : jobs;
-    const all =
-      ring === undefined
-        ? spreadOut(due)
-        : distinct([...spreadOut(ring.found), ...armed.filter(runsHere), ...spreadOut(due)]);
+    const all = isFull
+      ? distinct([...spreadOut(ring?.found ?? []), ...armed.filter(runsHere), ...spreadOut(due)])
+      : spreadOut(due);
     const fitting = roundRobin(all, search);
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
-    this.#lanesWithMore.clear();
+    if (!isFull) this.#roundBeganAt = now;
+    if (isNewRound || !isFull) this.#lanesWithMore.clear();
     for (const lane of ring?.lanesWithMore ?? []) this.noteMoreIn(lane);
     for (const job of all) if (!starting.has(job)) this.noteMoreIn(job.lane);
+    // Others may wait behind these jobs, and room for them is left if these cannot be leased.
+    if (fitting.length > 0) this.#hasChanged = true;
     return fitting;
   }
 
-  /** Returns when the first job after `now` is due, or undefined if there is none. */
+  /**
+   * Returns when the first job is due that was not due when the round began, or undefined if there
+   * is none.
+   */
   async nextDueAt(now: number): Promise<number | undefined> {
-    const [first] = await readInOrder(this.#reads, { pool: this.#pool, after: now, limit: 1 });
+    const after = this.#roundBeganAt;
+    const [first] = await readInOrder(this.#reads, { pool: this.#pool, after, limit: 1 });
+    // Its lane may have been read before it was due.
+    if (first !== undefined && first.due_at <= now) this.#hasChanged = true;
     return first?.due_at;
+  }
+
+  /**
+   * Begins a round, unless one is under way or the result of the last one holds. Returns whether it
+   * did.
+   */
+  #beginRoundIfNeeded(now: number): boolean {
+    // The clock may have been set back.
+    const isRecent = now >= this.#roundBeganAt && now < this.#roundBeganAt + roundHoldsMs;
+    if (!this.#hasChanged && (isRecent || !this.#hasReadAllLanes)) return false;
+    this.#hasChanged = false;
+    this.#roundBeganAt = now;
+    this.#ring.beginRound();
+    return true;
   }
 }
 

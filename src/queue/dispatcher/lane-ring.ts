@@ -7,7 +7,7 @@ import type { UnscopedReads } from "../../store/index.ts";
 const pageSize = 16;
 /**
  * The maximum number of pages that one search reads. The next search continues where this one
- * ended.
+ * ended, so a round may take several searches. A lane with many rows takes a page by itself.
  */
 const maxPages = 16;
 /** A spread does not raise the number of jobs that are read in a lane above this. */
@@ -30,6 +30,7 @@ interface RingJobs {
   readonly found: readonly DueJob[];
   /** The lanes that may have more due jobs than were read. */
   readonly lanesWithMore: readonly Lane[];
+  /** Whether each lane was read since the round began. */
   readonly hasReadAllLanes: boolean;
 }
 
@@ -42,15 +43,25 @@ export class LaneRing {
   readonly #pool: Pool;
   /** The lane that was read last, encoded. */
   #lastLane = "";
+  /** The last lane of the round, encoded: the one that was read last when the round began. */
+  #endOfRound = "";
+  /** Whether the round has passed the end of the ring: it goes on with the first lanes. */
+  #isPastEnd = false;
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
     this.#pool = pool;
   }
 
+  /** Begins a round: the next searches read each lane once. It goes on where the last one ended. */
+  beginRound(): void {
+    this.#endOfRound = this.#lastLane;
+    this.#isPastEnd = false;
+  }
+
   /**
-   * Reads the due jobs of the next lanes. Stops when each lane was read once, or when there are
-   * enough jobs and a group ends: its jobs are picked by class, so all of its lanes must be known.
+   * Reads the due jobs of the next lanes. Stops when the round is over, or when there are enough
+   * jobs and a group ends: its jobs are picked by class, so all of its lanes must be known.
    */
   async read({ now, free, freeIn, waitForOthersMs, spread }: RingSearch): Promise<RingJobs> {
     const found: DueJob[] = [];
@@ -81,15 +92,13 @@ export class LaneRing {
   }
 
   /**
-   * Yields each lane once, as its job with the earliest due time: from the lane after the last one
-   * to the end of the ring, then from its beginning. The caller notes each lane that it reads as
-   * the last one. Returns whether these were all lanes.
+   * Yields the next lanes of the round, each as its job with the earliest due time: to the end of
+   * the ring, then from its beginning. The caller notes each lane that it reads as the last one.
+   * Returns whether the round is over.
    */
   async *#lanes(): AsyncGenerator<JobRow, boolean> {
-    const start = this.#lastLane;
-    /** Set in the second half of the round: the lanes from the first to the one at the start. */
-    let end: string | undefined;
     for (let pages = 0; pages < maxPages; pages++) {
+      const end = this.#isPastEnd ? this.#endOfRound : undefined;
       const rows = await this.#readPage(this.#lastLane, end);
       for (const row of rows) {
         // The lane's other rows are skipped.
@@ -97,9 +106,8 @@ export class LaneRing {
       }
       // The last lane of the round may fill the page with its own rows.
       if (rows.length === pageSize && this.#lastLane !== end) continue;
-      const isRoundOver = end !== undefined || start === "";
-      if (isRoundOver) return true;
-      end = start;
+      if (this.#isPastEnd || this.#endOfRound === "") return true;
+      this.#isPastEnd = true;
       this.#lastLane = "";
     }
     return false;
