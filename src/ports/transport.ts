@@ -261,8 +261,9 @@ export interface ReceiptTimes {
   readonly timeout_ms: number;
   /**
    * When the engine looks up a message without a final receipt: times after the hand-over in
-   * ascending order, in whole milliseconds, up to `timeout_ms`. Empty if the transport has no
-   * `lookup`.
+   * ascending order, in whole milliseconds, up to `timeout_ms`. If times pass while no engine
+   * runs, it makes one look-up in their place. It makes one more before the message becomes
+   * `unconfirmed`. Empty if the transport has no `lookup`.
    */
   readonly lookups_ms: readonly number[];
 }

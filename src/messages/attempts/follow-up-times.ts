@@ -62,8 +62,9 @@ export function firstFollowUpAt(
 }
 
 /**
- * Returns when the follow-up job runs again, after `attempt.lookups` runs: for a look-up, or when
- * the wait for receipts ends. Undefined if the message's status needs no follow-up, if all look-ups
+ * Returns when the follow-up job runs again: for a look-up, or when the wait for receipts ends.
+ * Look-ups whose time has passed are left out, so that an outage does not end with all of them at
+ * once. Undefined if the message's status needs no follow-up, if all look-ups
  * of a lost answer have been made or its transport cannot make them, if the transport has no
  * receipts, or if this engine lacks the transport.
  */
@@ -83,7 +84,8 @@ export function nextFollowUpAt(
   if (status !== "sent" || facts.receipts === "none") return undefined;
   const { lookups_ms, timeout_ms } = facts.receipts;
   const times = facts.canLookUp ? lookups_ms.filter((each) => each < timeout_ms) : [];
-  return attempt.started_at + (times[attempt.lookups] ?? timeout_ms);
+  const age = now - attempt.started_at;
+  return attempt.started_at + (times.find((each) => each > age) ?? timeout_ms);
 }
 
 /**

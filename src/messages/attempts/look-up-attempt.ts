@@ -151,7 +151,7 @@ async function recordLookup(
   const endsAt = receiptsEndAt(attempt, factsByTransport);
   const { status } = await endReceiptWait(tx, drawId, found, endsAt);
   const again = nextFollowUpAt(attempt, status, factsByTransport, tx.now);
-  await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
+  await finish(tx, claim, again === undefined ? {} : { againAt: again });
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from "../rows.ts";
 import type { Evidence } from "./carrier-state.ts";
 import { evidenceOf, withValidTime } from "../attempts/attempt-rules.ts";
+import { nextFollowUpAt } from "../attempts/follow-up-times.ts";
 import { applyEvidence } from "../rules.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
@@ -170,10 +171,13 @@ export async function applyPushedReceipts(
 ): Promise<MessageAndAttempt> {
   const updated = await applyReceipts(tx, services, reported, receipts);
   const { message, attempt } = updated;
-  // The answer to the attempt may never come, so its follow-up is scheduled here.
+  // The answer to the attempt may never come, so its follow-up is scheduled here. An engine that
+  // lacks the transport leaves the time to one that has it. The call may still run until the lease
+  // ends.
   const isNews = message.status === "sent" && reported.message.status !== "sent";
   if (isNews && isDecidingAttempt(message, attempt)) {
-    await arm(tx, followUpJob(attempt, attempt.leased_until));
+    const next = nextFollowUpAt(attempt, message.status, services.factsByTransport, tx.now) ?? 0;
+    await arm(tx, followUpJob(attempt, Math.max(next, attempt.leased_until)));
   }
   return updated;
 }
