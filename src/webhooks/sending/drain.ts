@@ -58,7 +58,7 @@ export class WebhookDrain {
   readonly #scope: Scope;
   readonly #ahead: ReadAhead;
   readonly #deadline: SharedDeadline;
-  /** On the clock that never steps back, like `#lastResponseAt`. */
+  /** On the clock that never steps back, like `#waitingSince`. */
   readonly #beginsUntil: number;
   /** Raised when another attempt may begin, and when the last attempt was recorded. */
   readonly #wake: WakeFlag;
@@ -84,8 +84,8 @@ export class WebhookDrain {
   #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
   #hasLease = true;
   #renewedAt: number;
-  /** When the last response arrived. */
-  #lastResponseAt: number;
+  /** Since when no response has arrived, while requests are under way. */
+  #waitingSince = 0;
 
   constructor(options: WebhookDrainOptions) {
     const { runtime, claim, run } = options;
@@ -98,7 +98,6 @@ export class WebhookDrain {
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
     this.#renewedAt = claim.leased_until - leaseMs;
-    this.#lastResponseAt = clock.monotonic();
     this.#beginsUntil = clock.monotonic() + beginMs;
     this.#wake = new WakeFlag(clock);
   }
@@ -121,7 +120,6 @@ export class WebhookDrain {
    */
   async run(): Promise<void> {
     const { claim, run } = this.#options;
-    const { clock } = this.#runtime;
     await this.#renew();
     for (;;) {
       // Lowered before the read, so that a commit during the read raises it again.
@@ -134,7 +132,7 @@ export class WebhookDrain {
       }
       if (this.#unfinished.size === 0) break;
       await this.#wake.wait(pollMs);
-      if (clock.monotonic() - this.#lastResponseAt >= pollMs) run.moveToSlowLane();
+      if (this.#hasSlowReceiver()) run.moveToSlowLane();
       await this.#renew();
     }
     this.#deadline.end();
@@ -200,12 +198,19 @@ export class WebhookDrain {
     return this.#runtime.clock.monotonic() >= this.#beginsUntil;
   }
 
+  /** Whether the receiver lets requests wait. Recording their outcomes may be slow, too. */
+  #hasSlowReceiver(): boolean {
+    const waitedMs = this.#runtime.clock.monotonic() - this.#waitingSince;
+    return this.#inFlight > 0 && waitedMs >= pollMs;
+  }
+
   /** Makes one attempt and hands its outcome over for recording. */
   async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
     const { clock, drawId } = this.#runtime;
     const { id: delivery_id, manual_at: requested_at, attempts, history, body } = delivery;
     const number = ++this.#attemptCount;
     const inTime = this.#isOver() ? 0 : 1;
+    if (this.#inFlight === 0) this.#waitingSince = clock.monotonic();
     this.#inFlight++;
     this.#inTime += inTime;
     this.#unfinished.add(delivery_id);
@@ -213,7 +218,7 @@ export class WebhookDrain {
     const outcome =
       (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? missedDeadline;
     const ended_at = clock.now();
-    this.#lastResponseAt = clock.monotonic();
+    this.#waitingSince = clock.monotonic();
     this.#inFlight--;
     this.#inTime -= inTime;
     if (this.#options.run.abort.aborted) {

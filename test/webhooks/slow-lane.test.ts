@@ -1,0 +1,43 @@
+/** Which webhooks take slots of the slow lane: those whose receivers are slow. */
+import { expect, it, onTestFinished, vi } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { Slot } from "../../src/queue/dispatcher/slots.ts";
+import { over } from "../support/over.ts";
+import { webhookWorld } from "./world.ts";
+
+it.each([
+  { after: 5, commitMs: 1_500, isMoved: false },
+  { after: 400, commitMs: 1_500, isMoved: false },
+  { after: 3_000, commitMs: 1_500, isMoved: true },
+  { after: 3_000, commitMs: 0, isMoved: true },
+])(
+  "a receiver that responds after $after ms moves to the slow lane: $isMoved, if commits take $commitMs ms",
+  async ({ after, commitMs, isMoved }) => {
+    const moves = vi.spyOn(Slot.prototype, "moveToSlowLane");
+    onTestFinished(() => moves.mockRestore());
+    const storage = memory();
+    const { clock, hook, tell, start, pass, receivers } = await webhookWorld({
+      connect: () => storage,
+    });
+    let delayMs = 0;
+    const slow = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (delayMs > 0) await clock.sleep(delayMs);
+            await group.commit(writes);
+          },
+        });
+      },
+    });
+    await hook("a", () => ({ after }), { ordering: "fifo" });
+    await start({}, slow);
+    delayMs = commitMs;
+    await tell(3);
+    await pass(30_000);
+    delayMs = 0;
+    expect(receivers.seen).toHaveLength(3);
+    expect(moves.mock.calls.length > 0).toBe(isMoved);
+  },
+);
