@@ -1,9 +1,8 @@
 import { agentRunCompleted } from "../events.ts";
-import { openRuns, type RunRow, runs } from "./rows.ts";
+import { type RunRow, runs } from "./rows.ts";
 import { runForEvent } from "./show.ts";
-import { answersMessages } from "./rules.ts";
 import { denyOpenCalls } from "./call-rules.ts";
-import { maxOpenRuns } from "./limits.ts";
+import { openAnswers } from "./open-runs.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent, completedEventId } from "../../events/index.ts";
 import type { GenerateId } from "../../kernel/index.ts";
@@ -36,8 +35,7 @@ export async function cancelAnswerRuns(
   drawId: GenerateId,
   conversation: ConversationRow,
 ): Promise<void> {
-  const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
-  for (const run of open) {
-    if (answersMessages(run)) endRun(tx, drawId, conversation, run, { status: "canceled" });
+  for (const run of await openAnswers(tx, conversation.id)) {
+    endRun(tx, drawId, conversation, run, { status: "canceled" });
   }
 }

@@ -59,6 +59,15 @@ export const runsOfVersion = runs.byId.index("by_agent_version", ["agent_id", "a
 export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
   where: { column: "open", present: true },
 });
+/**
+ * The same runs by what started them. A run that was triggered without a playbook calls a single
+ * action.
+ */
+export const openByTrigger = runs.byId.index(
+  "open_by_trigger",
+  ["conversation_id", "trigger", "resumed", "playbook_id", "id"],
+  { since: 10, where: { column: "open", present: true } },
+);
 /** Ended runs of all accounts, in the order in which they ended. */
 export const runsByEnd = runs.acrossScopes.index("by_finished_at", ["finished_at"], {
   where: { column: "finished_at", present: true },

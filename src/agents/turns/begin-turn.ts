@@ -5,6 +5,7 @@ import { answersIn, openSession } from "../handling/session.ts";
 import { findUnanswered, messageToAnswer } from "../handling/answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../find-agent.ts";
+import { openActions, openAnswers } from "../runs/open-runs.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, mayReplyAt } from "../runs/rules.ts";
 import { denyOverdueCalls } from "../runs/call-rules.ts";
@@ -49,17 +50,40 @@ export async function beginTurn(
     return undefined;
   }
   const nextDenial = await denyOverdue(tx, conversation);
-  const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
+  const open = await readOpenRuns(tx, conversation);
   const found = await findTurn(tx, conversation, open, services);
   if (found !== undefined && "run" in found) {
     const leased_until = await renew(tx, claim, 2 * (found.agent.limits.timeout_ms + marginMs));
     return leased_until === undefined ? undefined : { ...found, leased_until };
   }
   // None of these runs could continue. If there may be more, the job looks for them at once.
-  const next = found?.beginAt ?? (open.length === maxOpenRuns ? tx.now : Infinity);
+  const next = found?.beginAt ?? (open.isCut ? tx.now : Infinity);
   const againAt = Math.min(next, nextDenial);
   await finish(tx, claim, againAt === Infinity ? {} : { againAt });
   return undefined;
+}
+
+/** The open runs of a conversation, each list oldest first. */
+interface OpenRuns {
+  readonly actions: readonly Seen<RunRow>[];
+  readonly answers: readonly Seen<RunRow>[];
+  readonly others: readonly Seen<RunRow>[];
+  /** Whether there may be more. */
+  readonly isCut: boolean;
+}
+
+/**
+ * Reads the oldest open runs of a conversation. Actions and answers go before the others, so they
+ * are found however many of the others wait.
+ */
+async function readOpenRuns(tx: Tx, { id }: ConversationRow): Promise<OpenRuns> {
+  const [actions, answers, oldest] = await Promise.all([
+    openActions(tx, id),
+    openAnswers(tx, id),
+    tx.list(openRuns, [id], maxOpenRuns),
+  ]);
+  const others = oldest.filter((run) => !isAction(run) && !answersMessages(run));
+  return { actions, answers, others, isCut: oldest.length === maxOpenRuns };
 }
 
 /** Denies overdue approvals. Returns when the next one is due, or Infinity if none is waiting. */
@@ -89,25 +113,26 @@ interface LaterTurn {
 async function findTurn(
   tx: Tx,
   conversation: Seen<ConversationRow>,
-  open: readonly Seen<RunRow>[],
+  { actions, answers, others }: OpenRuns,
   services: Services,
 ): Promise<FoundTurn | LaterTurn | undefined> {
   const { drawId } = services;
-  const actions = open.filter(isAction);
   const begun = await continueFirst(tx, drawId, actions, { conversation, session: null });
   if (begun !== undefined) return begun;
 
-  const others = open.filter((run) => !isAction(run));
   const assigned = await assignedTo(tx, conversation);
   const session = answersIn(assigned, conversation)
     ? await openSession(tx, conversation, assigned)
     : undefined;
   const used = session && (await agentInUse(tx, session));
-  const own = others.filter(({ agent_id }) => agent_id === used?.agent.id);
-  for (const run of others) if (!own.includes(run)) cancel(tx, drawId, conversation, run);
+  const isOwn = ({ agent_id }: RunRow): boolean => agent_id === used?.agent.id;
+  for (const run of [...answers, ...others]) {
+    if (!isOwn(run)) cancel(tx, drawId, conversation, run);
+  }
   if (session === undefined || used === undefined) {
     return handOffIfUnable(tx, drawId, conversation, assigned);
   }
+  const own = { answers: answers.filter(isOwn), others: others.filter(isOwn) };
   return findOwnTurn(tx, services, own, { conversation, session, agent: used.definition });
 }
 
@@ -146,12 +171,11 @@ interface Place extends Pick<FoundTurn, "conversation" | "agent"> {
 async function findOwnTurn(
   tx: Tx,
   services: Services,
-  runs: readonly Seen<RunRow>[],
+  { answers, others }: Pick<OpenRuns, "answers" | "others">,
   place: Place,
 ): Promise<FoundTurn | LaterTurn | undefined> {
   const { drawId } = services;
   const { conversation, session } = place;
-  const answers = runs.filter(answersMessages);
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
   if ((await messageToAnswer(tx, messages)) !== undefined) {
@@ -170,7 +194,6 @@ async function findOwnTurn(
     last === undefined
       ? session
       : tx.update(agentSessions, session, { heard_through: last.sequence, updated_at: tx.now });
-  const others = runs.filter((run) => !answersMessages(run));
   const beginAt = withinReplyLimit(place, tx.now);
   // These runs may reply too.
   if (others.length > 0 && beginAt > tx.now) return { beginAt };
