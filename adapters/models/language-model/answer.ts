@@ -1,6 +1,7 @@
+import { memberOf } from "../../../src/kernel/index.ts";
 import type { Json, ModelAnswer, ModelTurn, ModelUsage } from "../../../src/ports/index.ts";
-import type { GenerateResult, GeneratedContent, Tokens } from "./specification.ts";
-import { toolNames } from "./tools.ts";
+import type { GenerateResult, GeneratedContent } from "./specification.ts";
+import { toolNames, toolsOf } from "./tools.ts";
 
 /** The longest input of a tool call, in characters. A longer one is an error. */
 const maxInputLength = 100_000;
@@ -29,33 +30,30 @@ class UnusableResult extends Error {
 }
 
 /**
- * Converts a language model's result to an agent's answer. Calls of unknown tools are ignored. If
- * the model called actions, the answer holds only these calls: the model is then asked again with
- * their outcomes, and can say everything else.
- * @throws UnusableResult when the answer was cut off or filtered, or when a call's input is not a
- *   JSON object
+ * Converts a language model's result to an agent's answer. Calls of tools that the model was not
+ * given are ignored. If the model called actions, the answer holds only these calls: the model is
+ * then asked again with their outcomes, and can say everything else.
+ * @throws UnusableResult when the answer was cut off or filtered, or when the input of a call is
+ *   not a JSON object
  */
-export function answerOf(
-  { content, finishReason, usage: tokens }: GenerateResult,
-  turn: ModelTurn,
-): ModelAnswer {
-  const usage = {
-    input_tokens: count(tokens.inputTokens),
-    output_tokens: count(tokens.outputTokens),
-  };
-  const reason = typeof finishReason === "string" ? finishReason : finishReason.unified;
+export function answerOf(result: GenerateResult, turn: ModelTurn): ModelAnswer {
+  const usage = usageOf(result);
+  const reason = reasonOf(result);
   if (failedFinishReasons.has(reason)) {
     const message = `the language model did not finish its answer: finish reason "${reason}"`;
     throw new UnusableResult(message, usage);
   }
+  const content = contentOf(result);
+  const tools = new Set<unknown>(toolsOf(turn).map(({ name }) => name));
   const toolCalls = content.filter(
-    ({ type, providerExecuted }) => type === "tool-call" && providerExecuted !== true,
+    ({ type, toolName, providerExecuted }) =>
+      type === "tool-call" && tools.has(toolName) && providerExecuted !== true,
   );
   const calls = toolCalls.map((call) => toolCallOf(call, usage));
   const actionCalls = calls.filter(({ name }) =>
     turn.actions.some((action) => action.name === name),
   );
-  if (actionCalls.length > 0 && turn.task.type !== "extract") {
+  if (actionCalls.length > 0) {
     return {
       usage,
       calls: actionCalls.map(({ name, input }) => ({ action: name, input: input as Json })),
@@ -162,7 +160,28 @@ function confidenceOf(value: unknown): { confidence?: number } {
   return typeof value === "number" && value >= 0 && value <= 1 ? { confidence: value } : {};
 }
 
-function count(tokens: Tokens): number {
-  const total = typeof tokens === "object" ? tokens.total : tokens;
+/** Returns why the model stopped. A result that does not say so counts as complete. */
+function reasonOf({ finishReason }: Partial<GenerateResult>): string {
+  const reason =
+    typeof finishReason === "string" ? finishReason : memberOf(finishReason, "unified");
+  return typeof reason === "string" ? reason : "other";
+}
+
+function contentOf({ content }: Partial<GenerateResult>): readonly GeneratedContent[] {
+  if (!Array.isArray(content)) return [];
+  return content.filter(
+    (part: unknown): part is GeneratedContent => typeof memberOf(part, "type") === "string",
+  );
+}
+
+function usageOf({ usage }: Partial<GenerateResult>): ModelUsage {
+  return {
+    input_tokens: count(memberOf(usage, "inputTokens")),
+    output_tokens: count(memberOf(usage, "outputTokens")),
+  };
+}
+
+function count(tokens: unknown): number {
+  const total = typeof tokens === "number" ? tokens : memberOf(tokens, "total");
   return typeof total === "number" && total > 0 ? Math.round(total) : 0;
 }
