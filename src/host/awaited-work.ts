@@ -3,6 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 interface Running {
   isRunning: boolean;
   readonly mayLeave: boolean;
+  /** Whether other work that is awaited called it. */
+  readonly isInner: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ export class AwaitedWork {
 
   /** `mayLeave`: whether a stop that the work calls itself need not wait for it (`leave`). */
   async run<T>(work: () => Promise<T>, { mayLeave = false } = {}): Promise<T> {
-    const running = { isRunning: true, mayLeave };
+    const running = { isRunning: true, mayLeave, isInner: this.isInside() };
     this.#awaited.add(running);
     try {
       return await this.#current.run(running, work);
@@ -33,6 +35,11 @@ export class AwaitedWork {
   /** Whether the caller belongs to such work, which has not ended. */
   isInside(): boolean {
     return this.#current.getStore()?.isRunning === true;
+  }
+
+  /** Whether the caller belongs to such work, and no other such work called it. */
+  isOutermost(): boolean {
+    return this.#current.getStore()?.isInner === false;
   }
 
   /**

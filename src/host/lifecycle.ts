@@ -118,7 +118,12 @@ export class Lifecycle {
     if (!this.#startUp.hasBegun && this.#stopping === undefined) {
       this.#reminder = new StartReminder(runtime, consumers);
     }
-    const executor = new Executor({ ...runtime, stopDeadline: deadline.signal });
+    const executor = new Executor({
+      ...runtime,
+      stopDeadline: deadline.signal,
+      // What a job or a handler of events has called may go on: nobody would call it again.
+      mustEnd: () => this.#stopping !== undefined && this.#awaited.isOutermost(),
+    });
     return { runtime, executor };
   }
 

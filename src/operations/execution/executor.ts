@@ -27,6 +27,8 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
   readonly signals: Signals;
   /** Aborts at the deadline of a stop. */
   readonly stopDeadline: AbortSignal;
+  /** Whether the calling batch ends before its next item, because the engine stops. */
+  readonly mustEnd: () => boolean;
 }
 
 /** Runs operations of every kind, each in the transactions and with the context that it needs. */
@@ -104,7 +106,7 @@ export class Executor {
         `tx: ${procedure.name} uses several transactions and cannot join yours. Omit tx.`,
       );
     }
-    const { store, clock } = this.#runtime;
+    const { store, clock, mustEnd } = this.#runtime;
     // An item may name a time after the maximum. The item is then refused on its own.
     const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
     const busyContext: Context = { ...context, busy_until };
@@ -117,7 +119,7 @@ export class Executor {
       return replayOf(before.status, before.response);
     }
     const storesResponse = key !== null && procedure.storesResponse === true;
-    const options = { store, executor: this, context: busyContext, storesResponse };
+    const options = { store, mustEnd, executor: this, context: busyContext, storesResponse };
     const steps = new ProcedureSteps(options);
     try {
       const value = await procedure.run(steps, input, call);

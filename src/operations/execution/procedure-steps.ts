@@ -1,4 +1,4 @@
-import { ReplayedError } from "../../kernel/index.ts";
+import { ReplayedError, TidingsError } from "../../kernel/index.ts";
 import type { Reads, Tx } from "../../store/index.ts";
 import { storedKey } from "./idempotency-key.ts";
 import type { Command, Context, Outcome, Steps } from "../operation.ts";
@@ -18,6 +18,8 @@ interface ProcedureStepsOptions extends Pick<Runtime, "store"> {
   readonly context: Context;
   /** Whether the whole response is stored under the key. A repetition may answer first then. */
   readonly storesResponse: boolean;
+  /** Whether the procedure ends before its next item, because the engine stops. */
+  readonly mustEnd: () => boolean;
 }
 
 /** The steps of one run of a procedure. */
@@ -54,7 +56,11 @@ export class ProcedureSteps implements Steps {
     input: Input,
     step: number,
   ): Promise<Outcome<Output>> {
-    const { executor, context } = this.#options;
+    const { executor, context, mustEnd } = this.#options;
+    if (command.isItem === true && mustEnd()) {
+      const message = "The engine is shutting down. Call again with the same idempotency key.";
+      throw new TidingsError("shutting_down", message);
+    }
     const { idempotency_key: of } = context;
     const idempotency_key = of === null ? null : storedKey({ by: "step", of, step });
     try {
