@@ -40,6 +40,28 @@ it("refused credentials are logged once a minute, until they are right", async (
   expect(logged()).toHaveLength(2);
 });
 
+it("a transport that an engine lacks in a mode is logged once a minute", async () => {
+  const { clock, engine, log } = world();
+  const ground = memory();
+  const line = carrier({ modes: ["live"] });
+  const one = engine(ground, { transports: [line], mode: "live" });
+  await one.senders.create({ address: "+15005559998", channels: ["sms"], transport: line.name });
+  const send = async (last: number) =>
+    one.messages.send({ to: `+1500555010${last}`, body: "Hello" });
+  for (const last of [1, 2]) await send(last);
+
+  const two = engine(ground, { transports: [carrier({ modes: ["sandbox"] })] });
+  await two.start();
+  await clock.advance(5_000);
+  const entry = { level: "warn", message: "a transport is not set up in a mode" };
+  const facts = { transport: line.name, mode: "live" };
+  expect(log).toEqual([{ ...entry, facts: { ...facts, calls: 1 } }]);
+  await clock.advance(60_000);
+  await send(3);
+  await clock.advance(1_000);
+  expect(log.slice(1)).toEqual([{ ...entry, facts: { ...facts, calls: expect.any(Number) } }]);
+});
+
 it("an unavailable carrier is logged once a minute in live mode, where a person relies on it", async () => {
   const { clock, engine, log } = world();
   let isDown = true;

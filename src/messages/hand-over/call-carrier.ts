@@ -32,7 +32,7 @@ export async function callCarrier(
   const { clock, logger, transports } = runtime;
   const transport = transportFor(transports, attempt);
   if (transport === undefined) {
-    return unavailable(`No transport ${attempt.transport} is set up here for ${attempt.mode}.`);
+    return notSetUp(runtime, attempt);
   }
   // The process may have stalled since the hand-over, for example because the machine slept.
   // Another engine may take the job during the call, or has taken it already.
@@ -95,7 +95,13 @@ function reportRefusal(
   logger.warn({ transport, calls: noted.count }, text[code]);
 }
 
-function unavailable(message: string): Called {
+/** Logs that this engine lacks the transport. A person has to set it up or to change the routes. */
+function notSetUp({ logger, refusals }: Runtime, { transport, mode }: AttemptRow): Called {
+  const noted = refusals.note(`lacks ${mode} ${transport}`);
+  if (noted !== undefined) {
+    logger.warn({ transport, mode, calls: noted.count }, "a transport is not set up in a mode");
+  }
+  const message = `No transport ${transport} is set up here for ${mode}.`;
   const error = { code: "carrier_unavailable", message } as const;
   return { answer: { outcome: "rejected", error, permanent: false } };
 }
