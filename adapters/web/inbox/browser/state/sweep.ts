@@ -21,12 +21,15 @@ export async function sweepDrafts(): Promise<void> {
   isDue = true;
   if (isSweeping) return;
   isSweeping = true;
-  while (isDue) {
-    // What was read before another erasure must be read again.
-    isDue = false;
-    await sweep();
+  try {
+    while (isDue) {
+      // What was read before another erasure must be read again.
+      isDue = false;
+      await sweep();
+    }
+  } finally {
+    isSweeping = false;
   }
-  isSweeping = false;
 }
 
 async function sweep(): Promise<void> {
