@@ -1,4 +1,5 @@
 /** A file in the encodings that browsers accept. */
+import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
@@ -11,23 +12,31 @@ export type Encoding = (typeof encodings)[number];
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** A file that is compressed at the first request for each encoding. */
+/**
+ * The compressed files of all mounts in this process, by encoding, quality and content. They are
+ * the built files of the package, so there are few.
+ */
+const made = new Map<string, Promise<Uint8Array>>();
+
+/** A file that is compressed at the first request for each encoding, once in the process. */
 export class Compressible {
   readonly #bytes: Uint8Array;
   readonly #quality: number;
-  readonly #made = new Map<Encoding, Promise<Uint8Array>>();
+  readonly #digest: string;
 
   /** `quality` is that of Brotli, from 0 to 11. Quality 11 takes ten times as long as 9. */
   constructor(bytes: Uint8Array, quality: number) {
     this.#bytes = bytes;
     this.#quality = quality;
+    this.#digest = createHash("sha256").update(bytes).digest("base64");
   }
 
   /** Returns the file in an encoding. */
   in(encoding: Encoding): Promise<Uint8Array> {
-    let made = this.#made.get(encoding);
-    if (made === undefined) this.#made.set(encoding, (made = this.#compress(encoding)));
-    return made;
+    const key = `${encoding} ${this.#quality} ${this.#digest}`;
+    let bytes = made.get(key);
+    if (bytes === undefined) made.set(key, (bytes = this.#compress(encoding)));
+    return bytes;
   }
 
   #compress(encoding: Encoding): Promise<Uint8Array> {
