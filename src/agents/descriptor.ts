@@ -148,8 +148,9 @@ const agentRoutes: readonly ApiRoute[] = [
     operation: approveRun,
     summary: "Approve or deny an action",
     description:
-      "Decides about the action that a run waits for. An action is denied after one day without " +
-      "a decision. While people handle the conversation, and after the agent was disabled or " +
+      "Decides about the action that a run waits for. With a `call_id`, the decision fails with " +
+      "409 if the run no longer waits for that call. An action is denied after one day without a " +
+      "decision. While people handle the conversation, and after the agent was disabled or " +
       "deleted, an approval fails with 409.",
     response: runSchema,
   },

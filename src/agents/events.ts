@@ -94,6 +94,8 @@ export interface AgentRunAwaitingApprovalData {
   readonly conversation_id: ConversationId;
   /** The contact of the conversation. */
   readonly contact_id: ContactId;
+  /** The call of the action. A decision names it. */
+  readonly call_id: string;
   /** The name of the action. */
   readonly action: string;
   /** When the call is denied, unless somebody decides before. */
@@ -106,6 +108,7 @@ export const agentRunAwaitingApprovalDataSchema = z
     agent_id: ids.agent.describe("The agent of the run."),
     conversation_id: ids.conversation.describe("The conversation that the agent works on."),
     contact_id: ids.contact.describe("The contact of the conversation."),
+    call_id: z.string().describe("The call of the action. A decision names it."),
     action: z.string().describe("The name of the action."),
     approve_by: timestamp.describe("When the call is denied, unless somebody decides before."),
   })

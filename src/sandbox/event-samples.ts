@@ -108,6 +108,7 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
     agent_id,
     conversation_id,
     contact_id: contact.id,
+    call_id: `run_${ulid}.1`,
     action: "issue_refund",
     approve_by: iso(millis(at) + dayMs),
   }),

@@ -161,6 +161,7 @@ const told: Readonly<Record<EventType, object>> = {
     agent_id: id("agt"),
     conversation_id: id("conv"),
     contact_id: id("ct"),
+    call_id: `${id("run")}.1`,
     action: "pay_out",
     approve_by: at,
   },

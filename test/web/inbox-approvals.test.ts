@@ -2,7 +2,7 @@
 import { expect, test, type TestContext } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import type { KeyScope } from "../../src/index.ts";
+import type { AgentModel, KeyScope } from "../../src/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { isLong } from "../support/runs.ts";
@@ -18,13 +18,24 @@ import {
 const chromium = sharedChromium();
 const from = "+14155550100";
 
+interface Given {
+  /** What Kim may not do. */
+  readonly lacks?: readonly KeyScope[];
+  readonly model?: AgentModel;
+}
+
 /** Kim has a conversation open, in which the agent Bea can ask for refunds. */
-async function openConversation(skip: TestContext["skip"], lacks: readonly KeyScope[] = []) {
+async function openConversation(skip: TestContext["skip"], { lacks = [], model }: Given = {}) {
   const refunded: string[] = [];
   const refund = refundAction((order) => void refunded.push(order));
-  const { agents } = standard();
-  const { engine, shop } = await newShop({ agents: { ...agents, actions: [refund] } });
-  const bea = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+  const agents = { model: model ?? standard().agents.model, actions: [refund] };
+  const { engine, shop } = await newShop({ agents });
+  const bea = await shop.agents.create({
+    name: "Bea",
+    channels: ["sms"],
+    actions: ["refund"],
+    reply: { debounce_ms: 0 },
+  });
   const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Money back, please" });
   const ask = (order: string) =>
     shop.agents.trigger(bea.id, { conversation_id: id, action: "refund", input: { order } });
@@ -85,14 +96,43 @@ test("a person approves or denies in the conversation what an agent asks for", a
   expect(faults.filter((fault) => !fault.includes("409"))).toEqual([]);
 });
 
+test("a click on a stale view does not decide about the run's next call", async ({ skip }) => {
+  const model: AgentModel = {
+    respond: ({ calls }) =>
+      calls.length === 0
+        ? { calls: ["4711", "4712"].map((order) => ({ action: "refund", input: { order } })) }
+        : {},
+  };
+  const { shop, bea, refunded, page, open, bar } = await openConversation(skip, { model });
+  const waiting = async () =>
+    (await shop.agents.runs(bea.id, { status: "awaiting_approval" })).data[0];
+  await open();
+  await bar("4711").waitFor();
+  await page.route("**/approve", async (route) => {
+    const run = await waiting();
+    await shop.agents.approve(bea.id, run?.id ?? "", { decision: "deny" });
+    await expect.poll(async () => (await waiting())?.approval?.input).toEqual({ order: "4712" });
+    await route.continue();
+  });
+  await bar("4711").getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Another person decided first").waitFor();
+  await bar("4711").waitFor({ state: "detached" });
+  await bar("4712").waitFor();
+  expect((await waiting())?.approval).toMatchObject({ input: { order: "4712" } });
+
+  await page.unroute("**/approve");
+  await bar("4712").getByRole("button", { name: "Approve" }).click();
+  await expect.poll(() => refunded).toEqual(["4712"]);
+});
+
 test.runIf(isLong)("who may not decide sees what waits, if they may see runs", async ({ skip }) => {
-  const reader = await openConversation(skip, ["agents:trigger"]);
+  const reader = await openConversation(skip, { lacks: ["agents:trigger"] });
   await reader.ask("4711");
   await reader.open();
   await reader.bar("4711").waitFor();
   expect(await reader.bar("4711").getByRole("button").count()).toBe(0);
 
-  const other = await openConversation(skip, ["agents:read", "agents:trigger"]);
+  const other = await openConversation(skip, { lacks: ["agents:read", "agents:trigger"] });
   await other.open();
   await other.ask("4711");
   // A later event has come, so the one before has, too.

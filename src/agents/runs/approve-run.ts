@@ -15,8 +15,9 @@ import type { Tx } from "../../store/index.ts";
 
 /**
  * Approves or denies an action that waits for a decision. If several wait, this decides about the
- * oldest. The actions of a deleted agent can be denied: until then, the messages that its run has
- * read cannot be redacted.
+ * oldest. A decision that names another call is refused: the person has a stale view. The actions
+ * of a deleted agent can be denied: until then, the messages that its run has read cannot be
+ * redacted.
  */
 export const approveRun: Command<ApproveRun, Run> = {
   kind: "command",
@@ -24,7 +25,7 @@ export const approveRun: Command<ApproveRun, Run> = {
   input: () => approveRunSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, run_id, decision, author_id }, { scope, caller }) {
+  async run(tx, { id, run_id, decision, call_id, author_id }, { scope, caller }) {
     const person = personOf(caller, author_id);
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== id) throw notFound("run");
@@ -34,6 +35,12 @@ export const approveRun: Command<ApproveRun, Run> = {
       throw new TidingsError(
         "conflict",
         "The run does not wait for an approval, or its deadline has passed.",
+      );
+    }
+    if (call_id !== undefined && call_id !== call.id) {
+      throw new TidingsError(
+        "conflict",
+        "The run does not wait for a decision about the call in call_id. Read the run again.",
       );
     }
     if (decision === "approve") await checkMayRun(tx, run);

@@ -143,8 +143,16 @@ export interface ApproveRun {
   readonly id: string;
   /** The id of the run. Its status must be `awaiting_approval`. */
   readonly run_id: string;
-  /** Whether the action is called. If several actions wait, this decides about the oldest. */
+  /**
+   * Whether the action is called. If several calls wait and `call_id` is absent, this decides about
+   * the oldest.
+   */
   readonly decision: "approve" | "deny";
+  /**
+   * The call that the decision is about: the `call_id` of the run's `approval`. If the run no
+   * longer waits for this call, the decision is refused and changes nothing.
+   */
+  readonly call_id?: string | undefined;
   /** The host application's id of the person who decides. The run records it. */
   readonly author_id?: string | undefined;
 }
@@ -156,7 +164,14 @@ export const approveRunSchema = z
     decision: z
       .enum(["approve", "deny"])
       .describe(
-        "Whether the action is called. If several actions wait, this decides about the oldest.",
+        "Whether the action is called. If several calls wait and `call_id` is absent, this " +
+          "decides about the oldest.",
+      ),
+    call_id: reference
+      .optional()
+      .describe(
+        "The call that the decision is about: the `call_id` of the run's `approval`. If the run " +
+          "no longer waits for this call, the decision is refused and changes nothing.",
       ),
     author_id: name(200)
       .optional()

@@ -37,6 +37,7 @@ export function pauseRun(
     run_id,
     agent_id,
     ...about,
+    call_id: call.id,
     action: call.action,
     approve_by: iso(call.approve_by ?? approve_by),
   };

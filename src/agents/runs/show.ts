@@ -1,5 +1,5 @@
 import { iso, isoOrNull } from "../../kernel/index.ts";
-import type { ActionCall, Run } from "./types.ts";
+import type { ActionCall, AwaitedCall, Run } from "./types.ts";
 import type { RunRow } from "./rows.ts";
 
 /** Returns the call that the next decision is about: the oldest that waits for one. */
@@ -10,6 +10,10 @@ export function callToDecide({
   return status === "awaiting_approval"
     ? calls.find((call) => call.status === "awaiting_approval")
     : undefined;
+}
+
+function awaitedCall({ id: call_id, action, input }: ActionCall): AwaitedCall {
+  return { call_id, action, input };
 }
 
 export function runResource(row: RunRow): Run {
@@ -35,7 +39,7 @@ export function runResource(row: RunRow): Run {
     conversation_id,
     trigger: { type: trigger, message_ids: [...message_ids] },
     status,
-    approval: call === undefined ? null : { action: call.action, input: call.input },
+    approval: call === undefined ? null : awaitedCall(call),
     steps: [...steps],
     message_ids: [...sent_message_ids],
     result,

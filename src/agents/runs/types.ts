@@ -76,6 +76,8 @@ export const runUsageSchema = z.strictObject({
 
 /** A call of an action that waits for a person's decision. */
 export interface AwaitedCall {
+  /** The id of the call. A decision names it, so that it is about this call and no other. */
+  readonly call_id: string;
   /** The name of the action. */
   readonly action: string;
   /** The input that the action is called with if the call is approved. */
@@ -84,6 +86,11 @@ export interface AwaitedCall {
 
 export const awaitedCallSchema = z
   .strictObject({
+    call_id: z
+      .string()
+      .describe(
+        "The id of the call. A decision names it, so that it is about this call and no other.",
+      ),
     action: z.string().describe("The name of the action."),
     input: json.describe("The input that the action is called with if the call is approved."),
   })

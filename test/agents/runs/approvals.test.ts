@@ -164,10 +164,12 @@ describe("an approval", () => {
       action: "pay_out",
       approve_by: new Date(start + 1_500 + day).toISOString(),
     };
-    expect(asked).toEqual([{ ...event, input: { amount: 5 } }]);
+    const first = { ...event, call_id: `${run.id}.1`, input: { amount: 5 } };
+    expect(asked).toEqual([first]);
     await engine.agents.approve(agent.id, run.id, { decision: "approve" });
     await pass();
-    expect(asked.slice(1)).toEqual([{ ...event, input: { amount: 7 } }]);
+    const second = { ...event, call_id: `${run.id}.2`, input: { amount: 7 } };
+    expect(asked).toEqual([first, second]);
     await engine.agents.approve(agent.id, run.id, { decision: "deny" });
     await pass();
     expect(asked).toHaveLength(2);

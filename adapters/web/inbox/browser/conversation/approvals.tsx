@@ -18,7 +18,7 @@ export function Approvals({ row }: { readonly row: Conversation }): JSX.Element 
         (run) =>
           run.approval !== null && (
             <Approval
-              key={run.id}
+              key={run.approval.call_id}
               run={run}
               title={t("approvalAsked", {
                 name: nameOfAssignee({ type: "agent", id: run.agent_id }),

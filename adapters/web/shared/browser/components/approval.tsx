@@ -54,7 +54,8 @@ function Buttons({ run, describedBy, onDecided }: ButtonsProps): JSX.Element {
   const decide = async (decision: Decision): Promise<void> => {
     setBusy(decision);
     try {
-      const decided = await api.post<Run>(`${pathOf(run)}/approve`, { decision });
+      const body = { decision, call_id: run.approval?.call_id };
+      const decided = await api.post<Run>(`${pathOf(run)}/approve`, body);
       toast({ message: text(decision === "approve" ? "approved" : "denied") });
       onDecided(decided);
     } catch (error) {
@@ -92,5 +93,5 @@ const pathOf = ({ agent_id, id }: Run): string => `v1/agents/${agent_id}/runs/${
 async function decidedBefore(run: Run, error: unknown): Promise<Run | undefined> {
   if (!(error instanceof ApiError) || error.status !== 409) return undefined;
   const now = await api.get<Run>(pathOf(run)).catch(() => undefined);
-  return JSON.stringify(now?.approval) === JSON.stringify(run.approval) ? undefined : now;
+  return now?.approval?.call_id === run.approval?.call_id ? undefined : now;
 }

@@ -61,7 +61,12 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
       badge={<RunStatus of={run.status} />}
     >
       {run.status === "awaiting_approval" && (
-        <Approval run={run} title={t("approvalTitle")} onDecided={(next) => resource.set(next)}>
+        <Approval
+          key={run.approval?.call_id}
+          run={run}
+          title={t("approvalTitle")}
+          onDecided={(next) => resource.set(next)}
+        >
           {run.approval && <Json value={run.approval.input} label={t("stepInput")} />}
         </Approval>
       )}

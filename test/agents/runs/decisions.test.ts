@@ -1,0 +1,154 @@
+/** Decisions about the calls of a run, by people who may have a stale view of it. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { MessagingEngine } from "../../../src/engine.ts";
+import type { Run } from "../../../src/agents/runs/types.ts";
+import { runs } from "../../../src/agents/runs/rows.ts";
+import { action } from "../../../src/ports/action.ts";
+import { call, jsonOf } from "../../api/call.ts";
+import { outcome } from "../../contacts/helpers.ts";
+import { beforeCommits } from "../../support/before-commits.ts";
+import { type Ground, lightStorages, storages } from "../../support/storages.ts";
+import { agency } from "../world.ts";
+
+type Decide = (decision: "approve" | "deny", call_id?: string) => Promise<string>;
+
+/** A run that has asked to pay 5, and then 7. It waits for the decision about the first call. */
+async function openRun({ connect }: Ground) {
+  const paid: number[] = [];
+  const payOut = action({
+    name: "pay_out",
+    description: "Pays out.",
+    input: z.strictObject({ amount: z.number() }),
+    risk: "approval",
+    idempotent: false,
+    execute: ({ amount }) => void paid.push(amount),
+  });
+  const made = await agency(connect(), {
+    actions: [payOut],
+    model: ({ calls }) =>
+      calls.length === 0
+        ? { calls: [5, 7].map((amount) => ({ action: "pay_out", input: { amount } })) }
+        : { text: "Somebody looks at it." },
+  });
+  await made.ask("Pay me twice");
+  const [{ id } = expect.fail()] = await made.runs();
+  const read = (): Promise<Run> => made.engine.agents.run(made.agent.id, id);
+  const decideIn =
+    ({ agents }: MessagingEngine): Decide =>
+    (decision, call_id) =>
+      outcome(agents.approve(made.agent.id, id, { decision, call_id }));
+  return { ...made, connect, id, paid, read, decideIn };
+}
+
+/** The same decision over HTTP. The outcome is the code of the problem. */
+async function decideOverHttp({ engine, agent, id }: Awaited<ReturnType<typeof openRun>>) {
+  const { secret } = await engine.apiKeys.create({ name: "desk" });
+  const path = `/v1/agents/${agent.id}/runs/${id}/approve`;
+  const decide: Decide = async (decision, call_id) => {
+    const request = { method: "POST", path, key: secret ?? "", body: { decision, call_id } };
+    const answer = await call(engine.api, request);
+    const { code } = jsonOf(answer);
+    return answer.status === 200 ? "done" : `${answer.status} ${String(code)}`;
+  };
+  return decide;
+}
+
+const decisionsOf = ({ steps }: Run) =>
+  steps.filter(({ type }) => type === "approval").map(({ input, output }) => ({ input, output }));
+
+const decided = (call_id: string, output: "approve" | "deny") => ({
+  input: { call_id, author_id: null },
+  output,
+});
+
+describe.each(storages)("a decision on $name", ({ open }) => {
+  test("about a call that no longer waits is refused, and changes nothing", async () => {
+    const made = await openRun(open());
+    const { engine, paid, pass, read, decideIn } = made;
+    const first = (await read()).approval;
+    expect(first).toEqual({ call_id: `${made.id}.1`, action: "pay_out", input: { amount: 5 } });
+    const decide = decideIn(engine);
+    expect(await decide("approve", first?.call_id)).toBe("done");
+    await pass();
+    expect(paid).toEqual([5]);
+    const before = await read();
+    expect(before.approval).toEqual({ ...first, call_id: `${made.id}.2`, input: { amount: 7 } });
+
+    // A colleague still sees the first call.
+    for (const decision of ["approve", "deny"] as const) {
+      expect(await decide(decision, first?.call_id)).toBe("conflict");
+    }
+    const { data: published } = await engine.events.list();
+    await pass();
+    expect(await read()).toEqual(before);
+    expect((await engine.events.list()).data).toEqual(published);
+
+    expect(await decide("deny", before.approval?.call_id)).toBe("done");
+    await pass();
+    expect(paid).toEqual([5]);
+    expect(decisionsOf(await read())).toEqual([
+      decided(`${made.id}.1`, "approve"),
+      decided(`${made.id}.2`, "deny"),
+    ]);
+  });
+
+  test("that another one and the run's next turn overtake is not about the next call", async () => {
+    const made = await openRun(open());
+    const { connect, engine, world, paid, pass, read, decideIn, line } = made;
+    const { approval } = await read();
+    let isFirst = true;
+    const overtaken = world.engine(
+      beforeCommits(connect(), async (writes) => {
+        if (!isFirst || !writes.some(({ collection }) => collection === runs)) return;
+        isFirst = false;
+        expect(await decideIn(engine)("deny", approval?.call_id)).toBe("done");
+        await pass();
+      }),
+      { transports: [line] },
+    );
+    expect(await decideIn(overtaken)("approve", approval?.call_id)).toBe("conflict");
+    expect(isFirst).toBe(false);
+    await pass();
+    const after = await read();
+    expect([after.status, after.approval?.input]).toEqual(["awaiting_approval", { amount: 7 }]);
+    expect(decisionsOf(after)).toEqual([decided(`${made.id}.1`, "deny")]);
+    expect(paid).toEqual([]);
+  });
+
+  test("of two people at the same time counts once", async () => {
+    const made = await openRun(open());
+    const { connect, engine, world, paid, pass, read, decideIn, line } = made;
+    const { approval } = await read();
+    const other = world.engine(connect(), { transports: [line] });
+    const outcomes = await Promise.all([
+      decideIn(engine)("approve", approval?.call_id),
+      decideIn(other)("deny", approval?.call_id),
+    ]);
+    expect(outcomes.toSorted()).toEqual(["conflict", "done"]);
+    const isApproved = outcomes[0] === "done";
+    await pass();
+    const after = await read();
+    expect(decisionsOf(after)).toEqual([decided(`${made.id}.1`, isApproved ? "approve" : "deny")]);
+    expect(after.approval?.input).toEqual({ amount: 7 });
+    expect(paid).toEqual(isApproved ? [5] : []);
+  });
+});
+
+describe.each(lightStorages)("a decision over HTTP on $name", ({ open }) => {
+  test("is about the call that it names, or else about the oldest that waits", async () => {
+    const made = await openRun(open());
+    const { paid, pass, read } = made;
+    const decide = await decideOverHttp(made);
+    const first = (await read()).approval?.call_id;
+    expect(await decide("deny", "run_unknown.1")).toBe("409 conflict");
+    expect(await decide("approve", first)).toBe("done");
+    expect(await decide("deny", first)).toBe("409 conflict");
+    await pass();
+    expect(await decide("deny", first)).toBe("409 conflict");
+    expect(paid).toEqual([5]);
+    expect(await decide("approve")).toBe("done");
+    await pass();
+    expect(paid).toEqual([5, 7]);
+  });
+});
