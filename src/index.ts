@@ -109,6 +109,7 @@ export type {
   AgentPersonaInput,
   AgentReply,
   AgentReplyInput,
+  AgentRunApprovalDecidedData,
   AgentRunAwaitingApprovalData,
   AgentRunCompletedData,
   ApproveRun,

@@ -119,6 +119,61 @@ export const agentRunAwaitingApproval = defineEvent(
   agentRunAwaitingApprovalDataSchema,
 );
 
+/** The call of an action that waited for an approval was approved or denied. */
+export interface AgentRunApprovalDecidedData {
+  /** The run that asked for the call. */
+  readonly run_id: RunId;
+  /** The agent of the run. */
+  readonly agent_id: AgentId;
+  /** The conversation that the agent works on. */
+  readonly conversation_id: ConversationId;
+  /** The contact of the conversation. */
+  readonly contact_id: ContactId;
+  /** The call of the action. */
+  readonly call_id: string;
+  /** The name of the action. */
+  readonly action: string;
+  /** Whether the call was approved or denied. */
+  readonly decision: "approve" | "deny";
+  /** The host application's id of the person who decided. Null if unknown, or if nobody did. */
+  readonly author_id: string | null;
+  /**
+   * Why the call was denied although nobody decided. `approval_timeout`: its deadline has passed.
+   * `run_ended`: its run ended first. Null if somebody decided.
+   */
+  readonly error: "approval_timeout" | "run_ended" | null;
+}
+
+export const agentRunApprovalDecidedDataSchema = z
+  .strictObject({
+    run_id: ids.run.describe("The run that asked for the call."),
+    agent_id: ids.agent.describe("The agent of the run."),
+    conversation_id: ids.conversation.describe("The conversation that the agent works on."),
+    contact_id: ids.contact.describe("The contact of the conversation."),
+    call_id: z.string().describe("The call of the action."),
+    action: z.string().describe("The name of the action."),
+    decision: z.enum(["approve", "deny"]).describe("Whether the call was approved or denied."),
+    author_id: z
+      .string()
+      .nullable()
+      .describe(
+        "The host application's id of the person who decided. Null if unknown, or if nobody did.",
+      ),
+    error: z
+      .enum(["approval_timeout", "run_ended"])
+      .nullable()
+      .describe(
+        "Why the call was denied although nobody decided. `approval_timeout`: its deadline has " +
+          "passed. `run_ended`: its run ended first. Null if somebody decided.",
+      ),
+  })
+  .describe("The call of an action that waited for an approval was approved or denied.");
+
+export const agentRunApprovalDecided = defineEvent(
+  "agent.run.approval_decided",
+  agentRunApprovalDecidedDataSchema,
+);
+
 /** An agent's run ended. Its status says how. */
 export interface AgentRunCompletedData {
   /** The run, with its steps and its result. */

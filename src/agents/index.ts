@@ -2,6 +2,8 @@ export { agentDefinitionOf } from "./definition.ts";
 export { insertAgent } from "./write-agent.ts";
 export { insertPlaybook } from "./playbooks/write-playbook.ts";
 export {
+  agentRunApprovalDecided,
+  type AgentRunApprovalDecidedData,
   agentRunAwaitingApproval,
   type AgentRunAwaitingApprovalData,
   agentRunCompleted,

@@ -32,6 +32,7 @@ export const eventTypes = [
   "conversation.handoff",
   "sentiment.changed",
   "agent.run.awaiting_approval",
+  "agent.run.approval_decided",
   "agent.run.completed",
   "webhook.disabled",
 ] as const;

@@ -61,6 +61,7 @@ const erasers: { readonly [T in EventType]: (data: EventMap[T]) => EventMap[T] }
   }),
   "sentiment.changed": (data) => ({ ...data, contact: withoutName(data.contact) }),
   "agent.run.awaiting_approval": (data) => data,
+  "agent.run.approval_decided": (data) => data,
   "agent.run.completed": ({ run }) => ({ run: { ...run, steps: [], result: null } }),
   "webhook.disabled": (data) => data,
 };

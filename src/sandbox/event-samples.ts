@@ -112,6 +112,17 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
     action: "issue_refund",
     approve_by: iso(millis(at) + dayMs),
   }),
+  "agent.run.approval_decided": ({ contact }) => ({
+    run_id: `run_${ulid}`,
+    agent_id,
+    conversation_id,
+    contact_id: contact.id,
+    call_id: `run_${ulid}.1`,
+    action: "issue_refund",
+    decision: "approve",
+    author_id: "user_17",
+    error: null,
+  }),
   "agent.run.completed": ({ at }) => ({
     run: {
       id: `run_${ulid}`,

@@ -41,6 +41,8 @@ import {
   type ConversationUpdatedData,
 } from "../conversations/index.ts";
 import {
+  agentRunApprovalDecided,
+  type AgentRunApprovalDecidedData,
   agentRunAwaitingApproval,
   type AgentRunAwaitingApprovalData,
   agentRunCompleted,
@@ -101,6 +103,8 @@ export interface EventMap {
   readonly "sentiment.changed": SentimentChangedData;
   /** A run of an agent waits until a person approves or denies the call of an action. */
   readonly "agent.run.awaiting_approval": AgentRunAwaitingApprovalData;
+  /** The call of an action that waited for an approval was approved or denied. */
+  readonly "agent.run.approval_decided": AgentRunApprovalDecidedData;
   /** An agent's run ended. */
   readonly "agent.run.completed": AgentRunCompletedData;
   /** The engine disabled a webhook. */
@@ -131,6 +135,7 @@ const catalog: { readonly [T in EventType]: EventDefinition<T, EventMap[T]> } = 
   "conversation.handoff": conversationHandoff,
   "sentiment.changed": sentimentChanged,
   "agent.run.awaiting_approval": agentRunAwaitingApproval,
+  "agent.run.approval_decided": agentRunApprovalDecided,
   "agent.run.completed": agentRunCompleted,
   "webhook.disabled": webhookDisabled,
 };

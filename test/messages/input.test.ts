@@ -197,6 +197,7 @@ describe("the filters of a list", () => {
 describe("the event types", () => {
   it("are the specification's five and the engine's own", () => {
     expect(eventTypes.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "agent.run.approval_decided",
       "agent.run.awaiting_approval",
       "agent.run.completed",
       "contact.created",

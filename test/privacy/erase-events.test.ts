@@ -165,6 +165,17 @@ const told: Readonly<Record<EventType, object>> = {
     action: "pay_out",
     approve_by: at,
   },
+  "agent.run.approval_decided": {
+    run_id: id("run"),
+    agent_id: id("agt"),
+    conversation_id: id("conv"),
+    contact_id: id("ct"),
+    call_id: `${id("run")}.1`,
+    action: "pay_out",
+    decision: "deny",
+    author_id: null,
+    error: "approval_timeout",
+  },
   "agent.run.completed": { run },
   "webhook.disabled": { webhook_id: id("wh"), url: "https://example.org", reason: "gone" },
 };

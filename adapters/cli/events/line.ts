@@ -56,6 +56,8 @@ function factsOf({ type, data }: Event): string {
       return `${nameOf(data.contact)}: ${data.from.label} → ${data.to.label}`;
     case "agent.run.awaiting_approval":
       return `${data.run_id} ${data.action}`;
+    case "agent.run.approval_decided":
+      return `${data.run_id} ${data.action}: ${data.decision}`;
     case "agent.run.completed":
       return `${data.run.id} ${data.run.status}`;
     case "webhook.disabled":

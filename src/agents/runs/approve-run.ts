@@ -5,8 +5,8 @@ import { arm } from "../../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./input-types.ts";
 import { callToDecide, runResource } from "./show.ts";
 import { runById, type RunRow, runs } from "./rows.ts";
-import { approvalStep } from "./call-rules.ts";
-import { keptSteps } from "./rules.ts";
+import { afterDecisions } from "./call-rules.ts";
+import { publishDecisions } from "./publish-decisions.ts";
 import { turnJob } from "../job-orders.ts";
 import type { Run } from "./types.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
@@ -25,7 +25,7 @@ export const approveRun: Command<ApproveRun, Run> = {
   input: () => approveRunSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, run_id, decision, call_id, author_id }, { scope, caller }) {
+  async run(tx, { id, run_id, decision, call_id, author_id }, { scope, caller, services }) {
     const person = personOf(caller, author_id);
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== id) throw notFound("run");
@@ -43,19 +43,19 @@ export const approveRun: Command<ApproveRun, Run> = {
         "The run does not wait for a decision about the call in call_id. Read the run again.",
       );
     }
+    const conversation = await tx.get(conversationById, [run.conversation_id]);
+    // It was erased. A job is about to remove its runs.
+    if (conversation === undefined) throw notFound("run");
     if (decision === "approve") await checkMayRun(tx, run);
-    const step = approvalStep(call, { decision, author_id: person ?? null, at: tx.now });
-    const outcome =
-      decision === "approve"
-        ? { status: "approved" as const }
-        : { status: "denied" as const, error: "denied" };
+    const author = { author_id: person ?? null, error: null };
+    const decisions = [{ call, decision, ...author, at: tx.now }];
     const after = tx.update(runs, run, {
-      calls: run.calls.map((each) => (each === call ? { ...call, ...outcome } : each)),
-      steps: keptSteps([...run.steps, step]),
+      ...afterDecisions(run, decisions),
       status: "running",
       open: true,
       approve_by: null,
     });
+    publishDecisions(tx, services.drawId, conversation, run, decisions);
     await arm(tx, turnJob({ ...scope, id: run.conversation_id }, tx.now));
     return runResource(after);
   },

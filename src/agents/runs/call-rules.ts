@@ -71,62 +71,61 @@ export function firstDenialOf(calls: readonly ActionCall[]): number {
 
 export const isWaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
 
-/** Returns a run's calls and steps after nobody decided about waiting calls in time. */
-export function denyOverdueCalls(run: CallsAndSteps, at: number): CallsAndSteps {
-  return denyCalls(run, {
-    which: (call) => (call.approve_by ?? 0) <= at,
-    error: "approval_timeout",
-    at,
-  });
-}
-
-/**
- * Returns the calls and steps of a run that ends. Its waiting calls are denied, because nobody can
- * decide about them any more. So the run shows that they were not made.
- */
-export function denyOpenCalls(run: CallsAndSteps, at: number): CallsAndSteps {
-  return denyCalls(run, { which: () => true, error: "run_ended", at });
-}
-
-interface Denial extends Pick<Decision, "at"> {
-  /** Which of the waiting calls are denied. */
-  readonly which: (call: ActionCall) => boolean;
-  readonly error: string;
-}
-
-function denyCalls({ calls, steps }: CallsAndSteps, { which, error, at }: Denial): CallsAndSteps {
-  const isDenied = (call: ActionCall): boolean => isWaiting(call) && which(call);
-  const decision = { decision: "deny", author_id: null, error, at } as const;
-  return {
-    calls: calls.map((call) =>
-      isDenied(call) ? { ...call, status: "denied", error: "denied" } : call,
-    ),
-    steps: keptSteps([
-      ...steps,
-      ...calls.filter(isDenied).map((call) => approvalStep(call, decision)),
-    ]),
-  };
-}
-
-interface Decision {
+/** A decision about a call that waits for an approval. */
+export interface CallDecision {
+  readonly call: ActionCall;
   readonly decision: "approve" | "deny";
+  /** Who decided. Null if unknown, or if nobody did. */
   readonly author_id: string | null;
-  /** Why nobody decided. */
-  readonly error?: string;
+  /** Why the call is denied although nobody decided. Null if somebody did. */
+  readonly error: "approval_timeout" | "run_ended" | null;
+  /** When the decision was made, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Returns the step of a run that records the decision about a call. */
-export function approvalStep(
-  { id, action }: ActionCall,
-  { decision, author_id, error, at }: Decision,
-): RunStep {
+/** Returns the denials of the calls about which nobody decided in time. */
+export function overdueDenials(calls: readonly ActionCall[], at: number): readonly CallDecision[] {
+  return calls
+    .filter((call) => isWaiting(call) && (call.approve_by ?? 0) <= at)
+    .map((call) => ({ ...noAuthor, call, error: "approval_timeout", at }));
+}
+
+/**
+ * Returns the denials of all waiting calls of a run that ends, because nobody can decide about them
+ * any more. So the run shows that they were not made.
+ */
+export function finalDenials(calls: readonly ActionCall[], at: number): readonly CallDecision[] {
+  return calls.filter(isWaiting).map((call) => ({ ...noAuthor, call, error: "run_ended", at }));
+}
+
+const noAuthor = { decision: "deny", author_id: null } as const;
+
+/** Returns a run's calls and steps after decisions about some of its calls. */
+export function afterDecisions(
+  { calls, steps }: CallsAndSteps,
+  decisions: readonly CallDecision[],
+): CallsAndSteps {
+  const decided = new Map(decisions.map(({ call, decision }) => [call.id, decision]));
+  return {
+    calls: calls.map((call) => {
+      const decision = decided.get(call.id);
+      if (decision === undefined) return call;
+      return decision === "approve"
+        ? { ...call, status: "approved" }
+        : { ...call, status: "denied", error: "denied" };
+    }),
+    steps: keptSteps([...steps, ...decisions.map(approvalStep)]),
+  };
+}
+
+/** Returns the step of a run that records a decision. */
+function approvalStep({ call, decision, author_id, error, at }: CallDecision): RunStep {
   return {
     type: "approval",
-    name: action,
-    input: { call_id: id, author_id },
+    name: call.action,
+    input: { call_id: call.id, author_id },
     output: decision,
-    error: error ?? null,
+    error,
     started_at: iso(at),
     duration_ms: 0,
   };

@@ -1,29 +1,34 @@
 import { agentRunCompleted } from "../events.ts";
 import { type RunRow, runs } from "./rows.ts";
 import { runForEvent } from "./show.ts";
-import { denyOpenCalls } from "./call-rules.ts";
 import { openAnswers } from "./open-runs.ts";
+import { afterDecisions, finalDenials } from "./call-rules.ts";
+import { publishDecisions } from "./publish-decisions.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent, completedEventId } from "../../events/index.ts";
 import type { GenerateId } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 
-/** Ends a run and publishes the event. */
+/** Ends a run and publishes the event. Calls that still wait for an approval are denied. */
 export function endRun(
   tx: Tx,
   drawId: GenerateId,
-  { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
+  conversation: Pick<ConversationRow, "contact_id" | "id">,
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "status">,
 ): void {
+  const before = { ...run, ...patch };
+  const denials = finalDenials(before.calls, tx.now);
   const ended = tx.update(runs, run, {
     ...patch,
-    ...denyOpenCalls({ ...run, ...patch }, tx.now),
+    ...afterDecisions(before, denials),
     open: null,
     approve_by: null,
     finished_at: tx.now,
   });
+  publishDecisions(tx, drawId, conversation, run, denials);
+  const { contact_id, id: conversation_id } = conversation;
   const data = { run: runForEvent(ended) };
   const about = { contact_id, conversation_id };
   appendEvent(tx, drawId, agentRunCompleted, data, about, completedEventId(run.id));

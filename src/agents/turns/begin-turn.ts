@@ -8,7 +8,8 @@ import { agentInUse } from "../find-agent.ts";
 import { openActions, openAnswers } from "../runs/open-runs.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, mayReplyAt } from "../runs/rules.ts";
-import { denyOverdueCalls } from "../runs/call-rules.ts";
+import { afterDecisions, overdueDenials } from "../runs/call-rules.ts";
+import { publishDecisions } from "../runs/publish-decisions.ts";
 import { maxOpenRuns } from "../runs/limits.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
@@ -49,7 +50,7 @@ export async function beginTurn(
     await finish(tx, claim);
     return undefined;
   }
-  const nextDenial = await denyOverdue(tx, conversation);
+  const nextDenial = await denyOverdue(tx, services.drawId, conversation);
   const open = await readOpenRuns(tx, conversation);
   const found = await findTurn(tx, conversation, open, services);
   if (found !== undefined && "run" in found) {
@@ -87,16 +88,22 @@ async function readOpenRuns(tx: Tx, { id }: ConversationRow): Promise<OpenRuns> 
 }
 
 /** Denies overdue approvals. Returns when the next one is due, or Infinity if none is waiting. */
-async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
-  const waiting = await tx.list(awaitingRuns, [id], maxOpenRuns);
+async function denyOverdue(
+  tx: Tx,
+  drawId: GenerateId,
+  conversation: ConversationRow,
+): Promise<number> {
+  const waiting = await tx.list(awaitingRuns, [conversation.id], maxOpenRuns);
   for (const run of waiting) {
     if (run.approve_by === null || run.approve_by > tx.now) return run.approve_by ?? Infinity;
+    const denials = overdueDenials(run.calls, tx.now);
     tx.update(runs, run, {
-      ...denyOverdueCalls(run, tx.now),
+      ...afterDecisions(run, denials),
       status: "running",
       open: true,
       approve_by: null,
     });
+    publishDecisions(tx, drawId, conversation, run, denials);
   }
   return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from "vitest";
 import {
   afterCall,
+  afterDecisions,
   approvalMs,
-  approvalStep,
   callsAfterTurn,
-  denyOpenCalls,
-  denyOverdueCalls,
+  finalDenials,
   firstDenialOf,
+  overdueDenials,
   withCall,
   withoutCall,
 } from "../../../src/agents/runs/call-rules.ts";
@@ -92,9 +92,18 @@ describe("a decision about a call", () => {
   };
 
   it("is recorded as a step that says who decided what", () => {
-    expect(approvalStep(call, { decision: "approve", author_id: "op_1", at: now })).toEqual(
-      decided,
-    );
+    const other: ActionCall = { ...call, id: "call_2" };
+    const decision = {
+      call,
+      decision: "approve",
+      author_id: "op_1",
+      error: null,
+      at: now,
+    } as const;
+    expect(afterDecisions({ calls: [call, other], steps: [step] }, [decision])).toEqual({
+      calls: [{ ...call, status: "approved" }, other],
+      steps: [step, decided],
+    });
   });
 
   it("is a denial of the calls that have waited for a day, and of no others", () => {
@@ -103,7 +112,7 @@ describe("a decision about a call", () => {
     const other: ActionCall = { ...call, id: "call_3", status: "done" };
     const calls = [waits, later, other];
     expect(firstDenialOf(calls)).toBe(now);
-    expect(denyOverdueCalls({ calls, steps: [step] }, now)).toEqual({
+    expect(afterDecisions({ calls, steps: [step] }, overdueDenials(calls, now))).toEqual({
       calls: [{ ...waits, status: "denied", error: "denied" }, later, other],
       steps: [
         step,
@@ -121,7 +130,8 @@ describe("a decision about a call", () => {
   it("is a denial of all waiting calls when the run ends", () => {
     const waits: ActionCall = { ...call, status: "awaiting_approval", approve_by: now + 1 };
     const other: ActionCall = { ...call, id: "call_2", status: "done" };
-    expect(denyOpenCalls({ calls: [waits, other], steps: [] }, now)).toEqual({
+    const calls = [waits, other];
+    expect(afterDecisions({ calls, steps: [] }, finalDenials(calls, now))).toEqual({
       calls: [{ ...waits, status: "denied", error: "denied" }, other],
       steps: [
         {

@@ -6,7 +6,7 @@ import type { Run } from "../../../src/agents/runs/types.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { action } from "../../../src/ports/action.ts";
 import { call, jsonOf } from "../../api/call.ts";
-import { outcome } from "../../contacts/helpers.ts";
+import { everyEvent, outcome } from "../../contacts/helpers.ts";
 import { beforeCommits } from "../../support/before-commits.ts";
 import { type Ground, lightStorages, storages } from "../../support/storages.ts";
 import { agency } from "../world.ts";
@@ -150,5 +150,63 @@ describe.each(lightStorages)("a decision over HTTP on $name", ({ open }) => {
     expect(await decide("approve")).toBe("done");
     await pass();
     expect(paid).toEqual([5, 7]);
+  });
+});
+
+const day = 86_400_000;
+
+describe.each(lightStorages)("the event of a decision on $name", ({ open }) => {
+  /** What the event log says of a run since it began to wait. */
+  async function eventsOf({ engine, id }: Awaited<ReturnType<typeof openRun>>) {
+    const all = await everyEvent(engine);
+    return all.flatMap(({ type, data }): readonly unknown[] => {
+      if (type === "agent.run.completed" && data.run.id === id) return [data.run.status];
+      if (type === "agent.run.awaiting_approval") return [`waits for ${data.call_id}`];
+      return type === "agent.run.approval_decided" ? [data] : [];
+    });
+  }
+
+  test("says who decided what, or that nobody did in time", async () => {
+    const made = await openRun(open());
+    const { engine, agent, id: run_id, pass, fastForward, conversation } = made;
+    const live: unknown[] = [];
+    engine.on("agent.run.approval_decided", ({ data }) => void live.push(data));
+    const decision = { decision: "approve", author_id: "eve" } as const;
+    await engine.agents.approve(agent.id, run_id, decision);
+    await pass();
+    await fastForward(day);
+    const { id: conversation_id, contact } = await conversation();
+    const about = { run_id, agent_id: agent.id, conversation_id, contact_id: contact.id };
+    const [first, second] = [`${run_id}.1`, `${run_id}.2`];
+    const approved = { ...about, ...decision, call_id: first, action: "pay_out", error: null };
+    const denied = {
+      ...approved,
+      call_id: second,
+      decision: "deny",
+      author_id: null,
+      error: "approval_timeout",
+    };
+    expect(await eventsOf(made)).toEqual([
+      `waits for ${first}`,
+      approved,
+      `waits for ${second}`,
+      denied,
+      "completed",
+    ]);
+    expect(live).toEqual([approved, denied]);
+  });
+
+  test("says that the run ended before anybody decided", async () => {
+    const made = await openRun(open());
+    const { engine, id, pass, decideIn, conversation } = made;
+    await engine.conversations.reply((await conversation()).id, { body: "This is Eve." });
+    expect(await decideIn(engine)("deny")).toBe("done");
+    await pass();
+    expect(await eventsOf(made)).toMatchObject([
+      `waits for ${id}.1`,
+      { call_id: `${id}.1`, decision: "deny", error: null },
+      { call_id: `${id}.2`, decision: "deny", author_id: null, error: "run_ended" },
+      "canceled",
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { denyOpenCalls } from "../../../src/agents/runs/call-rules.ts";
+import { afterDecisions, finalDenials } from "../../../src/agents/runs/call-rules.ts";
 import {
   answersMessages,
   concludedSteps,
@@ -60,7 +60,7 @@ test("a run keeps 200 steps: the latest are dropped, except decisions about appr
     id,
     status: "awaiting_approval",
   }));
-  const denied = denyOpenCalls({ calls, steps }, now).steps;
+  const denied = afterDecisions({ calls, steps }, finalDenials(calls, now)).steps;
   expect(denied.map(({ type }) => type)).toEqual([
     ...Array.from({ length: 198 }, () => "model"),
     "approval",

@@ -76,6 +76,20 @@ export async function checkInvariants(
     expect([when, id, ids.includes(id)]).toEqual([when, id, status !== "awaiting_approval"]);
   }
 
+  // Each decision about a call is a step of its run, and exactly one event reports it. An erasure
+  // removes runs and leaves events.
+  const isKept = (run_id: string): boolean => ran.some(({ id }) => id === run_id);
+  const decided = ran.flatMap(({ steps }) =>
+    steps.flatMap(({ type, input, output }) => (type === "approval" ? [[input, output]] : [])),
+  );
+  const reported = events.flatMap(({ type, data }) =>
+    type === "agent.run.approval_decided" && "decision" in data && isKept(data.run_id)
+      ? [[{ call_id: data.call_id, author_id: data.author_id }, data.decision]]
+      : [],
+  );
+  const sorted = (all: readonly unknown[]) => all.map((each) => JSON.stringify(each)).toSorted();
+  expect([when, sorted(reported)]).toEqual([when, sorted(decided)]);
+
   // Each message is answered at most once, with one message.
   const answering = ran.filter(({ status }) => status !== "failed" && status !== "canceled");
   const answered = answering.flatMap(({ message_ids }) => message_ids);

@@ -95,3 +95,40 @@ export const waitingRunIsReported: Invariant = {
     };
   },
 };
+
+export const decisionIsReported: Invariant = {
+  name: "An event reports each decision about a call, once.",
+  check() {
+    const reported = new Set<string>();
+    return {
+      *commit(engine, writes) {
+        for (const { type, data } of insertedRows(writes, events)) {
+          if (type !== "agent.run.approval_decided" || !("call_id" in data)) continue;
+          const call = String(data.call_id);
+          if (reported.has(call)) {
+            yield {
+              about: [call],
+              description: `${engine} reported the decision about ${call} twice`,
+            };
+          }
+          reported.add(call);
+        }
+        for (const { id, steps, conversation_id } of writtenRows(writes, runs)) {
+          for (const call of decidedIn(steps)) {
+            if (reported.has(call)) continue;
+            yield {
+              about: [id, conversation_id],
+              description: `${engine} decided about ${call} without an event`,
+            };
+          }
+        }
+      },
+    };
+  },
+};
+
+/** The ids of the calls that the steps say were decided. A redaction removes them. */
+const decidedIn = (steps: RunRow["steps"]): string[] =>
+  steps.flatMap(({ type, input }) =>
+    type === "approval" && input !== null ? [(input as { call_id: string }).call_id] : [],
+  );

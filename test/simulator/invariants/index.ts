@@ -5,7 +5,7 @@ import {
   agentAnswersOrHandsOff,
   agentOwnsConversation,
 } from "./agent-replies.ts";
-import { runEndsOnce, waitingRunIsReported } from "./agent-runs.ts";
+import { decisionIsReported, runEndsOnce, waitingRunIsReported } from "./agent-runs.ts";
 import {
   attemptRecordedBeforeCall,
   calledUnderLease,
@@ -153,6 +153,7 @@ export const invariants: readonly Invariant[] = [
   handlerChangesAllowed,
   runEndsOnce,
   waitingRunIsReported,
+  decisionIsReported,
   recordedBeforeCall,
   actionDoneOnce,
   approvedBeforeAction,

@@ -83,6 +83,8 @@ function summaryOf({ type, data }: Event): readonly string[] {
       return [personIn(data), `${data.from?.label ?? "–"} → ${data.to.label}`];
     case "agent.run.awaiting_approval":
       return [data.action];
+    case "agent.run.approval_decided":
+      return [data.action, data.decision];
     case "agent.run.completed":
       return [data.run.status];
     case "webhook.disabled":

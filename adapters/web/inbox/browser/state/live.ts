@@ -41,6 +41,7 @@ const types: readonly EventType[] = [
   "contact.opted_in",
   "sentiment.changed",
   "agent.run.awaiting_approval",
+  "agent.run.approval_decided",
   "agent.run.completed",
 ];
 
@@ -134,6 +135,7 @@ function onConversationEvent(event: Event): void {
       noteHandoff(event);
       break;
     case "agent.run.awaiting_approval":
+    case "agent.run.approval_decided":
       runChanged(event.data.conversation_id);
       break;
     case "agent.run.completed":

@@ -44,6 +44,7 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
     onEvent: ({ type, data }) => {
       if (type === "agent.run.completed" && data.run.id === id) refresh();
       if (type === "agent.run.awaiting_approval" && data.run_id === id) refresh();
+      if (type === "agent.run.approval_decided" && data.run_id === id) refresh();
       // A run that may quote the message has lost its texts.
       if (type === "message.redacted" && isOfRun(data.conversation_id)) refresh();
       if (type === "contact.erased") refresh();
