@@ -21,8 +21,11 @@ const always = { minWrites: 1, minGroups: 0 } as const;
 const threaded = (file: string): SqliteStorage =>
   new SqliteStorage({ file, migrate: true, thresholds: always });
 
-/** These groups are about reads and schemas, which stay on the main thread. */
-const ofMainThread = new Set(["ranges", "search", "upgrades"]);
+/**
+ * These groups are about reads, schemas and locks, which stay on the main thread. Each test of the
+ * others starts one thread or several.
+ */
+const ofMainThread = new Set(["ranges", "search", "upgrades", "sharing"]);
 const runner = {
   describe(title: string, define: () => void): void {
     if (!isLong && ofMainThread.has(title)) return;
@@ -130,12 +133,14 @@ describe("commits in the background thread", () => {
     onTestFinished(() => other.close());
     other.exec("BEGIN IMMEDIATE");
     const cut = write(port, insertNote("cut")).catch((error: unknown) => error);
-    await started[0]?.terminate();
+    // The thread ends once it no longer waits for the lock.
+    const ended = started[0]?.terminate();
+    other.exec("COMMIT");
+    await ended;
     expect(await cut).toMatchObject({
       code: "storage_unavailable",
       message: says(/may or may not have happened/),
     });
-    other.exec("COMMIT");
     await write(port, insertNote("after"));
     await port.yieldToEventLoop();
     const thread = started[1] ?? expect.fail("no new thread");
