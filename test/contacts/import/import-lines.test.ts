@@ -11,6 +11,7 @@ import {
 } from "../../../adapters/testing/conformance/mount/raw-http.ts";
 import { mountings, type Running, serve } from "../../api/servers.ts";
 import { world, type World } from "../../api/world.ts";
+import { cases, isLong } from "../../support/runs.ts";
 
 const path = "/v1/contacts/import";
 const type = ["Content-Type", "application/x-ndjson"] as const;
@@ -54,7 +55,10 @@ const post = (
     body,
   });
 
-describe.each(mountings)("lines over $name", (mounting) => {
+/** Each framework once. */
+const few = new Set(["node:http", "Express under a path after express.json()", "Koa", "fetch"]);
+
+describe.each(cases(mountings, ({ name }) => few.has(name)))("lines over $name", (mounting) => {
   const { prefix } = mounting;
 
   it("get one report line each, with errors for unreadable lines and totals at the end", async () => {
@@ -92,19 +96,24 @@ describe.each(mountings)("lines over $name", (mounting) => {
   it("are all imported if the client reads only after sending everything", async () => {
     await using running = await serve(mounting, there.engine);
     key = (await there.tenant("sandbox")).secret;
-    // Here the reports fill the buffers. Those of rows with many errors are long.
-    const isFull = mounting.name === "node:http" || mounting.name === "fetch";
-    const attributes = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`town${i}`, i]));
+    // Here the reports fill the buffers, since many errors make them long. The blank lines after
+    // these rows fill the buffers of the other direction, unless the server reads on.
+    const isFull = mounting.name === "node:http" || (isLong && mounting.name === "fetch");
+    const attributes = Object.fromEntries(
+      Array.from({ length: 20 }, (_, i) => [`town${i}`.padEnd(60, "-"), i]),
+    );
     const wrong = { phone: "1", attributes };
     const [created, failed] = [200, isFull ? 1_600 : 100];
     const rows = Array.from({ length: created }, (_, i) => ({ phone: phone(i) }));
-    const body = lines([...rows, ...Array.from({ length: failed }, () => wrong), ...rows]);
+    const blank = isFull ? `${" ".repeat(9_999)}\n`.repeat(1_200) : "";
+    const reported = lines([...rows, ...Array.from({ length: failed }, () => wrong)]);
+    const body = reported + blank + lines(rows);
     const count = created + failed + rows.length;
     const socket = await sendBeforeReading(running, prefix, body);
     const answer = await readAll(socket);
     const { reports, end } = told(answer);
     expect(reports.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i));
-    expect(answer.body.length > 2_500_000).toBe(isFull);
+    expect(answer.body.length > 4_500_000).toBe(isFull);
     expect(end).toEqual({ result: { created, updated: 0, unchanged: created, failed } });
   });
 
@@ -179,7 +188,7 @@ describe("unread reports", () => {
 
   it("are buffered up to a limit; then the import continues as they are read, in order", async () => {
     let made = 0;
-    const count = 20_000;
+    const count = 6_000;
     const work = async function* (): AsyncGenerator<object, string> {
       for (; made < count; made++) yield { index: made, ...large };
       return "all";
@@ -190,7 +199,7 @@ describe("unread reports", () => {
       last = made;
       for (let i = 0; i < 10_000; i++) await Promise.resolve();
     }
-    expect(made).toBeLessThan(10_000);
+    expect(made).toBeLessThan(5_000);
     let seen = 0;
     for (const chunk of chunks) seen += chunk.split("\n").length - 1;
     for await (const chunk of lines) seen += chunk.split("\n").length - 1;
