@@ -15,6 +15,7 @@ import {
 import { fieldsOf } from "./fields.ts";
 import { newOwner, type Owner } from "./owner.ts";
 import { idleWorld, type SecurityWorld, startedWorld } from "./world.ts";
+import { cases } from "../support/runs.ts";
 
 /** A PUT adds an operator under the host application's own id, in the caller's account. */
 const addsOwn = "PUT /v1/operators/:id";
@@ -37,7 +38,7 @@ function seen({ status, body }: ApiResponse, ...ids: readonly string[]): unknown
   return [status, ids.reduce((left, id) => left.replaceAll(id, "ID"), text)];
 }
 
-describe.each(storages)("over $name", ({ make }) => {
+describe.each(storages)("over $name", ({ name, make }) => {
   let there: SecurityWorld;
   let kept: Kept;
   let own: Owner;
@@ -54,7 +55,9 @@ describe.each(storages)("over $name", ({ make }) => {
     await kept.remove();
   });
 
-  test.each(withId.map(titled))(
+  // A storage finds rows by key alike for all routes, so `npm test` tries a few there.
+  const routes = cases([...withId.entries()], ([i]) => name === "memory" || i % 6 === 0);
+  test.each(routes.map(([, route]) => titled(route)))(
     "$name answers ids of other accounts and modes like unknown ones, and changes nothing",
     async ({ route }) => {
       const noun = nounOf(route, "id");

@@ -14,6 +14,7 @@ import {
 import { bodySchemaOf, fieldsOf } from "./fields.ts";
 import { newOwner, type Owner, ownerFor } from "./owner.ts";
 import { type SecurityWorld, startedWorld } from "./world.ts";
+import { cases } from "../support/runs.ts";
 
 let there: SecurityWorld;
 let own: Owner;
@@ -119,8 +120,10 @@ test.each(reading.map(titled))(
   },
 );
 
-const changing = guardedRoutes.filter(
-  ({ operation: { kind } }) => kind === "command" || kind === "procedure",
+/** Each makes an account of its own. Those of these paths may show a secret. */
+const changing = cases(
+  guardedRoutes.filter(({ operation: { kind } }) => kind === "command" || kind === "procedure"),
+  ({ path }) => /api-keys|webhooks|webchat|messages/.test(path),
 );
 
 test.each(changing.map(titled))(

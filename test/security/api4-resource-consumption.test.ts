@@ -19,6 +19,7 @@ import { allRoutes, guardedRoutes, type OwnRequest, requestOf, titled } from "./
 import { bodySchemaOf, type Field, fieldsOf, titledField } from "./fields.ts";
 import { newOwner, type Owner, ownerFor } from "./owner.ts";
 import { idleWorld, type SecurityWorld, startedWorld } from "./world.ts";
+import { cases } from "../support/runs.ts";
 
 const limits = { bodyBytes: 50_000, batchBodyBytes: 60_000, jsonDepth: 8 };
 let there: SecurityWorld;
@@ -191,7 +192,10 @@ test.each([
 /** As many headers as Node passes on. */
 const manyHeaders = Array.from({ length: 2_000 }, (_, i) => [`h${i}`, ""]).flat();
 
-test.each(allRoutes.map(titled))("$name reads each header a few times only", async ({ route }) => {
+/** Most of the code that reads headers is the same for all routes. */
+const someRoutes = cases([...allRoutes.entries()], ([i]) => i % 4 === 0).map(([, route]) => route);
+
+test.each(someRoutes.map(titled))("$name reads each header a few times only", async ({ route }) => {
   const request = requestOf(route, await ownerFor(there, route, own));
   let reads = 0;
   const counting: ApiHandler = {
