@@ -119,7 +119,7 @@ async function longConversation(ground: StoragePort, storage: StoragePort) {
 
 it("another engine completes a redaction wherever its engine crashes, and later runs stay", async () => {
   let crashes = 0;
-  const apart = pointsApart(2);
+  const apart = pointsApart(3);
   for (let commits = 1, isCut = true; isCut; commits += apart) {
     const ground = memory();
     const { storage, dieAfter } = mortal(ground);
@@ -164,7 +164,7 @@ const acts: readonly (readonly [
 describe.each(cases(acts, ([name]) => name === "is erased"))("while the contact %s", (_, act) => {
   it("a redaction removes the text, before whichever commit that happens", async () => {
     let overtaken = 0;
-    const apart = pointsApart(2);
+    const apart = pointsApart(4);
     for (let before = apart, isOver = false; !isOver; before += apart) {
       const ground = memory();
       let commits = -1;

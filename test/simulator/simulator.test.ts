@@ -8,7 +8,7 @@ import { type Result, simulate } from "./simulate.ts";
 /** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
 const seeds = isLong ? 45 : 3;
 /** Shorter than the command line's default, so that more combinations of faults occur. */
-const steps = 60;
+const steps = isLong ? 60 : 40;
 
 // Faults cause thousands of errors, and a failure is explained by the trace, not by their stacks.
 const { stackTraceLimit } = Error;

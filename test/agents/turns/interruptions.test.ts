@@ -301,17 +301,14 @@ const resumedTurn = {
 };
 const mostDifferent: ReadonlySet<string> = new Set<keyof typeof acts>([
   "a person answers",
-  "a person answers and hands back",
   "the contact opts out",
   "the contact writes again",
-  "the conversation is closed and opened again",
   "a playbook is triggered",
   "the agent is edited",
   "the contact is erased",
 ]);
 const actsInTurns = cases(Object.entries<Act>(acts), ([name]) => mostDifferent.has(name));
 const inResumedTurns: ReadonlySet<string> = new Set<keyof typeof acts>([
-  "a person answers and hands back",
   "the contact writes again",
   "the contact is erased",
 ]);
@@ -337,7 +334,7 @@ describe.each(actsInTurns)("during a turn, %s", (name, { do: happen, silences })
       await one.start();
       let reached = 0;
       let wasOver = false;
-      const apart = pointsApart(2);
+      const apart = pointsApart(3);
       for (let point = firstPoint % apart; !wasOver && point < maxPoints; point += apart) {
         const { account: made } = await two.accounts.create({ name: "moments" });
         const account = two.account(made.id);
