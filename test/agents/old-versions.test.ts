@@ -106,7 +106,7 @@ test("an old version of an agent or a playbook stays while it is used, and is re
         expect(stored).toEqual([...needed].toSorted());
       },
     ),
-    { numRuns: runs(12), examples: [[unused], [played]] },
+    { numRuns: runs(12, 2), examples: [[unused], [played]] },
   );
 });
 

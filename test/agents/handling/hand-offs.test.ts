@@ -11,6 +11,7 @@ import type { Policy } from "../../../src/ports/policy.ts";
 import type { SendAnswer } from "../../../src/ports/transport.ts";
 import { carrier } from "../../support/carrier.ts";
 import { type Agency, agency, type AgencyOptions, echo, visitor } from "../world.ts";
+import { cases } from "../../support/runs.ts";
 
 type Rules = NonNullable<NonNullable<CreateAgent["handoff"]>["rules"]>;
 type Handed = Event<"conversation.handoff">["data"];
@@ -329,7 +330,7 @@ describe("two engines that answer each other", () => {
     execute: () => ({ n: n++ }),
   });
 
-  test.each([
+  const ways = [
     ["say something new each time", chatty, chatty],
     ["repeat the other's text", parrot, parrot],
     ["close the conversation each time", closing, closing],
@@ -338,38 +339,43 @@ describe("two engines that answer each other", () => {
       closing,
       { model: () => ({ text: `Hello, that was ${n}` }) },
     ],
-  ] as const)("stop if they %s", async (_, one, other) => {
-    const quick = { reply: { debounce_ms: 1_500 }, handoff: { rules: [] } };
-    const sides = await Promise.all(
-      [one, other].map((wish: Wish) =>
-        agency(memory(), { ...wish, actions: [count], agent: { ...quick, ...wish.agent } }),
-      ),
-    );
-    const [ada, bea] = sides;
-    if (ada === undefined || bea === undefined) throw new Error("two were made");
-    let passed = [0, 0];
-    await ada.say("hello there");
-    let exchanges = 0;
-    // Each gets the other's last replies, until both are silent for 15 minutes.
-    for (let quiet = 0; quiet < 450 && exchanges <= 200; quiet++) {
-      await Promise.all(sides.map((side) => side.pass(2_000)));
-      const [fromAda, fromBea] = sides.map(({ line }) =>
-        line.calls.map(({ message: { body } }) => body),
+  ] as const;
+
+  test.each(cases(ways, ([way]) => way.endsWith("each time")))(
+    "stop if they %s",
+    async (_, one, other) => {
+      const quick = { reply: { debounce_ms: 1_500 }, handoff: { rules: [] } };
+      const sides = await Promise.all(
+        [one, other].map((wish: Wish) =>
+          agency(memory(), { ...wish, actions: [count], agent: { ...quick, ...wish.agent } }),
+        ),
       );
-      const before = passed;
-      passed = [fromAda?.length ?? 0, fromBea?.length ?? 0];
-      for (const body of fromAda?.slice(before[0]) ?? []) await bea.say(body);
-      for (const body of fromBea?.slice(before[1]) ?? []) await ada.say(body);
-      const said = sum(passed) - sum(before);
-      exchanges += said;
-      if (said > 0) quiet = 0;
-    }
-    expect(exchanges).toBeLessThan(60);
-    const handlers = await Promise.all(
-      sides.map(async (side) => (await side.conversation()).handler),
-    );
-    expect(handlers).toContain("queue");
-  });
+      const [ada, bea] = sides;
+      if (ada === undefined || bea === undefined) throw new Error("two were made");
+      let passed = [0, 0];
+      await ada.say("hello there");
+      let exchanges = 0;
+      // Each gets the other's last replies, until both are silent for 15 minutes.
+      for (let quiet = 0; quiet < 450 && exchanges <= 200; quiet++) {
+        await Promise.all(sides.map((side) => side.pass(2_000)));
+        const [fromAda, fromBea] = sides.map(({ line }) =>
+          line.calls.map(({ message: { body } }) => body),
+        );
+        const before = passed;
+        passed = [fromAda?.length ?? 0, fromBea?.length ?? 0];
+        for (const body of fromAda?.slice(before[0]) ?? []) await bea.say(body);
+        for (const body of fromBea?.slice(before[1]) ?? []) await ada.say(body);
+        const said = sum(passed) - sum(before);
+        exchanges += said;
+        if (said > 0) quiet = 0;
+      }
+      expect(exchanges).toBeLessThan(60);
+      const handlers = await Promise.all(
+        sides.map(async (side) => (await side.conversation()).handler),
+      );
+      expect(handlers).toContain("queue");
+    },
+  );
 });
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);

@@ -430,7 +430,7 @@ test.each(cases(retentions, ({ keptDays }) => keptDays === 1))(
     const before = await runs();
     expect(before).toHaveLength(2);
     await ask("Are you there?");
-    await pass(hour);
+    await fastForward(hour);
     expect(await runs()).toMatchObject([{ status: "completed", trigger: { type: "inbound" } }]);
     expect(await outcome(engine.agents.run(agent.id, before[0]?.id ?? ""))).toBe("not_found");
     expect(await outcome(trigger()), "its stored response went with it").toBe("erased");
@@ -439,7 +439,7 @@ test.each(cases(retentions, ({ keptDays }) => keptDays === 1))(
       await engine.agents.trigger(agent.id, { conversation_id, action: "refund", input: {} });
       if (n % 70 === 0) await pass(60_000);
     }
-    await pass(hour);
+    await fastForward(hour);
     await engine.agents.remove(agent.id);
     await fastForward((keptDays + 1) * day);
     expect(await outcome(engine.agents.runs(agent.id))).toBe("not_found");
