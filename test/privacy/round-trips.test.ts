@@ -22,7 +22,7 @@ import { runs } from "../../src/agents/runs/rows.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { counting } from "../support/counting.ts";
-import { isLong } from "../support/runs.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
@@ -107,7 +107,10 @@ describe.each(lightStorages)("an erasure of a contact with many deliveries on $n
   });
 });
 
-const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
+const embedded = cases(
+  storages.filter(({ name }) => name !== "PostgreSQL"),
+  ({ name }) => name === "SQLite",
+);
 
 it.each(embedded)(
   "a visitor's mailbox is removed with its messages, not in one transaction, on $name",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deliveriesDue } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
+import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";
 import type { Behavior } from "./receivers.ts";
@@ -11,7 +12,10 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 /** Longer than the polling interval. */
 const soonMs = 6_000;
-const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
+const embedded = cases(
+  storages.filter(({ name }) => name !== "PostgreSQL"),
+  ({ name }) => name === "SQLite",
+);
 const hangs: Behavior = () => ({ after: Infinity });
 const statuses = async ({ deliveries }: WebhookWorld) =>
   (await deliveries()).map(({ status }) => status);
