@@ -114,19 +114,22 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(clock.monotonic() - ended).toBeLessThanOrEqual(200);
   });
 
-  it("more messages to its contact than a group has are sent in their order", async () => {
-    const { clock, one, own } = await opened();
-    const texts = Array.from({ length: 300 }, (_, i) => String(i));
-    let areSent = false;
-    const sent = Promise.all(texts.map((body) => one.messages.send({ ...ann, body })));
-    const all = sent.then(() => (areSent = true));
-    for (const to of numbers) await one.messages.send({ to, body: "Hello" });
-    await own.end("COMMIT");
-    await clock.advanceUntil(() => areSent);
-    await all;
-    const { data } = await one.messages.list({ to: ann.to, limit: 100 });
-    expect(data.map(({ body }) => body).toReversed()).toEqual(texts.slice(-100));
-  });
+  it.runIf(isLong)(
+    "more messages to its contact than a group has are sent in their order",
+    async () => {
+      const { clock, one, own } = await opened();
+      const texts = Array.from({ length: 300 }, (_, i) => String(i));
+      let areSent = false;
+      const sent = Promise.all(texts.map((body) => one.messages.send({ ...ann, body })));
+      const all = sent.then(() => (areSent = true));
+      for (const to of numbers) await one.messages.send({ to, body: "Hello" });
+      await own.end("COMMIT");
+      await clock.advanceUntil(() => areSent);
+      await all;
+      const { data } = await one.messages.list({ to: ann.to, limit: 100 });
+      expect(data.map(({ body }) => body).toReversed()).toEqual(texts.slice(-100));
+    },
+  );
 
   it("the messages that share a commit with one to its contact take few commits", async () => {
     const { clock, one, own, commits } = await opened();
@@ -201,7 +204,7 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(await bodies(one)).toEqual(["Before", ann.body]);
   });
 
-  it("a message to its contact fails with the storage", async () => {
+  it.runIf(isLong)("a message to its contact fails with the storage", async () => {
     const { one, clock, own, breakStorage } = await opened();
     const calls = [sending(one, "1"), sending(one, "2")];
     for (const to of numbers) await one.messages.send({ to, body: "Hello" });
@@ -224,7 +227,7 @@ describe("while a transaction on PostgreSQL is open", () => {
     await stopped;
   });
 
-  it("a message to its contact is sent before the engine has stopped", async () => {
+  it.runIf(isLong)("a message to its contact is sent before the engine has stopped", async () => {
     const { one, clock, own } = await opened();
     const waiting = sending(one, "After");
     for (const to of numbers) await one.messages.send({ to, body: "Hello" });
@@ -238,21 +241,24 @@ describe("while a transaction on PostgreSQL is open", () => {
     expect(waiting.state).toBe("sent");
   });
 
-  it("the message of another open transaction to another contact does not wait", async () => {
-    const { host, clock, one, own } = await opened();
-    const other = await begin(host);
-    const bob = { to: numbers[0] ?? "", body: "Hello" };
-    await one.messages.send(bob);
-    await one.messages.send(bob, { tx: other.tx });
-    const waiting = sending(one, "After");
-    let isBobSent = false;
-    const sent = one.messages.send(bob).then(() => (isBobSent = true));
-    await one.messages.send({ to: numbers[1] ?? "", body: "Hello" });
-    await other.end("COMMIT");
-    await clock.advanceUntil(() => isBobSent);
-    await sent;
-    expect(waiting.state).toBe("waits");
-    await own.end("COMMIT");
-    await clock.advanceUntil(() => waiting.state === "sent");
-  });
+  it.runIf(isLong)(
+    "the message of another open transaction to another contact does not wait",
+    async () => {
+      const { host, clock, one, own } = await opened();
+      const other = await begin(host);
+      const bob = { to: numbers[0] ?? "", body: "Hello" };
+      await one.messages.send(bob);
+      await one.messages.send(bob, { tx: other.tx });
+      const waiting = sending(one, "After");
+      let isBobSent = false;
+      const sent = one.messages.send(bob).then(() => (isBobSent = true));
+      await one.messages.send({ to: numbers[1] ?? "", body: "Hello" });
+      await other.end("COMMIT");
+      await clock.advanceUntil(() => isBobSent);
+      await sent;
+      expect(waiting.state).toBe("waits");
+      await own.end("COMMIT");
+      await clock.advanceUntil(() => waiting.state === "sent");
+    },
+  );
 });
