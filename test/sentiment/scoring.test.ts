@@ -13,6 +13,7 @@ import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
+import { isLong } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -42,7 +43,10 @@ async function say(engine: MessagingEngine, body: string, from = phone): Promise
 const fold = (list: readonly number[]): SentimentState | null =>
   list.reduce<SentimentState | null>(addScore, null);
 
-describe.each(storages)("sentiment on $name", ({ open }) => {
+describe.each(storages)("sentiment on $name", ({ name, open }) => {
+  /** What does not depend on the storage. See `lightStorages`. */
+  const isTried = isLong || name === "SQLite";
+
   it("is scored after a message, has an event when its label changes, and lists its messages", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
@@ -78,28 +82,31 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     ]);
   });
 
-  it("scores only inbound messages with text that is neither redacted nor a keyword", async () => {
-    const { engine, clock } = world();
-    const storage = open().connect();
-    const heard: string[] = [];
-    const one = engine(storage, { sentiment: { score: (text) => (heard.push(text), 0.5) } });
-    await one.messages.send({ to: phone, body: "outbound" });
-    await one.sandbox.inbound({
-      from: phone,
-      body: "",
-      media: [{ url: "https://example.com/a.png" }],
-    });
-    const secret = await one.sandbox.inbound({ from: phone, body: "secret" });
-    await one.messages.redact(secret.id);
-    await say(one, "HELP");
-    await say(one, "hello");
-    await one.start();
-    await settled(storage, clock);
-    expect(heard).toEqual(["hello"]);
-    expect((await states(storage)).map(String).toSorted()).toEqual(["none", "none", "scored"]);
-  });
+  it.runIf(isTried)(
+    "scores only inbound messages with text that is neither redacted nor a keyword",
+    async () => {
+      const { engine, clock } = world();
+      const storage = open().connect();
+      const heard: string[] = [];
+      const one = engine(storage, { sentiment: { score: (text) => (heard.push(text), 0.5) } });
+      await one.messages.send({ to: phone, body: "outbound" });
+      await one.sandbox.inbound({
+        from: phone,
+        body: "",
+        media: [{ url: "https://example.com/a.png" }],
+      });
+      const secret = await one.sandbox.inbound({ from: phone, body: "secret" });
+      await one.messages.redact(secret.id);
+      await say(one, "HELP");
+      await say(one, "hello");
+      await one.start();
+      await settled(storage, clock);
+      expect(heard).toEqual(["hello"]);
+      expect((await states(storage)).map(String).toSorted()).toEqual(["none", "none", "scored"]);
+    },
+  );
 
-  it("ignores slow, failed and invalid scores and continues", async () => {
+  it.runIf(isTried)("ignores slow, failed and invalid scores and continues", async () => {
     const { engine, clock, log } = world();
     const storage = open().connect();
     const late = held<number>();
@@ -134,22 +141,25 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     expect(log.map(({ message }) => message)).toContain("a message could not be scored");
   });
 
-  it("stores nothing without an analyzer; such an engine drops unscored messages of others", async () => {
-    const { engine, clock } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const without = engine(storage);
-    await say(without, "1");
-    await without.start();
-    expect(await states(storage)).toEqual([]);
-    const withOne = engine(ground.connect(), { sentiment: numbers });
-    await say(withOne, "1");
-    expect(await states(storage)).toEqual(["pending"]);
-    await clock.advance(4_000);
-    expect(await states(storage)).toEqual(["pending"]);
-    await settled(storage, clock);
-    expect(await states(storage)).toEqual(["none"]);
-  });
+  it.runIf(isTried)(
+    "stores nothing without an analyzer; such an engine drops unscored messages of others",
+    async () => {
+      const { engine, clock } = world();
+      const ground = open();
+      const storage = ground.connect();
+      const without = engine(storage);
+      await say(without, "1");
+      await without.start();
+      expect(await states(storage)).toEqual([]);
+      const withOne = engine(ground.connect(), { sentiment: numbers });
+      await say(withOne, "1");
+      expect(await states(storage)).toEqual(["pending"]);
+      await clock.advance(4_000);
+      expect(await states(storage)).toEqual(["pending"]);
+      await settled(storage, clock);
+      expect(await states(storage)).toEqual(["none"]);
+    },
+  );
 });
 
 it("a process that stalls during scoring while another finishes the work counts no score twice", async () => {

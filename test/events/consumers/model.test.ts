@@ -7,7 +7,7 @@ import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { over } from "../../support/over.ts";
-import { runsOn } from "../../support/runs.ts";
+import { cases, runsOn } from "../../support/runs.ts";
 import { stopped, world } from "../../support/world.ts";
 import { eventually, later, places } from "./storages-with-table.ts";
 
@@ -148,7 +148,10 @@ const hasty: Pace = {
   wait: later,
 };
 
-describe.each(places)("consumers on $name, with faults", ({ name, isExact, open }) => {
+// The main path of consumers is tried on PostgreSQL in `npm test`, and faults of its connection.
+const faulty = cases(places, ({ name }) => name !== "PostgreSQL");
+
+describe.each(faulty)("consumers on $name, with faults", ({ name, isExact, open }) => {
   const { pass, wait } = name === "memory" ? steady : hasty;
 
   it("get all events of a conversation in order, exactly once if they write through their transaction", async () => {
