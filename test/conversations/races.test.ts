@@ -69,7 +69,9 @@ describe.each(grounds)("conversations on $name", ({ name, open }) => {
 });
 
 describe.each(storages)("a conversation on $name", ({ open }) => {
-  it("is created once, without gaps, if 200 messages from a new number arrive at once", async () => {
+  const count = isLong ? 200 : 80;
+
+  it("is created once, without gaps, if many messages from a new number arrive at once", async () => {
     const { clock, engine } = world();
     const ground = open();
     const [port, other] = [ground.connect(), ground.connect()];
@@ -87,7 +89,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
       media: [],
       at: 0,
     } as const;
-    const coming = Array.from({ length: 200 }, (_, i) => {
+    const coming = Array.from({ length: count }, (_, i) => {
       const sink = (i % 2 === 0 ? lines[0] : lines[1]).sink();
       return sink.inbound({ ...inbound, provider_message_id: `in ${i}`, body: `${i}` }, id);
     });
@@ -97,7 +99,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     await all;
     const { data } = await engines[0].conversations.list();
     expect(data).toMatchObject([
-      { message_count: 200, unread_count: 200, status: "open", handler: "none" },
+      { message_count: count, unread_count: count, status: "open", handler: "none" },
     ]);
     await checkRows(unscopedReads(port.reader).in(engines[0].account().scope));
   });

@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { database } from "../support/postgres.ts";
 import { realTimeStorage } from "../support/real-time-storage.ts";
-import { cases } from "../support/runs.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { world } from "../support/world.ts";
 
-const minutes = 2;
+const minutes = isLong ? 2 : 0.5;
 
 const crowds = [
   { count: 1, consumers: 0 },

@@ -4,6 +4,7 @@ import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { accepted, busy, carrier, held, type Script } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { type Ground, lightStorages, storages } from "../support/storages.ts";
 import { world, type World } from "../support/world.ts";
 
@@ -262,7 +263,12 @@ describe.each(lightStorages)("leases on $name", ({ open }) => {
   });
 });
 
-describe.each(storages)("several engines on $name", ({ open }) => {
+// Memory shows no more than a file does.
+const shared = cases(storages, ({ name }) => name !== "memory");
+
+describe.each(shared)("several engines on $name", ({ name, open }) => {
+  const rounds = isLong || name === "SQLite" ? 6 : 3;
+
   it("share the work: each message is sent once, each conversation in order", async () => {
     const { clock, engine } = world();
     const ground = open();
@@ -280,7 +286,7 @@ describe.each(storages)("several engines on $name", ({ open }) => {
         body: String(n),
       });
     // The next message of each conversation.
-    for (let from = 0; from < 90; from += 15) {
+    for (let from = 0; from < 15 * rounds; from += 15) {
       sent.push(...(await Promise.all(Array.from({ length: 15 }, (_, i) => send(from + i)))));
     }
     await clock.advance(60_000);

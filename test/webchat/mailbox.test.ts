@@ -72,6 +72,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
   const isTried = isLong || name !== "PostgreSQL";
 
   it("gets each message once, in order and without gaps, from several engines at once", async () => {
+    const each = isTried ? 20 : 8;
     const { engine, clock } = world();
     const ground = open();
     const storage = ground.connect();
@@ -81,13 +82,13 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
     const visitors = [await one.webchat.open(), await one.webchat.open(), await one.webchat.open()];
     await Promise.all(engines.map((each) => each.start()));
     await Promise.all(
-      Array.from({ length: 60 }, (_, i) =>
+      Array.from({ length: 3 * each }, (_, i) =>
         send(engines[i % 2] ?? one, visitors[i % 3]?.contact_id ?? "", String(i)),
       ),
     );
     await clock.advance(5_000);
     const entries = await entriesIn(storage);
-    expect(entries).toHaveLength(60);
+    expect(entries).toHaveLength(3 * each);
     const range = { index: messages.primary, prefix: [], order: "ascending", limit: 100 } as const;
     const sequences = new Map(
       (await storage.reader.range(range)).map((row) => [row["id"], Number(row["sequence"])]),
@@ -96,7 +97,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       const sent = (await one.messages.list({ contact_id, limit: 100 })).data;
       const address = sent[0]?.to;
       const own = entries.filter((entry) => entry["address"] === address);
-      expect(own.map(({ number }) => number)).toEqual(numbers(20));
+      expect(own.map(({ number }) => number)).toEqual(numbers(each));
       const inThread = sent
         .map(({ id }) => id)
         .toSorted((a, b) => (sequences.get(a) ?? 0) - (sequences.get(b) ?? 0));
