@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse, Mountable } from "../../src/api/http.ts";
 import { eventually, settled } from "../../adapters/testing/conformance/mount/fixture.ts";
 import { parseAnswers } from "../../adapters/testing/conformance/mount/raw-http.ts";
-import { cases } from "../support/runs.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { mountings, serve } from "./servers.ts";
 
 /** Large, so that the buffers of the operating system hold few of them. */
@@ -103,26 +103,29 @@ describe.each(cases(different, ({ name }) => name === "node:http"))("$name", (mo
     socket.destroy();
   });
 
-  test("no more is read while many requests wait for a stream that the client reads slowly", async () => {
-    const { engine, goOn } = streamingFirst();
-    await using running = await serve(mounting, engine);
-    let bytesRead = (): number => 0;
-    running.server.once("connection", (accepted) => (bytesRead = () => accepted.bytesRead));
-    const socket = await connected(running.port);
-    socket.pause();
-    socket.write(get(path, 0));
-    // Node has something to send and reads no more, until the client has taken it.
-    await settled(() => engine.queries.length);
-    socket.write(pipelined(path, 300));
-    await settled(() => bytesRead());
-    socket.resume();
-    await settled(() => socket.bytesRead);
-    const before = bytesRead();
-    socket.write(pipelined(path, smallRequests));
-    expect((await settled(() => bytesRead())) - before).toBeLessThan(140_000);
-    goOn();
-    const all = 1 + 300 + smallRequests;
-    await eventually(() => engine.queries.length === all, `${all} requests for the engine`);
-    socket.destroy();
-  });
+  test.runIf(isLong)(
+    "no more is read while many requests wait for a stream that the client reads slowly",
+    async () => {
+      const { engine, goOn } = streamingFirst();
+      await using running = await serve(mounting, engine);
+      let bytesRead = (): number => 0;
+      running.server.once("connection", (accepted) => (bytesRead = () => accepted.bytesRead));
+      const socket = await connected(running.port);
+      socket.pause();
+      socket.write(get(path, 0));
+      // Node has something to send and reads no more, until the client has taken it.
+      await settled(() => engine.queries.length);
+      socket.write(pipelined(path, 300));
+      await settled(() => bytesRead());
+      socket.resume();
+      await settled(() => socket.bytesRead);
+      const before = bytesRead();
+      socket.write(pipelined(path, smallRequests));
+      expect((await settled(() => bytesRead())) - before).toBeLessThan(140_000);
+      goOn();
+      const all = 1 + 300 + smallRequests;
+      await eventually(() => engine.queries.length === all, `${all} requests for the engine`);
+      socket.destroy();
+    },
+  );
 });

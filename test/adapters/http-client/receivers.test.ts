@@ -2,7 +2,7 @@ import { gzipSync, brotliCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import { type Behavior, drip, flood, receiver } from "./receiver.ts";
-import { cases } from "../../support/runs.ts";
+import { cases, isLong } from "../../support/runs.ts";
 import { client, post, seen, shortMs } from "./world.ts";
 
 /** Sends one request to a receiver with this behavior. */
@@ -184,7 +184,7 @@ describe("a receiver that sends slowly", () => {
     },
   );
 
-  test("nothing more after a 200 without a length times out", async () => {
+  test.runIf(isLong)("nothing more after a 200 without a length times out", async () => {
     const { outcome } = await exchangeWith(
       { onRequest: (socket) => socket.write("HTTP/1.1 200 OK\r\n\r\nok") },
       { deadline_ms: shortMs },

@@ -7,6 +7,7 @@ import {
   type ModelNeed,
 } from "../../../adapters/testing/index.ts";
 import { texts } from "./under-test.ts";
+import { cases } from "../../support/runs.ts";
 
 type Respond = AgentModel["respond"];
 
@@ -125,7 +126,11 @@ describe("the suite for models finds one that", () => {
   let last: ModelTurn | undefined;
   let hasFailed = false;
 
-  test.each<[what: string, spoil: (respond: Respond) => Partial<AgentModel>, found: string]>([
+  const spoilt: readonly (readonly [
+    what: string,
+    spoil: (respond: Respond) => Partial<AgentModel>,
+    found: string,
+  ])[] = [
     ["returns a text only", () => ({ respond: () => "Hello" as never }), "reply to the contact"],
     [
       "has an empty text",
@@ -297,7 +302,12 @@ describe("the suite for models finds one that", () => {
       }),
       "end within a second when the signal had aborted before",
     ],
-  ])("%s", async (_, spoil, found) => {
+  ];
+
+  /** Both take a second. */
+  const some = cases(spoilt, ([what]) => what !== "waits for an abort that has happened");
+
+  test.each(some)("%s", async (_, spoil, found) => {
     last = undefined;
     expect([...(await failures(spoil, { only: found })).keys()]).toEqual([found]);
   });

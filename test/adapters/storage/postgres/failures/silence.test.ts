@@ -8,6 +8,7 @@ import { database, migrated } from "../../../../support/postgres.ts";
 import { stopped, world } from "../../../../support/world.ts";
 import { firstSchema, insertNote, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
+import { isLong } from "../../../../support/runs.ts";
 
 it("a server that accepted connections and did not respond for a while can be used afterwards", async () => {
   const where = await database();
@@ -42,32 +43,36 @@ it("a server that accepted connections and did not respond for a while can be us
   await pool.end();
 });
 
-it("an engine stops at its deadline although the server does not respond any more", async () => {
-  const where = await database(await migrated());
-  const proxy = await where.proxy();
-  const pool = where.pool({ connectionString: proxy.url });
-  const { clock, engine } = world();
-  const one = engine(postgres({ pool }));
-  await one.start();
-  await one.messages.send({ to: "+15005550001", body: "Before" });
-  proxy.isSilent = true;
-  onTestFinished(() => void vi.useRealTimers());
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
-  const sent = one.messages.send({ to: "+15005550001", body: "After" });
-  const refused = sent.catch((error: unknown) => error);
-  let isOver = false;
-  const stopped = one.stop({ deadlineMs: 2_000 }).finally(() => (isOver = true));
-  await clock.advance(2_000);
-  // The timers that let each call fail later stand still.
-  while (!isOver) {
-    await sleep(20);
-    await clock.advance(100);
-  }
-  await stopped;
-  expect(await refused).toMatchObject({ code: "storage_unavailable" });
-  proxy.cut();
-  await pool.end();
-}, 60_000);
+it.runIf(isLong)(
+  "an engine stops at its deadline although the server does not respond any more",
+  async () => {
+    const where = await database(await migrated());
+    const proxy = await where.proxy();
+    const pool = where.pool({ connectionString: proxy.url });
+    const { clock, engine } = world();
+    const one = engine(postgres({ pool }));
+    await one.start();
+    await one.messages.send({ to: "+15005550001", body: "Before" });
+    proxy.isSilent = true;
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+    const sent = one.messages.send({ to: "+15005550001", body: "After" });
+    const refused = sent.catch((error: unknown) => error);
+    let isOver = false;
+    const stopped = one.stop({ deadlineMs: 2_000 }).finally(() => (isOver = true));
+    await clock.advance(2_000);
+    // The timers that let each call fail later stand still.
+    while (!isOver) {
+      await sleep(20);
+      await clock.advance(100);
+    }
+    await stopped;
+    expect(await refused).toMatchObject({ code: "storage_unavailable" });
+    proxy.cut();
+    await pool.end();
+  },
+  60_000,
+);
 
 it("many callers that stopped waiting return a connection one after the other without a warning of Node", async () => {
   const pool = (await database()).pool({ max: 1 });
