@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admit, rateLimiter, slidingLog } from "../../src/operations/rate-limiter.ts";
+import { runs } from "../support/runs.ts";
 
 const window = 1_000;
 /** Gaps between requests: bursts, trickles, the window's exact edge, pauses. */
@@ -72,7 +73,7 @@ describe("the sliding log", () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500, 100) },
     );
   });
 
@@ -154,6 +155,7 @@ describe("the sliding log", () => {
           }
         }
       }),
+      { numRuns: runs(100, 25) },
     );
   });
 

@@ -7,6 +7,7 @@ import { type JobRow, jobs } from "../../src/queue/jobs/rows.ts";
 import { schema } from "../../src/modules.ts";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { over } from "../support/over.ts";
+import { runs } from "../support/runs.ts";
 import { lightStorages } from "../support/storages.ts";
 import { job, laneOf, nameOf } from "./job-row.ts";
 
@@ -258,7 +259,7 @@ describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
           }
         },
       ),
-      { numRuns: { memory: 40, SQLite: 40, PostgreSQL: 8 }[name] },
+      { numRuns: runs({ memory: 40, SQLite: 40, PostgreSQL: 8 }[name], 12) },
     );
   });
 });

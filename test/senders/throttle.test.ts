@@ -12,7 +12,7 @@ import { accepted, busy, carrier, type Carrier, type Script } from "../support/c
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { fastForward } from "../support/fast-forward.ts";
-import { isLong } from "../support/runs.ts";
+import { cases, isLong } from "../support/runs.ts";
 
 const paced = "+15550000001";
 const day = 86_400_000;
@@ -62,7 +62,7 @@ const send = (engine: MessagingEngine, n: number, more: object = {}) =>
   engine.messages.send({ to: contact(n), body: "Hi", from: paced, ...more });
 
 describe("a throttled sender", () => {
-  it.each([
+  const paces: readonly (readonly [Pace, readonly number[]])[] = [
     [{ messages_per_second: 1 }, [0, 1_000, 2_000, 3_000, 4_000]],
     [{ messages_per_second: 2 }, [0, 0, 1_000, 1_000, 2_000]],
     [{ messages_per_second: 100 }, [0, 0, 0, 0, 0]],
@@ -70,7 +70,11 @@ describe("a throttled sender", () => {
     [{ messages_per_second: 1.5 }, [0, 667, 1_334, 2_001, 2_668]],
     [{ daily_cap: 4 }, [0, 0, 0, 0, day]],
     [{ messages_per_second: 1, daily_cap: 3 }, [0, 1_000, 2_000, day, day + 1_000]],
-  ])("hands over as soon as its rate allows: %o", async (pace, expected) => {
+  ];
+  /** A daily cap alone takes the longest. */
+  const some = cases(paces, ([pace]) => pace.messages_per_second !== undefined);
+
+  it.each(some)("hands over as soon as its rate allows: %o", async (pace, expected) => {
     const { clock, engine, line, begun, storage } = await start(pace);
     for (let n = 0; n < 5; n++) await send(engine, n, { ttl_seconds: 3 * 86_400 });
     await clock.advance(20_000);

@@ -5,7 +5,7 @@ import { system } from "../../../adapters/system/index.ts";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import type { Message } from "../../../src/messages/types.ts";
 import { database } from "../../support/postgres.ts";
-import { cases } from "../../support/runs.ts";
+import { cases, isLong } from "../../support/runs.ts";
 import { firstSchema } from "../storage/notes.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -37,16 +37,21 @@ it("more transactions than the pool has connections wait for each other, also ri
   expect(kept.toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
 });
 
-it("a client with a past transaction of the engine can run the host application's statements", async () => {
-  const { engine, pool } = await opened(2);
-  for (let i = 0; i < 3; i++) await engine.transaction((tx) => engine.messages.send(hello, { tx }));
-  const client = await pool.connect();
-  await client.query("BEGIN");
-  const { id } = await engine.messages.send(hello, { tx: client });
-  await client.query("COMMIT");
-  client.release();
-  expect((await engine.messages.get(id)).body).toBe("Hello");
-});
+it.runIf(isLong)(
+  "a client with a past transaction of the engine can run the host application's statements",
+  async () => {
+    const { engine, pool } = await opened(2);
+    for (let i = 0; i < 3; i++) {
+      await engine.transaction((tx) => engine.messages.send(hello, { tx }));
+    }
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    const { id } = await engine.messages.send(hello, { tx: client });
+    await client.query("COMMIT");
+    client.release();
+    expect((await engine.messages.get(id)).body).toBe("Hello");
+  },
+);
 
 const drivers = ["the current pg", "pg before 8.21"];
 
@@ -60,7 +65,7 @@ describe.each(cases(drivers, (each) => each === "the current pg"))("with %s", (d
     return { engine, pool };
   }
 
-  it.each(["SELECT 1", "SELECT nonsense"])(
+  it.each(cases(["SELECT 1", "SELECT nonsense"], (last) => last === "SELECT nonsense"))(
     "a connection that the host application returns in a transaction, after %s, is closed, so that nothing is lost in it",
     async (last) => {
       const { engine, pool } = await openedWith();
@@ -102,16 +107,21 @@ describe.each(cases(drivers, (each) => each === "the current pg"))("with %s", (d
   });
 });
 
-it("an engine works with clients whose driver fails to tell the status of their transactions", async () => {
-  const { engine, pool } = await opened(2);
-  // Like those of `pg.native` with `pg-native` 3.5.
-  const getTransactionStatus = (): never => {
-    throw new TypeError("this.native.getTransactionStatus is not a function");
-  };
-  pool.on("connect", (client) => Reflect.set(client, "getTransactionStatus", getTransactionStatus));
-  const { id } = await engine.messages.send(hello);
-  expect((await engine.messages.get(id)).body).toBe("Hello");
-});
+it.runIf(isLong)(
+  "an engine works with clients whose driver fails to tell the status of their transactions",
+  async () => {
+    const { engine, pool } = await opened(2);
+    // Like those of `pg.native` with `pg-native` 3.5.
+    const getTransactionStatus = (): never => {
+      throw new TypeError("this.native.getTransactionStatus is not a function");
+    };
+    pool.on("connect", (client) =>
+      Reflect.set(client, "getTransactionStatus", getTransactionStatus),
+    );
+    const { id } = await engine.messages.send(hello);
+    expect((await engine.messages.get(id)).body).toBe("Hello");
+  },
+);
 
 it("the newest events include those of a host transaction as soon as it has committed", async () => {
   const { engine, pool } = await opened(3);
