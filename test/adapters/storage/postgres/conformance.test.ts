@@ -66,7 +66,7 @@ async function empty(schema: string): Promise<void> {
 }
 
 runWith("postgres", false, () => true);
-/** These groups are about what statements say. How a client sends them makes no difference. */
-const ofStatements = new Set(["ranges", "search", "upgrades"]);
+/** These groups are about what statements say and lock. How a client sends them matters little. */
+const ofStatements = new Set(["ranges", "rows", "search", "sharing", "upgrades"]);
 // These clients send queries ahead and accept no batches.
 runWith("postgres on a pipelining pool", true, (group) => isLong || !ofStatements.has(group));
