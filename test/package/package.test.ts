@@ -5,7 +5,6 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   builtIn,
@@ -17,20 +16,11 @@ import {
 } from "../../tsup.config.ts";
 import { chromium } from "../support/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
+import { installIn, type Manifest, onWindows } from "./consumer.ts";
 import { playStory, startTidings } from "./journey.ts";
 import { samplesOf } from "../examples/samples.ts";
 
-const run = promisify(execFile);
-const onWindows = process.platform === "win32";
-const npm = onWindows ? "npm.cmd" : "npm";
-
-const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
-  exports: Record<string, { types: string; default: string }>;
-  scripts: Record<string, string>;
-  dependencies: Record<string, string>;
-  devDependencies: Record<string, string>;
-  engines: { node: string };
-};
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
 const specifiers = Object.keys(manifest.exports).map((subpath) =>
   subpath.replace(/^\./, "tidings"),
 );
@@ -144,27 +134,16 @@ describe("the export map", () => {
   });
 });
 
-describe("the packed tarball", () => {
+describe("the package", () => {
   let folder = "";
-  let packed: { filename: string; files: { path: string }[] };
+  let paths: readonly string[] = [];
 
   /** Runs a program in the consumer's project and returns its output, errors included. */
   const consume = (...args: string[]) => runNode(folder, ...args);
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "tidings-consumer-"));
-    // Without `prepack`: `pretest` has built dist, which other tests use at the same time.
-    const flagsOfPack = ["--json", "--silent", "--ignore-scripts", "--pack-destination", folder];
-    const { stdout } = await run(npm, ["pack", ...flagsOfPack]);
-    [packed] = JSON.parse(stdout) as [typeof packed];
-    await writeFile(
-      join(folder, "package.json"),
-      JSON.stringify({ name: "consumer", private: true, type: "module" }),
-    );
-    const flags = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-    // The page about webhooks verifies their signatures with this package.
-    const verifier = `standardwebhooks@${manifest.devDependencies["standardwebhooks"]}`;
-    await run(npm, ["install", `./${packed.filename}`, verifier, ...flags], { cwd: folder });
+    paths = await installIn(folder, manifest);
   });
 
   afterAll(async () => {
@@ -172,7 +151,6 @@ describe("the packed tarball", () => {
   });
 
   test("contains the build, its declarations and the documentation, and nothing else", async () => {
-    const paths = packed.files.map(({ path }) => path);
     const belongs =
       /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|texts\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
@@ -185,7 +163,6 @@ describe("the packed tarball", () => {
   test("has the license of each library that is built in, and installs such a library only if the declarations import it", async () => {
     const libraries = await bundledLibraries();
     expect(libraries).toEqual(expect.arrayContaining(builtIn));
-    const paths = packed.files.map(({ path }) => path);
     const licenses = libraries.map((name) => `dist/${name}.LICENSE`);
     expect(paths).toEqual(expect.arrayContaining(licenses));
     const types = await Promise.all(
@@ -232,7 +209,7 @@ describe("the packed tarball", () => {
   });
 
   test("contains no path of the machine that built it", async () => {
-    for (const { path } of packed.files) {
+    for (const path of paths) {
       const content = await readFile(join(folder, "node_modules/tidings", path));
       expect(content.includes(resolve(".")), path).toBe(false);
     }
