@@ -1,11 +1,18 @@
-/** Runs the built command `tidings` in a scratch folder, as people do in a terminal. */
+/** Runs the command `tidings` in a scratch folder, as people do in a terminal. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { onTestFinished } from "vitest";
+import { stripVTControlCharacters } from "node:util";
+import { onTestFinished, vi } from "vitest";
+import type { Command } from "../../adapters/cli/command.ts";
+import { doctor } from "../../adapters/cli/doctor/command.ts";
+import { reportFailure } from "../../adapters/cli/failures.ts";
+import { keys } from "../../adapters/cli/keys.ts";
+import { migrate } from "../../adapters/cli/migrate.ts";
+import { isLong } from "../support/runs.ts";
 
 const program = resolve("dist/cli.js");
 
@@ -72,14 +79,57 @@ export function tidings(cwd: string, ...args: readonly string[]): Run {
   };
 }
 
-/** Runs a command to its end. */
-export async function finished(
-  cwd: string,
-  ...args: readonly string[]
-): Promise<{ readonly status: number | null; readonly output: string; readonly errors: string }> {
+interface Finished {
+  readonly status: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** Commands that end by themselves. */
+const shortCommands: Readonly<Record<string, Command>> = { doctor, keys, migrate };
+
+/**
+ * Runs a command to its end. `npm test` runs some commands in this process: one of its own takes
+ * half a second of a core to load the package. So one command runs at a time.
+ */
+export async function finished(cwd: string, ...args: readonly string[]): Promise<Finished> {
+  const [name = "", ...rest] = args;
+  const command = shortCommands[name];
+  const isInProcess = !isLong && !rest.includes("--help");
+  if (isInProcess && command !== undefined) return finishedHere(cwd, command, rest);
   const run = tidings(cwd, ...args);
   const status = await run.ended();
-  return { status, output: run.output(), errors: run.errors() };
+  return { status: status ?? -1, output: run.output(), errors: run.errors() };
+}
+
+async function finishedHere(
+  cwd: string,
+  command: Command,
+  args: readonly string[],
+): Promise<Finished> {
+  const { stdout, stderr, exitCode } = process;
+  const home = process.cwd();
+  const written = [stdout, stderr].map((stream) => {
+    let text = "";
+    const spy = vi.spyOn(stream, "write").mockImplementation((chunk) => {
+      text += stripVTControlCharacters(String(chunk));
+      return true;
+    });
+    return { text: () => text, restore: () => spy.mockRestore() };
+  });
+  process.chdir(cwd);
+  process.exitCode = 0;
+  try {
+    await command.run(args, new AbortController().signal).catch((error: unknown) => {
+      process.exitCode = reportFailure(error);
+    });
+    const [output, errors] = written.map(({ text }) => text());
+    return { status: process.exitCode, output: output ?? "", errors: errors ?? "" };
+  } finally {
+    process.exitCode = exitCode;
+    process.chdir(home);
+    for (const { restore } of written) restore();
+  }
 }
 
 /** A running `tidings dev`, and its API. */
