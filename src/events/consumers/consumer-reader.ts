@@ -29,7 +29,9 @@ interface ConsumerReaderOptions {
 const pageSize = 100;
 /**
  * When this many keys wait for their job, no more events are read. The events stay in the log, and
- * the job table stays small.
+ * the job table stays small while the handler is slow. Keys whose event has failed wait in the slow
+ * lane and are not counted: the other keys must not wait for the time of their next call, which may
+ * be an hour away. So while the handler fails for every event, each key with a new event has a job.
  */
 const maxWaiting = 100;
 /** The minimum time between two writes of the position while no event matches, in milliseconds. */

@@ -252,4 +252,29 @@ describe.each(cases(places, ({ name }) => name === "memory"))("a consumer on $na
     gate.answer(undefined);
     await noted(...texts);
   });
+
+  it("gets the events of other conversations, however many conversations fail", async () => {
+    const { clock, one, receive, noted, noting } = await opened(where);
+    noting(one, (body) => body === "bad");
+    await one.start();
+    const senders = Array.from({ length: 250 }, (_, n) => `+1500555${3_000 + n}`);
+    await Promise.all(senders.map((from) => one.sandbox.inbound({ from, body: "bad" })));
+    await clock.advance(10_000);
+    await receive(anna, "good");
+    await noted("good");
+  });
+
+  it("parks nothing in an outage if it is stopped meanwhile, and then handles all events", async () => {
+    const { clock, one, receive, noted, noting } = await opened(where);
+    const consumer = noting(one, () => true);
+    await one.start();
+    await receive(anna, "before");
+    await clock.advance(60_000);
+    await consumer.stop();
+    await receive(bert, "meanwhile");
+    await clock.advance(12 * 3_600_000);
+    const again = noting(one);
+    await noted("before", "meanwhile");
+    expect(await again.parked()).toEqual([]);
+  });
 });
