@@ -16,7 +16,8 @@ interface CreatedBetween extends Pick<Range, "after" | "until"> {
 /**
  * How long after its row's `created_at` an id may be drawn, in milliseconds. `created_at` is the
  * time at which the command started. The command draws the id after some reads, for which it may
- * wait several seconds.
+ * wait several seconds. If the clock was set back further, the ids of a process stay ahead for
+ * longer, and `created_before` may miss its rows (docs/operations.md).
  */
 const maxIdDelayMs = 60_000;
 
