@@ -122,15 +122,10 @@ async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> 
 }
 
 /**
- * The maximum number of playbooks that one playbook can reach through calls. Further ones count as
- * unknown.
- */
-const maxCalled = 100;
-
-/**
- * Checks that a playbook can be played. `id` is its own id if it exists already. Also updates the
- * called playbooks without a change, so that a concurrent removal of one of them conflicts with
- * this transaction.
+ * Checks that a playbook can be played. `id` is its own id if it exists already. All playbooks that
+ * it reaches through calls are held: otherwise two changes at once could each add one half of a
+ * circle. The playbooks that it calls itself are also updated without a change, so that a
+ * concurrent removal of one of them conflicts with this transaction.
  * @throws TidingsError `validation_failed`, with a pointer to each problem
  */
 async function checkAndHoldCalled(
@@ -141,10 +136,8 @@ async function checkAndHoldCalled(
 ): Promise<void> {
   const found = new Map<PlaybookId, Seen<PlaybookRow> | undefined>();
   for (let next = callsOf(definition); next.length > 0;) {
-    const ids = [...new Set(next)]
-      .filter((each) => each !== id && !found.has(each))
-      .slice(0, maxCalled - found.size);
-    const rows = await Promise.all(ids.map((each) => tx.get(playbookById, [each])));
+    const ids = [...new Set(next)].filter((each) => each !== id && !found.has(each));
+    const rows = await Promise.all(ids.map((each) => tx.get(playbookById, [each], { hold: true })));
     for (const [i, each] of ids.entries()) found.set(each, rows[i]);
     next = rows.flatMap((row) => (row?.enabled === true ? callsOf(row.definition) : []));
   }
