@@ -12,9 +12,11 @@ afterEach(() => void vi.useRealTimers());
 describe("every wait ends", () => {
   it("when the pool has no free connection, by the pool's own timeout or the storage's", async () => {
     const where = await database();
-    const pool = where.pool({ max: 2, connectionTimeoutMillis: 50 });
+    const pool = where.pool({ max: 2 });
     const port = await opened(pool);
     const taken = [await pool.connect(), await pool.connect()];
+    // Both connections are open, which may take longer on a busy machine.
+    pool.options.connectionTimeoutMillis = 50;
     await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
     for (const client of taken) client.release();
     expect(await notes(port)).toEqual([]);
