@@ -61,17 +61,23 @@ async function read(
   return data();
 }
 
-test("a browser gets each message once, in order, after two disconnects, with every mount", async () => {
-  await Promise.all(mountings.map(disconnectTwice));
+/** A browser waits two seconds before it connects again. */
+const rounds = cases([1, 2], (round) => round === 1);
+/** Each framework once in `npm test`. All at once may keep a busy machine from answering soon. */
+const few = new Set(["node:http", "Express", "Koa", "fetch under a path in Hono"]);
+const mounts = cases(mountings, ({ name }) => few.has(name));
+
+test("a browser gets each message once, in order, after each disconnect, with each mount", async () => {
+  await Promise.all(mounts.map(disconnect));
 });
 
-async function disconnectTwice(mounting: Mounting): Promise<void> {
+async function disconnect(mounting: Mounting): Promise<void> {
   const there = await shop({}, { mounting });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const first = await send(there, visitor, "1");
   const tab = openTab(visitor);
   await eventually(() => expect(bodies(tab)).toEqual(upTo(1)));
-  for (const round of [1, 2]) {
+  for (const round of rounds) {
     there.cut();
     await send(there, visitor, String(2 * round));
     await send(there, visitor, String(2 * round + 1));
@@ -80,12 +86,15 @@ async function disconnectTwice(mounting: Mounting): Promise<void> {
     );
     expect(tab.opened()).toBe(round + 1);
   }
-  expect(tab.told.map(({ id }) => id)).toEqual(upTo(5));
-  // Its Last-Event-ID after the reconnect confirms the first three messages.
-  const statuses = (await there.engine.messages.list({ limit: 100 })).data.map(
-    ({ status }) => status,
-  );
-  expect(statuses.toReversed()).toEqual(["delivered", "delivered", "delivered", "sent", "sent"]);
+  const count = 2 * rounds.length + 1;
+  expect(tab.told.map(({ id }) => id)).toEqual(upTo(count));
+  // Its Last-Event-ID after the reconnect confirms all messages but the last two.
+  const delivered = Array<string>(count - 2).fill("delivered");
+  await eventually(async () => {
+    const { data: listed } = await there.engine.messages.list({ limit: 100 });
+    const statuses = listed.map(({ status }) => status).toReversed();
+    expect(statuses).toEqual([...delivered, "sent", "sent"]);
+  });
   const { data } = await there.engine.messages.timeline(first);
   expect(data.filter(({ type }) => type === "receipt")).toHaveLength(1);
 }
