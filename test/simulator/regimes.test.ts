@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { cases } from "../support/runs.ts";
+import { cases, isLong } from "../support/runs.ts";
 import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
 import { laws } from "./invariant.ts";
 import { nothingDone, type Progress, runSeeds, Thread } from "./run-seeds.ts";
@@ -37,20 +37,23 @@ function run(count: number, before: Progress = nothingDone, stopAfter = count): 
   });
 }
 
-test("a run that was stopped continues where it was, and ends as if it had not been stopped", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "tidings-regimes-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = progressFile(versionOf({ steps }), folder);
-  const stopped = await run(3, nothingDone, 1);
-  const ran = stopped.done.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-  expect(ran).toBeLessThan(3);
-  saveProgress(file, stopped);
-  const loaded = loadProgress(file);
-  expect(loaded).toEqual(stopped);
-  const whole = await run(3);
-  expect(whole.done).toEqual([[1, 3]]);
-  expect(await run(3, loaded)).toEqual(whole);
-});
+test.runIf(isLong)(
+  "a run that was stopped continues where it was, and ends as if it had not been stopped",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tidings-regimes-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = progressFile(versionOf({ steps }), folder);
+    const stopped = await run(3, nothingDone, 1);
+    const ran = stopped.done.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+    expect(ran).toBeLessThan(3);
+    saveProgress(file, stopped);
+    const loaded = loadProgress(file);
+    expect(loaded).toEqual(stopped);
+    const whole = await run(3);
+    expect(whole.done).toEqual([[1, 3]]);
+    expect(await run(3, loaded)).toEqual(whole);
+  },
+);
 
 const breaks: [what: string, code: string, why: string][] = [
   ["repeats something forever", "for (;;);", "did not end within 2 s"],
