@@ -16,10 +16,9 @@ const maxAddresses = 8;
 
 /**
  * How long to wait for the IPv6 addresses once the IPv4 addresses are known. Some DNS servers and
- * firewalls never answer queries for IPv6 addresses. The 50 ms of RFC 8305 would be too short: with
- * them, the first connection begins, and addresses that arrive later are still tried. Here later
- * ones are ignored, so a machine without IPv4 could not connect. The wait must end well before the
- * shortest deadline of a request, 1 s.
+ * firewalls never answer queries for IPv6 addresses. RFC 8305 waits 50 ms, because it still tries
+ * addresses that come later. Here they are ignored, so after so short a wait, a machine without
+ * IPv4 could not connect. The wait must end well before the shortest deadline of a request, 1 s.
  */
 const resolutionDelayMs = 500;
 

@@ -1,10 +1,7 @@
 import { type Index, orderOf } from "../../src/ports/index.ts";
 import { columnType, isNullable } from "./layout.ts";
 
-/**
- * Returns the columns of `orderOf(index)` up to where their values differ in every row. The columns
- * after them cannot change the order.
- */
+/** Returns the first columns of `orderOf(index)`, as many as suffice to order all rows. */
 export function sortColumns(index: Index): readonly string[] {
   const { collection, columns, unique, where } = index;
   const notNullColumn = where !== undefined && "present" in where ? where.column : undefined;

@@ -30,7 +30,8 @@ const tooLong = /^(?:[^\p{L}\p{N}]*[\p{L}\p{N}]){12}/u;
 /**
  * Returns a message's keyword. START and YES count only from a contact who has opted out. People
  * write `"STOP"`, `STOP 🛑` and `Opt-out`, and keyboards add invisible marks of direction. None of
- * this may keep an opt-out from being applied. But a colon parts words: `Re: move` is a subject.
+ * this may keep an opt-out from being applied. A colon separates words, so `Re: move` is not
+ * REMOVE.
  */
 export function keywordOf(body: string, isOptedOut: boolean): Keyword | null {
   if (tooLong.test(body)) return null;

@@ -14,7 +14,8 @@ import {
 } from "./rows.ts";
 
 /**
- * A survivor is never merged itself, so one step suffices unless a merge commits between the reads.
+ * One hop to the survivor of a merge suffices. The others are for merges that commit between the
+ * reads.
  */
 const maxHops = 3;
 

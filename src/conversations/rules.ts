@@ -110,8 +110,8 @@ export interface AttentionColumns {
 
 /**
  * Returns the derived columns after a change. `waitingSince` is the column's value before it. A
- * change that takes the conversation from an agent sets the column: the contact waits since its
- * first message that the agent has not answered.
+ * caller that takes the conversation from an agent passes `waiting_since` itself: the contact waits
+ * since its first message that the agent has not answered.
  *
  * A conversation is unassigned if it is assigned to no person and handled by no agent. One in which
  * the contact has never written counts only if people handled it before: many such conversations

@@ -147,7 +147,7 @@ export interface StorageCapabilities {
   /**
    * Whether a group's reads return results instead of promises. If true, the commands of a group
    * run one after the other. If false, they run concurrently, so that their reads share round
-   * trips, and a command runs again if an earlier one overwrote its reads.
+   * trips, and a command runs again if an earlier one wrote a row that it had read.
    */
   readonly synchronous: boolean;
 }

@@ -149,9 +149,10 @@ export interface FoundMessage extends CarriedMessage {
 
 /**
  * The carrier cannot tell attempts apart, and these messages match. The message counts as sent if
- * exactly one of them belongs to no other attempt, and if no other attempt within an hour may have
- * sent that one. An attempt without a provider id may have, if it sends to the recipient now, or if
- * its answer was lost and its message has the same content. Otherwise the outcome stays unknown.
+ * exactly one of them has no owner and there is no rival. An owner is another attempt with the
+ * provider id of the message. A rival is another attempt within an hour without a provider id that
+ * is under way to the same recipient, or has lost its answer to the same content. Otherwise the
+ * outcome stays unknown.
  */
 export interface SimilarMessages {
   /** `alike`: several attempts look the same to the carrier. */

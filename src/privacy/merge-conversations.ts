@@ -32,7 +32,7 @@ export async function mergeConversations(
     const since = ended === undefined ? null : await unansweredIn(tx, ended);
     if (ended !== undefined) await supersede(tx, drawId, ended, survivor);
     if (ended !== others) await changeConversation(tx, drawId, others, { contact_id: survivor });
-    // An active conversation ends only in favor of an active one of the survivor.
+    // `own` is active here: an active conversation ends only in favor of an active one.
     else if (own !== undefined && since !== null) await keepWaiting(tx, drawId, own, ended, since);
   }
 }

@@ -12,9 +12,10 @@
  * - Each lease writes a new fence to the row of the job. A handler reads that row in each
  *   transaction that begins a step, such as a hand-over, and guards its version. Of two engines
  *   that think they have the job, only the one whose fence is in the row can commit.
- * - A call that was under way ends under a lost lease, as after a stall: its message is ambiguous
- *   until the answer arrives, which still counts, or until a look-up. Look-ups wait until the call
- *   must have ended (`leased_until` of the attempt), whenever the lease ended.
+ * - A carrier call under way then ends without its lease, as after a stall. Its message is
+ *   `ambiguous` until the answer arrives, which still counts, or a look-up finds the outcome.
+ *   Look-ups wait until the call must have ended (`leased_until` of the attempt), whenever the
+ *   lease ended.
  */
 import {
   type Clock,

@@ -18,8 +18,8 @@ import { boundsOf, countedHandOvers, isRecent, nextHandOverAt, waitingLane } fro
 /** The maximum number of conversations released, and of old hand-overs removed, per transaction. */
 const maxPerRun = 100;
 /**
- * How long a released conversation may leave its hand-over unused, in milliseconds. Its message
- * may have been canceled or denied; then another conversation is released.
+ * How many milliseconds a released conversation may go without a hand-over before another is
+ * released. Its message may have been canceled or denied.
  */
 const unusedMs = 1_000;
 

@@ -186,7 +186,7 @@ export class HostTransactions {
         stopDeadline.throwIfAborted();
       }
       value = await working;
-      // Its statements would commit without that command.
+      // The application's own statements would commit without that command.
       if (queue.hasAnnounced) throw notAwaited();
     } finally {
       // A running command ends before its transaction. A later one would write outside of it.

@@ -89,9 +89,9 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
 };
 
 /**
- * A browser that reconnects with a message's number has received all earlier messages too. They
- * count as delivered, starting at the first number of the session, or at the number of its first
- * connection if an older session had left it. Returns whether more messages remain to be marked.
+ * A browser that reconnects with a message's number has received all earlier messages too. Those
+ * after the session's `begins_after` count as delivered, or those after a lower number with which
+ * the browser first connects. Returns whether more messages remain to be marked.
  */
 export const markWebchatMail: Command<VisitorStream, boolean> = {
   kind: "command",

@@ -27,7 +27,10 @@ const denials = [
 ];
 const denied = new RegExp(String.raw`\b(?:${denials.join("|")})\s+\p{L}+`, "gu");
 
-/** Returns the intent whose words the text has most fully; null if it has too few of any. */
+/**
+ * Returns the intent of whose words the text has the largest share; null if no share is large
+ * enough.
+ */
 export function likeliestIntent(text: string, intents: readonly string[]): Guess | null {
   const said = termsOf(affirmed(text));
   return likeliest(

@@ -6,7 +6,10 @@ interface Courtesy {
   readonly answer: string;
 }
 
-/** The answer to what needs none beside another courtesy: "Thanks, got it!" is thanks. */
+/**
+ * The answer to an acknowledgment. If the message has another courtesy too ("Thanks, got it!"),
+ * that one is answered.
+ */
 const acknowledgment = "Thank you!";
 
 /** Each answer is in the language of what it answers. */

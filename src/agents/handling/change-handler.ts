@@ -156,10 +156,10 @@ interface Given {
 }
 
 /**
- * Makes an agent the handler of a conversation. To a new session, what the contact has written
- * since the last answer of an agent, a person or the host application is unanswered. The same
- * applies to an earlier session of the agent if the conversation had no handler, because only the
- * host application could answer then.
+ * Makes an agent the handler of a conversation. A new session begins after the last answer of an
+ * agent, a person or the host application; what came later is unanswered. So does an earlier
+ * session of the agent if the conversation had no handler, because only the host application could
+ * answer then.
  */
 export async function giveToAgent(
   tx: Tx,

@@ -31,9 +31,9 @@ interface AnswerOptions {
 /**
  * Has an agent answer a message: the conversation's agent, or else the oldest enabled agent for the
  * sender and channel. Conversations that people handle are left alone. The exception is one that
- * people closed and the contact reopens, if its agent is set to resume. An agent does not answer a
- * keyword. But a keyword that reopens the conversation gives it to the agent like every other
- * message, because the contact's next message no longer reopens it.
+ * people closed and the contact reopens, if its agent is set to resume. A keyword is not answered.
+ * But if it reopens the conversation, the agent still gets the conversation: the contact's next
+ * message would not reopen it any more.
  */
 export async function letAgentAnswer(
   tx: Tx,

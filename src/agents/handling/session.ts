@@ -28,7 +28,7 @@ export function answersIn(
 
 interface OpenSession {
   /**
-   * For a new session, or if the conversation had no handler: the sequence number of the last
+   * Only for a new session or a conversation without a handler: the sequence number of the last
    * message that the agent need not answer. Later messages are new to it. Default: the
    * conversation's last message.
    */

@@ -59,8 +59,9 @@ export async function readRunState(
   if (own === null || !answersIn(agent, conversation)) return { state: "dropped", ...rows };
   const unanswered = await findUnanswered(tx, conversation, own);
   const last = unanswered.at(-1);
-  // Otherwise the waiting messages would be read as the answer to a question that is sent now.
   if (!answersMessages(run)) {
+    // Such a run waits until the contact's messages are answered: they would be read as the answer
+    // to the question that it sends now.
     if (last !== undefined) return { state: "overtaken", ...rows };
     return { state: "current", ...rows, answers: [] };
   }

@@ -27,7 +27,8 @@ export class UnreadReports {
    * with 20 errors.
    */
   isFullFor(own: number): boolean {
-    return own > ownUnread && own > maxUnread - this.#characters;
+    const others = this.#characters - own;
+    return own > ownUnread && 2 * own > maxUnread - others;
   }
 
   add(characters: number): void {

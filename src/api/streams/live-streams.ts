@@ -173,8 +173,8 @@ export class LiveStreams {
     if (this.#ofMailboxes === 0) return;
     const ended = new Set(writes.flatMap(removedSession));
     if (ended.size > 0) this.#raiseMailboxes(({ session_id }) => ended.has(session_id));
-    // There is no event for a merged contact, or a person or an agent with a new name. Streams of
-    // other processes show it with their next message or change.
+    // No event tells of a merge, or of a new name of a person or agent. Streams in other processes
+    // show it with their next message or change.
     const changed = new Set(writes.flatMap(changedMailbox));
     if (changed.size > 0) this.#raiseMailboxes(({ name }) => changed.has(name));
     const renaming = new Set(writes.flatMap(renamedScope));

@@ -130,9 +130,9 @@ function checkProgress(first: MessageRow, before: MessageRow | undefined): void 
 
 /**
  * Leaves a conversation to engines that have the transport of its next message. Its job moves to
- * the lane of that transport: in another one, engines with the lane's transport would always be
- * first to take it. A job that was released from a throttle stays released, or it would wait again
- * and come back here, without end.
+ * the lane of that transport. In any other lane, the engines that have that lane's transport would
+ * take the job first each time. `waiting_for` is kept: otherwise the job would wait for the
+ * throttle again and come back here.
  */
 async function leaveToOthers(
   tx: Tx,
@@ -213,9 +213,10 @@ async function beginAttempt(
 
 /**
  * Ends the expired ones among the first messages of a conversation, and records lost answers, also
- * behind a message that waits longer. A message that was scheduled can be released before one that
- * is being sent, and a crash then leaves that one behind it. Returns when the next of the others
- * expires, or Infinity. Returns now if messages that were not read have moved up among the first.
+ * behind a message that waits longer. A scheduled message keeps its place before later messages: if
+ * it is released while a later one is `sending` and the engine crashes, that one is behind it.
+ * Returns when the next of the others expires, or Infinity. Returns now if messages that were not
+ * read have moved up among the first.
  */
 async function handleExpiredAndLost(
   tx: Tx,

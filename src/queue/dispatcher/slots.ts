@@ -32,9 +32,9 @@ const maxGroups = 10_000;
  * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
  * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
  * together leave an eighth to jobs that call none. For the same reason, the lower classes of a
- * group leave an eighth of its slots free for the next jobs of the best class. An eighth of the
- * slots is theirs, however many jobs of the best class run. The same holds for the turns of all
- * accounts, since a turn may take minutes.
+ * group leave an eighth of its slots free for the next jobs of the best class. But until they have
+ * an eighth themselves, they may take any free slot. The same holds for the turns of all accounts,
+ * since a turn may take minutes.
  */
 export class Slots {
   readonly #options: SlotsOptions;

@@ -25,8 +25,8 @@ export function bestOf(first: JobClass, ...others: readonly JobClass[]): JobClas
 
 /**
  * Returns the class whose job is picked, or undefined if none waits. Picks are numbered. Most go to
- * the best class that waits. Every eighth goes to one of the lower ones, in rotation: while a
- * better class waits, too, a class that waits is picked at least once in 24.
+ * the best class that waits. Every eighth pick goes to a lower class, in rotation, so each lower
+ * class that waits is picked at least once in 24.
  */
 export function classAt(pick: number, waiting: readonly JobClass[]): JobClass | undefined {
   const best = jobClasses.find((each) => waiting.includes(each));

@@ -48,9 +48,9 @@ export interface JobRun {
    */
   readonly moveToSlowLane: () => void;
   /**
-   * Frees the slot for another job, unless as many jobs of the lane go on without one as may have
-   * slots. Call it when this job has made its last call to a remote and only records the result. It
-   * must not call a remote again.
+   * Frees the slot for another job. Does nothing if the lane's group already has as many jobs
+   * without a slot as it has slots. Call it when this job has made its last call to a remote and
+   * only records the result. It must not call a remote again.
    */
   readonly freeSlot: () => void;
 }

@@ -121,8 +121,8 @@ export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
 
 /**
  * Moves the job to the lane of the class that `choose` returns; `choose` gets its current class.
- * Does nothing if the lease was lost. A job that was armed during its run keeps its class until the
- * next one: arming it again may write nothing, so `choose` may not see what it was armed for.
+ * Does nothing if the lease was lost. A job that was armed during its run keeps its class until its
+ * next run: `arm` may have written nothing, so this run cannot know for which class it was armed.
  */
 export async function moveToClass(
   within: AnyTx,

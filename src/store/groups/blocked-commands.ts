@@ -62,8 +62,8 @@ export class BlockedCommands implements Blocked {
   #rows = new RowSet();
   #trying: Promise<void> | undefined;
   /**
-   * The rows of the commands that turned out to be blocked in the current try. Its later commands
-   * wait behind them. Those that do not run in it come later, so it must not wait for their rows.
+   * The rows of the commands that the current try has found blocked. Its later commands wait behind
+   * them. Commands outside of the try arrived later or have other rows, so the try ignores them.
    */
   #lockedRows = new RowSet();
   /** Those of the current try that are still blocked. */

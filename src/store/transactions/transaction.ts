@@ -19,8 +19,8 @@ export interface ReadOptions {
    *
    * With `recent`, the first run of the command takes a row that this process wrote recently from
    * memory, and reads nothing. If another process has changed the row since, the command runs again
-   * and reads the storage. For rows that one transaction leaves to the next, by their primary key.
-   * Pass the JSON columns of such a row to no other code, because other commands share them.
+   * and reads the storage. Use it only for look-ups by primary key of rows that one transaction
+   * leaves to the next. Do not pass their JSON columns on: other commands hold the same objects.
    */
   readonly hold?: boolean | "recent";
   /**
@@ -129,8 +129,8 @@ export interface Tx {
   ): Seen<R>;
 
   /**
-   * Writes a row without a change, and returns it. So of two transactions that read the row, one
-   * runs again after the other: this one, or one that writes or holds the row. Use it if a
+   * Writes a row without a change, and returns it. Conflicts with every transaction that writes or
+   * holds the row: the later of the two runs again and sees what the other wrote. Use it if a
    * transaction that changes the row must find what this one writes.
    */
   touch<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): Seen<R>;
@@ -161,9 +161,10 @@ export interface Tx {
   promiseNone<R extends Scope>(index: ScopedIndex<R>, key: readonly KeyValue[]): void;
 
   /**
-   * Prefetches what earlier commands of this process have remembered about a subject. The rows that
-   * hold these keys need not be read first. If a key has changed since, the command reads the new
-   * one in a round trip of its own. Returns whether there is anything to prefetch.
+   * Prefetches what earlier commands of this process have remembered about a subject. So the
+   * command need not first read the rows that hold these keys. If a key has changed since, the
+   * command reads the new one in a round trip of its own. Returns whether there is anything to
+   * prefetch.
    */
   prefetchAbout(subject: string): boolean;
 

@@ -23,9 +23,9 @@ interface WebhookDrainOptions {
 }
 
 /**
- * The limits of one drain: the number of attempts, and the time in which attempts begin. Then other
- * jobs can run. While an attempt that began in this time is under way, the drain cannot end, so
- * others still begin: a receiver that answers one request late gets the others on time.
+ * The limits of one drain: the number of attempts, and the time in which attempts begin. After
+ * either limit, the drain ends, so that others run. But as long as an attempt that began in time is
+ * under way, more begin, up to the number: one slow response does not hold up the rest.
  */
 const maxDrainAttempts = 10_000;
 const beginMs = 10_000;

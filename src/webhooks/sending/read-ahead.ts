@@ -36,8 +36,8 @@ export class ReadAhead {
   #pageReadAt = -Infinity;
   #forgetCount = 0;
   /**
-   * True at first, also when each drain has time for one attempt only: a failed first delivery
-   * waits for its retry, and manual attempts are made meanwhile.
+   * Each drain starts with the schedule's turn. Manual attempts still get theirs if a drain makes
+   * one attempt only, while the failed first delivery waits for its retry.
    */
   #isTurnOfSchedule = true;
 

@@ -50,9 +50,9 @@ export class ActionCalls {
   readonly #options: ActionCallsOptions;
   #all: readonly ActionCall[];
   /**
-   * Ids of the calls that this turn, or an earlier one that has ended, has used. The other recorded
-   * calls waited for an approval, or this turn made them before a crash or before it was taken
-   * again.
+   * Ids of calls whose known outcomes must not be used again: calls that this turn has used, and
+   * those of turns that have ended. The other recorded calls waited for an approval, or this turn
+   * made them before a crash or before it was taken again.
    */
   readonly #used: Set<string>;
   /** Calls beyond the maximum, up to as many again. They are not recorded. */
