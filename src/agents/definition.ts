@@ -15,14 +15,14 @@ export function changedDefinition(
 ): AgentDefinition {
   const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
   return {
-    ...over(before, others),
+    ...withChanges(before, others),
     senders: senders === undefined ? before.senders : senders && [...senders],
-    persona: over(before.persona, persona),
+    persona: withChanges(before.persona, persona),
     guidelines:
       guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
-    reply: over(before.reply, reply),
-    handoff: over(before.handoff, handoff),
-    limits: over(before.limits, limits),
+    reply: withChanges(before.reply, reply),
+    handoff: withChanges(before.handoff, handoff),
+    limits: withChanges(before.limits, limits),
   };
 }
 
@@ -33,7 +33,7 @@ type Change<T> = {
 type Given<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
 
 /** Null is only accepted for optional fields, so the result is complete. */
-function over<T extends object>(before: T, change: Change<T> = {}): T {
+function withChanges<T extends object>(before: T, change: Change<T> = {}): T {
   const said = Object.entries(change).filter(([, value]) => value !== undefined);
   const after = Object.entries({ ...before, ...Object.fromEntries(said) });
   return Object.fromEntries(after.filter(([, value]) => value !== null)) as T;

@@ -114,7 +114,7 @@ async function enqueue(
  * After these causes the agent does not take the conversation back when the queue times out.
  * Otherwise the same cause would arise again.
  */
-const final: ReadonlySet<HandoffCause | null> = new Set([
+const causesForGood: ReadonlySet<HandoffCause | null> = new Set([
   "loop_suspected",
   "guardrail",
   "max_turns",
@@ -132,13 +132,14 @@ async function waitForPeople(
 ): Promise<void> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return;
-  const isFinal = final.has(rule) || (from === "human" && session.handed_off_for_good === true);
+  const isForGood =
+    causesForGood.has(rule) || (from === "human" && session.handed_off_for_good === true);
   tx.update(agentSessions, session, {
-    queued_at: isFinal ? null : tx.now,
-    handed_off_for_good: isFinal || null,
+    queued_at: isForGood ? null : tx.now,
+    handed_off_for_good: isForGood || null,
     updated_at: tx.now,
   });
-  if (isFinal) return;
+  if (isForGood) return;
   const used = await agentInUse(tx, session);
   const seconds = used?.definition.handoff.queue_timeout_seconds;
   if (seconds !== undefined) await arm(tx, queueTimeoutJob(conversation, tx.now + seconds * 1_000));

@@ -34,12 +34,12 @@ export function checkGraph(
     ];
   }
   const findings = [
-    ...twice(steps.map(({ id }) => id)).map((place) => ({
+    ...indexesOfRepeated(steps.map(({ id }) => id)).map((place) => ({
       path: ["steps", place, "id"],
       code: "duplicate",
       message: `An earlier step has the id "${steps[place]?.id}" too.`,
     })),
-    ...twice(slots.map(({ name }) => name)).map((place) => ({
+    ...indexesOfRepeated(slots.map(({ name }) => name)).map((place) => ({
       path: ["slots", place, "name"],
       code: "duplicate",
       message: `An earlier slot has the name "${slots[place]?.name}" too.`,
@@ -65,8 +65,8 @@ export function callsOf({ steps }: PlaybookDefinition): readonly PlaybookId[] {
   return [...new Set(steps.flatMap((step) => (step.type === "call" ? [step.playbook_id] : [])))];
 }
 
-/** Returns the indexes of repeated names. */
-function twice(names: readonly string[]): number[] {
+/** The first occurrence of a name is not repeated. */
+function indexesOfRepeated(names: readonly string[]): number[] {
   return [...names.keys()].filter((place) => names.indexOf(names[place] ?? "") < place);
 }
 

@@ -87,7 +87,7 @@ async function conclude(
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
   addObservations(tx, drawId, current, outcome);
-  if (session !== null) remember(tx, session, run, outcome, sent);
+  if (session !== null) updateSession(tx, session, run, outcome, sent);
   const after =
     wanted === null
       ? sent.conversation
@@ -131,8 +131,7 @@ function refusal({ request }: RunRow, { error }: SendResult): TurnOutcome["handO
   };
 }
 
-/** Updates the agent's session. */
-function remember(
+function updateSession(
   tx: Tx,
   session: Seen<AgentSessionRow>,
   run: RunRow,
