@@ -17,7 +17,7 @@ import type { GenerateId } from "../../kernel/index.ts";
 import { playMayQuote } from "../runs/redaction-rules.ts";
 
 /** Whether an agent may answer in a conversation. */
-export function answersIn(
+export function mayAnswerIn(
   agent: AgentRow | undefined,
   { handler, status, assignee_id }: ConversationRow,
 ): agent is AgentRow {

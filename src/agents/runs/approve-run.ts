@@ -1,5 +1,5 @@
 import { agentById } from "../rows.ts";
-import { answersIn } from "../handling/session.ts";
+import { mayAnswerIn } from "../handling/session.ts";
 import { conversationById } from "../../conversations/index.ts";
 import { arm } from "../../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./input-types.ts";
@@ -78,7 +78,7 @@ async function checkMayRun(tx: Tx, { agent_id, conversation_id, request }: RunRo
     throw new TidingsError("conflict", "The agent is disabled. Enable it first.");
   }
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
-  if (conversation !== undefined && answersIn(agent, conversation)) return;
+  if (conversation !== undefined && mayAnswerIn(agent, conversation)) return;
   if (conversation?.status === "closed") {
     throw new TidingsError("conflict", "The conversation is closed. Open it again first.");
   }

@@ -1,7 +1,7 @@
 import { beginRun, messageColumns } from "../runs/begin-run.ts";
 import { endRun } from "../runs/end-run.ts";
 import { handOff } from "../handling/hand-off.ts";
-import { answersIn, openSession } from "../handling/session.ts";
+import { mayAnswerIn, openSession } from "../handling/session.ts";
 import { findUnanswered, messageToAnswer } from "../handling/answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
 import { agentInUse } from "../find-agent.ts";
@@ -128,7 +128,7 @@ async function findTurn(
   if (begun !== undefined) return begun;
 
   const assigned = await assignedTo(tx, conversation);
-  const session = answersIn(assigned, conversation)
+  const session = mayAnswerIn(assigned, conversation)
     ? await openSession(tx, conversation, assigned)
     : undefined;
   const used = session && (await agentInUse(tx, session));

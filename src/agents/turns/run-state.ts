@@ -4,7 +4,7 @@ import { conversationById } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { agentById, agentSessionOf } from "../rows.ts";
-import { answersIn } from "../handling/session.ts";
+import { mayAnswerIn } from "../handling/session.ts";
 import { findUnanswered } from "../handling/answered-messages.ts";
 import type { FoundTurn } from "./turn-types.ts";
 
@@ -56,7 +56,7 @@ export async function readRunState(
     return { state: "current", run, conversation, session: null, answers: [] };
   }
   const rows = { run, conversation, session: own };
-  if (own === null || !answersIn(agent, conversation)) return { state: "dropped", ...rows };
+  if (own === null || !mayAnswerIn(agent, conversation)) return { state: "dropped", ...rows };
   const unanswered = await findUnanswered(tx, conversation, own);
   const last = unanswered.at(-1);
   if (!answersMessages(run)) {

@@ -6,7 +6,7 @@ import { endTurn, failTurn, saveTurn } from "./end-turn.ts";
 import { readFacts } from "./read-facts.ts";
 import { agentById } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
-import { answersIn } from "../handling/session.ts";
+import { mayAnswerIn } from "../handling/session.ts";
 import { MoveMaker, type MoveMakerOptions } from "./execution/make-moves.ts";
 import type { BegunTurn } from "./turn-types.ts";
 import { conversationById } from "../../conversations/index.ts";
@@ -78,7 +78,7 @@ async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): 
       reads.get(agentById, [agent_id]),
       reads.get(conversationById, [conversation_id]),
     ]);
-    return conversation !== undefined && answersIn(agent, conversation);
+    return conversation !== undefined && mayAnswerIn(agent, conversation);
   } catch {
     return false;
   }
