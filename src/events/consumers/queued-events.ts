@@ -121,12 +121,14 @@ export async function eraseConsumerErrors(
   tx: Tx,
   erased: readonly Pick<EventRow, "id">[],
 ): Promise<void> {
-  const all = unscoped(tx);
-  const reading = await all.list(consumers.primary, [], maxConsumers);
+  const anyScope = unscoped(tx);
+  const reading = await anyScope.list(consumers.primary, [], maxConsumers);
   const waiting = await Promise.all(
-    erased.flatMap(({ id }) => reading.map(({ name }) => all.get(consumerEventOf, [name, id]))),
+    erased.flatMap(({ id }) =>
+      reading.map(({ name }) => anyScope.get(consumerEventOf, [name, id])),
+    ),
   );
-  for (const row of waiting) if (row !== undefined) eraseError(all, row);
+  for (const row of waiting) if (row !== undefined) eraseError(anyScope, row);
 }
 
 /** Leaves a row without an error alone: a handler's transaction may have locked it. */
@@ -141,15 +143,17 @@ function eraseError(tx: UnscopedTx, row: Seen<ConsumerEventRow>): void {
  * because its event is rewritten.
  */
 export async function eraseConsumerErrorsOfKeys(tx: Tx, keys: readonly string[]): Promise<void> {
-  const all = unscoped(tx);
-  const reading = await all.list(consumers.primary, [], maxConsumers);
+  const anyScope = unscoped(tx);
+  const reading = await anyScope.list(consumers.primary, [], maxConsumers);
   const first = await Promise.all(
-    reading.flatMap(({ name }) => keys.map((key) => all.list(consumerEventsOfKey, [name, key], 1))),
+    reading.flatMap(({ name }) =>
+      keys.map((key) => anyScope.list(consumerEventsOfKey, [name, key], 1)),
+    ),
   );
   const rows = first.flat();
-  for (const row of rows) eraseError(all, row);
+  for (const row of rows) eraseError(anyScope, row);
   const positions = [...new Set(rows.map(({ position }) => position))];
-  const read = await Promise.all(positions.map((each) => all.get(eventsByPosition, [each])));
+  const read = await Promise.all(positions.map((each) => anyScope.get(eventsByPosition, [each])));
   for (const event of read) if (event !== undefined) rewriteEvent(tx, event, {});
 }
 

@@ -200,13 +200,13 @@ export async function applyEarlyReceipts(
 ): Promise<MessageAndAttempt> {
   const { transport, provider_message_id } = reported.attempt;
   if (provider_message_id === null) return reported;
-  const all = unscoped(tx);
+  const anyScope = unscoped(tx);
   // Most transports have none. All commands that commit together share this read.
-  const some = await all.list(earlyReceiptsOf, [transport], 1);
+  const some = await anyScope.list(earlyReceiptsOf, [transport], 1);
   if (some.length === 0) return reported;
-  const early = await all.get(earlyReceiptsOf, [transport, provider_message_id]);
+  const early = await anyScope.get(earlyReceiptsOf, [transport, provider_message_id]);
   if (early === undefined) return reported;
-  all.remove(earlyReceipts, early);
+  anyScope.remove(earlyReceipts, early);
   return applyReceipts(tx, services, reported, early.receipts);
 }
 

@@ -32,7 +32,7 @@ const maxEarly = 50;
  * Returns `unknown` if the subject is not an attempt of this transport.
  */
 export async function recordReceipt(
-  all: UnscopedTx,
+  anyScope: UnscopedTx,
   services: Services,
   transport: string,
   subject: ReceiptSubject,
@@ -40,14 +40,14 @@ export async function recordReceipt(
 ): Promise<"recorded" | "early" | "unknown"> {
   const { attempt_id, provider_message_id: subjectId } = subject;
   const attempt = attempt_id
-    ? await all.get(attemptById, [attempt_id])
-    : subjectId && (await all.get(attemptByProviderId, [transport, subjectId]));
+    ? await anyScope.get(attemptById, [attempt_id])
+    : subjectId && (await anyScope.get(attemptByProviderId, [transport, subjectId]));
   if (!attempt) {
     if (attempt_id || !subjectId) return "unknown";
-    await storeEarly(all, transport, subjectId, receipt);
+    await storeEarly(anyScope, transport, subjectId, receipt);
     return "early";
   }
-  const tx = all.in(attempt);
+  const tx = anyScope.in(attempt);
   prefetchJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   // Held, because a receipt may change only the attempt. This engine may know an older state of the
   // message than of the attempt, and would judge the receipt by it.
@@ -107,16 +107,16 @@ async function storeEarly(
  * neither sees the other's rows.
  */
 export async function retryEarlyReceipts(
-  all: UnscopedTx,
+  anyScope: UnscopedTx,
   services: Services,
   claim: Claim<"early-receipt">,
 ): Promise<void> {
   const { transport, provider_message_id } = claim.key;
-  const attempt = await all.get(attemptByProviderId, [transport, provider_message_id]);
-  const tx = attempt && all.in(attempt);
+  const attempt = await anyScope.get(attemptByProviderId, [transport, provider_message_id]);
+  const tx = attempt && anyScope.in(attempt);
   const message = attempt && (await tx?.get(messageById, [attempt.message_id], { hold: true }));
   if (attempt !== undefined && tx !== undefined && message !== undefined) {
     await applyEarlyReceipts(tx, services, { message, attempt });
   }
-  await finish(all, claim);
+  await finish(anyScope, claim);
 }
