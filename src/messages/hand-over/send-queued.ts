@@ -74,7 +74,7 @@ async function handOverNext(
   hasSentEnough = false,
 ): Promise<HandedOver | undefined> {
   const { services, hostPolicies } = runtime;
-  let tried: HandedOver | undefined;
+  let maybeStored: HandedOver | undefined;
   try {
     return await hostPolicies.commit(
       claim,
@@ -82,15 +82,19 @@ async function handOverNext(
         prefetchHandOver(tx, claim.key);
         // The engine may have begun to stop while policies were evaluated.
         const endsRun = hasSentEnough || run.stopping.aborted;
-        return (tried = await handOverMessage(tx, claim, { services, hostVerdicts, endsRun }));
+        return (maybeStored = await handOverMessage(tx, claim, {
+          services,
+          hostVerdicts,
+          endsRun,
+        }));
       },
       background,
     );
   } catch (error) {
-    if (tried === undefined || !isStorageFailure(error)) throw error;
-    switch (await checkHandOver(runtime, claim, run, tried)) {
+    if (maybeStored === undefined || !isStorageFailure(error)) throw error;
+    switch (await checkHandOver(runtime, claim, run, maybeStored)) {
       case "claimed":
-        return tried;
+        return maybeStored;
       case "taken back":
         return undefined;
       case "not stored":

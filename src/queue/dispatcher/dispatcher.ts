@@ -269,8 +269,8 @@ export class Dispatcher {
         return "taken";
       case "failed":
         this.#backlogOf(job.lane)?.due.noteMoreIn(job.lane);
-        if (leasing.tried === undefined) this.#slots.release(job.lane);
-        else this.#running.startIfStored(leasing.tried, job.lane);
+        if (leasing.maybeStored === undefined) this.#slots.release(job.lane);
+        else this.#running.startIfStored(leasing.maybeStored, job.lane);
         throw leasing.error;
     }
   }

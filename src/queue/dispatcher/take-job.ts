@@ -31,7 +31,7 @@ export type Leasing =
       readonly outcome: "failed";
       readonly error: unknown;
       /** The job whose lease may be stored: the answer to its commit may have been lost. */
-      readonly tried: TakenJob | undefined;
+      readonly maybeStored: TakenJob | undefined;
     };
 
 /**
@@ -44,12 +44,12 @@ export async function takeFoundJob(
   job: DueJob,
   options: TakeJobOptions & { readonly store: Store },
 ): Promise<Leasing> {
-  let tried: TakenJob | undefined;
+  let maybeStored: TakenJob | undefined;
   const commit = (
     take: (tx: UnscopedTx) => Promise<TakenJob | undefined>,
     failsOnConflict: boolean,
   ): Promise<TakenJob | undefined> =>
-    options.store.commitUnscoped(async (tx) => (tried = await take(tx)), {
+    options.store.commitUnscoped(async (tx) => (maybeStored = await take(tx)), {
       ...background,
       locks: true,
       failsOnConflict,
@@ -65,7 +65,11 @@ export async function takeFoundJob(
     });
     return taken === undefined ? { outcome: "gone" } : { outcome: "leased", taken };
   } catch (error) {
-    return { outcome: "failed", error, tried: isStorageFailure(error) ? tried : undefined };
+    return {
+      outcome: "failed",
+      error,
+      maybeStored: isStorageFailure(error) ? maybeStored : undefined,
+    };
   }
 }
 
