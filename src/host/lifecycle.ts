@@ -151,24 +151,24 @@ export class Lifecycle {
   }
 
   async #stopInTime(deadlineMs: number): Promise<void> {
-    const stopped = new AbortController();
-    void this.#abortAt(deadlineMs, stopped.signal);
+    const over = new AbortController();
+    void this.#abortAt(deadlineMs, over.signal);
     try {
       await this.#stop();
     } finally {
-      stopped.abort("stopped");
+      over.abort("stopped");
     }
   }
 
   /** From the deadline on, `stop` waits for nothing but work that was aborted, and its commits. */
-  async #abortAt(deadlineMs: number, stopped: AbortSignal): Promise<void> {
+  async #abortAt(deadlineMs: number, over: AbortSignal): Promise<void> {
     const { deadline, settings } = this.#options;
     const { clock, storage } = settings;
-    await clock.sleep(deadlineMs, stopped);
+    await clock.sleep(deadlineMs, over);
     deadline.abort(waitedTooLong());
-    while (!stopped.aborted && storage.abandonIfSilent !== undefined) {
+    while (!over.aborted && storage.abandonIfSilent !== undefined) {
       await storage.abandonIfSilent();
-      await clock.sleep(checkMs, stopped);
+      await clock.sleep(checkMs, over);
     }
   }
 

@@ -75,13 +75,13 @@ export class LiveSignals implements Signals {
   subscribe(scope: Scope, filter: SignalFilter, wake: () => void): SignalSubscription {
     const topic = topicOf(scope, filter);
     const subscriber: Subscriber = { wake, waiting: new Map() };
-    const those = this.#subscribers.get(topic) ?? new Set();
-    this.#subscribers.set(topic, those.add(subscriber));
+    const ofTopic = this.#subscribers.get(topic) ?? new Set();
+    this.#subscribers.set(topic, ofTopic.add(subscriber));
     return {
       take: () => this.#take(subscriber),
       leave: () => {
-        those.delete(subscriber);
-        if (those.size === 0 && this.#subscribers.get(topic) === those) {
+        ofTopic.delete(subscriber);
+        if (ofTopic.size === 0 && this.#subscribers.get(topic) === ofTopic) {
           this.#subscribers.delete(topic);
         }
       },

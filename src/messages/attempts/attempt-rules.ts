@@ -151,21 +151,21 @@ export function applyNotSent(
 
 /**
  * Makes a message `ambiguous` that would fail or expire although another attempt may have sent it.
- * `lost` is the error of that attempt, or undefined if there is none.
+ * `lostError` is the error of that attempt, or undefined if there is none.
  */
 export function ambiguousIfLost(
   decision: AfterAttempt,
   state: MessageState,
-  lost: MessageError | undefined,
+  lostError: MessageError | undefined,
 ): AfterAttempt {
   const isUnderway =
     state.status === "queued" || state.status === "sending" || state.status === "ambiguous";
   const ends = decision.decision === "failed" || decision.decision === "expired";
-  if (!ends || lost === undefined || !isUnderway) return decision;
+  if (!ends || lostError === undefined || !isUnderway) return decision;
   const { attempts, expires_at } = state;
   return {
     decision: "ambiguous",
-    state: { status: "ambiguous", expires_at, attempts, error: lost },
+    state: { status: "ambiguous", expires_at, attempts, error: lostError },
   };
 }
 

@@ -16,7 +16,7 @@ export const getTimeline: Query<ById, Timeline> = {
   input: () => byIdSchema,
   async run(reads, { id }) {
     const message = await readMessage(reads, id);
-    const [tried, rows] = await Promise.all([
+    const [attempts, rows] = await Promise.all([
       reads.range({
         index: attemptsOfMessage,
         prefix: [id],
@@ -40,7 +40,7 @@ export const getTimeline: Query<ById, Timeline> = {
         error: errorOf(entry),
       }),
     );
-    const records = [...tried.flatMap(attemptRecords), ...others];
+    const records = [...attempts.flatMap(attemptRecords), ...others];
     const first =
       message.direction === "inbound" ? "received" : firstStatus(records, message.send_at !== null);
     const created: TimelineRecord = {
