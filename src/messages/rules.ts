@@ -141,12 +141,12 @@ export function release(
 }
 
 /** Expires a waiting message whose ttl is over. */
-export function expire(state: MessageState, now: number): typeof expired | NoChange {
-  return isWaiting(state) && state.expires_at <= now ? expired : noChange;
+export function expire(state: MessageState, now: number): typeof expiredDecision | NoChange {
+  return isWaiting(state) && state.expires_at <= now ? expiredDecision : noChange;
 }
 
 /** The end of a message that cannot be sent within its time to live. */
-export const expired: { readonly decision: "expired"; readonly state: Expired } = {
+export const expiredDecision: { readonly decision: "expired"; readonly state: Expired } = {
   decision: "expired",
   state: {
     status: "expired",
@@ -163,7 +163,7 @@ export const expired: { readonly decision: "expired"; readonly state: Expired } 
 type HandOver =
   | { readonly decision: "send"; readonly state: Sending }
   | { readonly decision: "wait"; readonly until: number }
-  | typeof expired
+  | typeof expiredDecision
   | NoChange;
 
 /**
@@ -172,7 +172,7 @@ type HandOver =
 export function handOver(state: MessageState, now: number): HandOver {
   if (state.status !== "queued") return noChange;
   const { due_at, expires_at, attempts } = state;
-  if (expires_at <= now) return expired;
+  if (expires_at <= now) return expiredDecision;
   if (due_at > now) return { decision: "wait", until: Math.min(due_at, expires_at) };
   return { decision: "send", state: { status: "sending", expires_at, attempts: attempts + 1 } };
 }

@@ -13,7 +13,7 @@ import {
   withValidTime,
 } from "../../src/messages/attempts/attempt-rules.ts";
 import { maxAttempts } from "../../src/messages/hand-over/route-rules.ts";
-import { expired, type MessageState } from "../../src/messages/rules.ts";
+import { expiredDecision, type MessageState } from "../../src/messages/rules.ts";
 import type { MessageError } from "../../src/messages/types.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 
@@ -39,7 +39,7 @@ describe("a message of which an earlier attempt may have been sent", () => {
   it("is ambiguous instead of failed or expired", () => {
     for (const state of underway) {
       expect(ambiguousIfLost(failed, state, answerLost)).toEqual(ambiguous);
-      expect(ambiguousIfLost(expired, state, answerLost)).toEqual(ambiguous);
+      expect(ambiguousIfLost(expiredDecision, state, answerLost)).toEqual(ambiguous);
     }
   });
 
@@ -73,7 +73,7 @@ describe("the result of an attempt", () => {
   ]);
   const ended: readonly MessageState[] = [
     { status: "canceled" },
-    expired.state,
+    expiredDecision.state,
     { status: "failed", error: known },
   ];
   const error = { code: "throttled", message: "" } as const;
@@ -188,7 +188,7 @@ describe("a refusal that comes while the message waits for its next attempt", ()
   });
 
   it("changes no message in another state", () => {
-    for (const state of [sending, expired.state]) {
+    for (const state of [sending, expiredDecision.state]) {
       expect(timeOf(state, { answer: forGood, isLast: true })).toBe("none");
     }
   });

@@ -8,7 +8,7 @@ import {
   defer,
   edit,
   expire,
-  expired,
+  expiredDecision,
   handOver,
   type MessageState,
   plan,
@@ -149,7 +149,7 @@ describe("a waiting message", () => {
         ).toBe(from.expires_at <= now ? "expired" : "none");
       }),
     );
-    expect(expired).toEqual({
+    expect(expiredDecision).toEqual({
       decision: "expired",
       state: {
         status: "expired",
@@ -171,7 +171,9 @@ describe("a waiting message", () => {
         if (from.status === "scheduled") {
           expect(handed, "A scheduled message is not handed over.").toEqual({ decision: "none" });
         } else if (from.expires_at <= now) {
-          expect(handed, "A message is not handed over after its time to live.").toBe(expired);
+          expect(handed, "A message is not handed over after its time to live.").toBe(
+            expiredDecision,
+          );
         } else if (from.due_at <= now) {
           expect(handed, "A message that is due is handed over, as one more attempt.").toEqual({
             decision: "send",

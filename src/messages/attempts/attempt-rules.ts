@@ -16,7 +16,7 @@ import { maxAttempts, type NextAttempt, retryDelays } from "../hand-over/route-r
 import {
   type Ambiguous,
   applyEvidence,
-  expired,
+  expiredDecision,
   type Failed,
   type MessageState,
   type NoChange,
@@ -31,7 +31,7 @@ export type AfterAttempt =
   | WithCarrier
   | { readonly decision: "retry"; readonly state: Queued }
   | { readonly decision: "failed"; readonly state: Failed }
-  | typeof expired
+  | typeof expiredDecision
   | { readonly decision: "ambiguous"; readonly state: Ambiguous }
   | NoChange;
 
@@ -264,7 +264,7 @@ function retryOrEnd(
   error: MessageError,
 ): AfterAttempt {
   if (due_at === null) return { decision: "failed", state: { status: "failed", error } };
-  return due_at < state.expires_at ? sendAgain(state, due_at) : expired;
+  return due_at < state.expires_at ? sendAgain(state, due_at) : expiredDecision;
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from "../../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow, outbox } from "../rows.ts";
 import { type ConversationId, type GenerateId, mediumOf } from "../../kernel/index.ts";
-import { expire, expired, handOver, type MessageState } from "../rules.ts";
+import { expire, expiredDecision, handOver, type MessageState } from "../rules.ts";
 import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
 import { decisionOf } from "../../consents/index.ts";
@@ -240,7 +240,7 @@ async function handleExpiredAndLost(
 }
 
 async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow>): Promise<void> {
-  const updated = await endQueued(tx, services, message, expired);
+  const updated = await endQueued(tx, services, message, expiredDecision);
   writeTimeline(tx, services.drawId, message, updated, null);
 }
 

@@ -8,8 +8,8 @@ export const boundary = inArea("boundary", [
       "A message is still sent in the millisecond in which its time to live ends, so that a " +
       "one-time code goes out when it is no longer valid.",
     file: "src/messages/rules.ts",
-    find: "if (expires_at <= now) return expired;",
-    replace: "if (expires_at < now) return expired;",
+    find: "if (expires_at <= now) return expiredDecision;",
+    replace: "if (expires_at < now) return expiredDecision;",
     tests: ["test/messages/rules.test.ts"],
   },
   {
