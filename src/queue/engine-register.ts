@@ -78,8 +78,8 @@ export class EngineRegister {
     this.#options = options;
     this.#checkFailures = new FailureLog({
       ...options,
-      failed: "crashed engines could not be found; retrying",
-      again: "crashed engines can be found again",
+      failureText: "crashed engines could not be found; retrying",
+      recoveryText: "crashed engines can be found again",
     });
     this.#wake = new WakeFlag(options.clock);
   }

@@ -5,9 +5,9 @@ interface FailureLogOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** The message of a warning about failures. */
-  readonly failed: string;
+  readonly failureText: string;
   /** The message when it works again. */
-  readonly again: string;
+  readonly recoveryText: string;
   /** Facts of each line. */
   readonly facts?: object;
 }
@@ -30,18 +30,18 @@ export class FailureLog {
 
   /** `more` are facts about this failure. */
   failed(err: unknown, more: object = {}): void {
-    const { logger, facts, failed } = this.#options;
+    const { logger, facts, failureText } = this.#options;
     const noted = this.#limit.note();
     if (noted === undefined) return;
     this.#isLogged = true;
-    logger.warn({ err, ...facts, ...more, failures: noted.count }, failed);
+    logger.warn({ err, ...facts, ...more, failures: noted.count }, failureText);
   }
 
   worked(): void {
     this.#limit.reset();
     if (!this.#isLogged) return;
     this.#isLogged = false;
-    const { logger, facts, again } = this.#options;
-    logger.info({ ...facts }, again);
+    const { logger, facts, recoveryText } = this.#options;
+    logger.info({ ...facts }, recoveryText);
   }
 }

@@ -12,8 +12,8 @@ it("counts the failures since it last worked or was logged, and logs one line a 
       warn: (facts) => lines.push([now, facts]),
       info: (_, message) => lines.push([now, message]),
     },
-    failed: "failed",
-    again: "works again",
+    failureText: "failed",
+    recoveryText: "works again",
   });
   const err = new Error("down");
   const failUntil = (end: number): void => {

@@ -64,8 +64,8 @@ export class ConsumerReader {
         clock,
         logger,
         facts: { consumer: name },
-        failed: "failed to read events for a consumer; retrying",
-        again: "events for a consumer can be read again",
+        failureText: "failed to read events for a consumer; retrying",
+        recoveryText: "events for a consumer can be read again",
       }),
     });
   }

@@ -124,8 +124,8 @@ class ScopeFeed {
       failures: new FailureLog({
         clock,
         logger,
-        failed: "failed to read events for streams; retrying",
-        again: "events for streams can be read again",
+        failureText: "failed to read events for streams; retrying",
+        recoveryText: "events for streams can be read again",
       }),
     });
   }

@@ -116,8 +116,8 @@ export class LogWatcher<R extends { readonly position: number }> {
         failures: new FailureLog({
           clock,
           logger,
-          failed: "failed to read the log for streams; retrying",
-          again: "the log for streams can be read again",
+          failureText: "failed to read the log for streams; retrying",
+          recoveryText: "the log for streams can be read again",
         }),
       }),
     };

@@ -95,13 +95,13 @@ export class Dispatcher {
     });
     this.#searchFailures = new FailureLog({
       ...options,
-      failed: "jobs could not be read; retrying",
-      again: "jobs can be read again",
+      failureText: "jobs could not be read; retrying",
+      recoveryText: "jobs can be read again",
     });
     this.#leaseFailures = new FailureLog({
       ...options,
-      failed: "due jobs could not be leased; retrying",
-      again: "due jobs can be leased again",
+      failureText: "due jobs could not be leased; retrying",
+      recoveryText: "due jobs can be leased again",
     });
     options.abort.addEventListener("abort", () => this.#noteAborted());
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));

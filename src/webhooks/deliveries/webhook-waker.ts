@@ -47,8 +47,8 @@ export class WebhookWaker {
       failures: new FailureLog({
         clock,
         logger,
-        failed: "failed to read new deliveries; retrying",
-        again: "new deliveries can be read again",
+        failureText: "failed to read new deliveries; retrying",
+        recoveryText: "new deliveries can be read again",
       }),
     });
   }
