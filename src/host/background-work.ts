@@ -26,7 +26,7 @@ export interface Work {
 }
 
 interface WorkOptions {
-  readonly awaited: AwaitedWork;
+  readonly awaitedWork: AwaitedWork;
   readonly createHandlers: (runtime: EngineRuntime) => JobHandlers;
   readonly consumers: Consumers;
   /** Aborts at the deadline of a stop. */
@@ -40,7 +40,7 @@ interface WorkOptions {
  */
 export async function startWork(
   runtime: EngineRuntime,
-  { awaited, createHandlers, consumers, stopDeadline }: WorkOptions,
+  { awaitedWork, createHandlers, consumers, stopDeadline }: WorkOptions,
 ): Promise<Work> {
   const { store, clock, logger, storage, transports } = runtime;
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
@@ -56,7 +56,7 @@ export async function startWork(
   const dispatcher = new Dispatcher({
     ...runtime,
     handlers: createHandlers(runtime),
-    awaited,
+    awaitedWork,
     abort: stopDeadline,
     leasedBy: () => register.leasedBy,
     ...runnableJobs(runtime, consumers),

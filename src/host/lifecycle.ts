@@ -142,7 +142,7 @@ export class Lifecycle {
     const { runtime } = await this.prepared();
     this.#reminder?.stop();
     this.#work = await startWork(runtime, {
-      awaited: this.#awaited,
+      awaitedWork: this.#awaited,
       createHandlers: jobHandlers,
       consumers,
       stopDeadline: deadline.signal,

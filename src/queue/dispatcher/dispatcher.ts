@@ -13,7 +13,11 @@ import { type DueJob, dueJob } from "./round-robin.ts";
 import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
 
 interface DispatcherOptions
-  extends SlotsOptions, Runnable, TakeJobOptions, Pick<RunningJobsOptions, "awaited" | "abort"> {
+  extends
+    SlotsOptions,
+    Runnable,
+    TakeJobOptions,
+    Pick<RunningJobsOptions, "awaitedWork" | "abort"> {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;

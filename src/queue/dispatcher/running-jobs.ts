@@ -15,7 +15,7 @@ export interface RunningJobsOptions {
   readonly handlers: JobHandlers;
   readonly slots: Slots;
   /** Runs a job as work that a stop waits for, so that functions in it may call the engine. */
-  readonly awaited: { run<T>(work: () => Promise<T>): Promise<T> };
+  readonly awaitedWork: { run<T>(work: () => Promise<T>): Promise<T> };
   /** Aborts the jobs, at the deadline of a stop. */
   readonly abort: AbortSignal;
   /** Aborts when the engine begins to stop, at the latest with `abort`. */
@@ -98,7 +98,7 @@ export class RunningJobs {
 
   /** Calls the job's handler. If it throws, schedules the job again after a pause. */
   async #handle(job: TakenJob, slot: Slot): Promise<void> {
-    const { handlers, awaited, abort, stopping } = this.#options;
+    const { handlers, awaitedWork, abort, stopping } = this.#options;
     const run: JobRun = {
       abort,
       stopping,
@@ -106,7 +106,7 @@ export class RunningJobs {
       freeSlot: () => slot.freeEarly(),
     };
     try {
-      await awaited.run(() => runJob(handlers, job, run));
+      await awaitedWork.run(() => runJob(handlers, job, run));
     } catch (error) {
       const outages = this.#outages;
       await reschedule({ ...this.#options, outages }, job.claim, error, { abort, stopping });
