@@ -30,16 +30,16 @@ import type { Tx } from "../../store/index.ts";
 export async function continueMessage(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
 ): Promise<MessageAndAttempt | undefined> {
-  const { message, attempt } = reported;
+  const { message, attempt } = pair;
   // The host application may have sent the message anew, or it was canceled.
   if (endOf(message.status, message.ended_as) !== null) return undefined;
   const others = await listAttempts(tx, message, attempt);
-  const continuation = await findContinuation(tx, services, reported, others);
+  const continuation = await findContinuation(tx, services, pair, others);
   if (continuation === undefined) return undefined;
   await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
-  if (continuation.by === "retry") return queueAgain(tx, services, reported, continuation);
+  if (continuation.by === "retry") return queueAgain(tx, services, pair, continuation);
   const updated = await decideBy(tx, services, message, continuation.attempt);
   // The other attempts had no follow-ups while the status depended on another one.
   await armFollowUps(tx, services, updated, others);

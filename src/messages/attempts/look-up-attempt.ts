@@ -69,12 +69,12 @@ const unknown: LookupAnswer = { outcome: "unknown" };
 async function lookUp(
   runtime: Runtime,
   transport: Transport,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   abort: AbortSignal,
 ): Promise<LookupAnswer | "aborted"> {
-  const answer = await askCarrier(runtime, transport, reported, abort);
+  const answer = await askCarrier(runtime, transport, pair, abort);
   if (answer === "aborted" || answer.outcome !== "alike") return answer;
-  const { message, attempt } = reported;
+  const { message, attempt } = pair;
   const reads = runtime.store.reads(message);
   return (await hasRival(reads, message, attempt)) ? unknown : answer;
 }
@@ -130,10 +130,10 @@ async function recordLookup(
   claim: Claim<"follow-up">,
   answer: LookupAnswer,
 ): Promise<void> {
-  const reported = await findMessageAndAttempt(tx, claim);
-  if (reported === undefined) return finish(tx, claim);
+  const pair = await findMessageAndAttempt(tx, claim);
+  if (pair === undefined) return finish(tx, claim);
 
-  const { message, attempt: before } = reported;
+  const { message, attempt: before } = pair;
   const finding = await identify(tx, before, answer);
   const provider_message_id =
     finding.outcome === "sent"
@@ -167,17 +167,17 @@ function outcomeOf({ outcome }: AttemptRow, finding: Finding): AttemptRow["outco
 async function applyFinding(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   finding: Finding,
 ): Promise<Seen<MessageRow>> {
-  const { message, attempt } = reported;
+  const { message, attempt } = pair;
   const { drawId } = services;
   let updated = message;
   if (finding.outcome === "sent") {
     const status = acceptedStatus(services, attempt);
     const evidence = { status, at: attempt.started_at, error: null } as const;
-    if (!isOutdated(reported, evidence)) {
-      ({ message: updated } = await joinEvidence(tx, services, reported, evidence));
+    if (!isOutdated(pair, evidence)) {
+      ({ message: updated } = await joinEvidence(tx, services, pair, evidence));
     }
   } else if (finding.outcome === "not_sent") {
     const decided = await decideAfterNotSent(tx, services, message, attempt);
@@ -206,9 +206,9 @@ async function applyFinding(
  * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
  */
 async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
-  const reported = await findMessageAndAttempt(tx, claim);
-  if (reported === undefined || waitsForOther(reported)) return finish(tx, claim);
-  const { message, attempt } = reported;
+  const pair = await findMessageAndAttempt(tx, claim);
+  if (pair === undefined || waitsForOther(pair)) return finish(tx, claim);
+  const { message, attempt } = pair;
   const endsAt = attempt.started_at + maxAbsenceMs;
   const { status } = await endReceiptWait(tx, drawId, message, endsAt);
   const isOver = tx.now >= endsAt || !needsFollowUp(status);

@@ -41,11 +41,11 @@ export async function recordAnswer(
     return false;
   }
 
-  const reported = { message, attempt };
+  const pair = { message, attempt };
   const columns = await answerColumns(tx, attempt, answer);
-  const decided = await decideAfterAnswer(tx, services, reported, { answer, columns });
+  const decided = await decideAfterAnswer(tx, services, pair, { answer, columns });
   const { state = stateOf(message), next } = decided ?? {};
-  const recorded = await recordOutcome(tx, services, reported, { columns, state, next });
+  const recorded = await recordOutcome(tx, services, pair, { columns, state, next });
   const { message: latest } = await applyEarlyReceipts(tx, services, recorded);
   await recordCarrierOptOut(tx, services, { message: latest, attempt }, columns.error);
   const { message: answered } = recorded;

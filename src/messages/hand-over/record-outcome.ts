@@ -35,12 +35,12 @@ interface AttemptOutcome {
 export async function recordOutcome(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   { columns, state, next }: AttemptOutcome,
 ): Promise<MessageAndAttempt> {
-  const { message, attempt } = reported;
-  if (reachedCarrier(attempt) && !reachedCarrier(columns)) return reported;
-  if (attempt.outcome === "rejected" && columns.outcome === "ambiguous") return reported;
+  const { message, attempt } = pair;
+  if (reachedCarrier(attempt) && !reachedCarrier(columns)) return pair;
+  if (attempt.outcome === "rejected" && columns.outcome === "ambiguous") return pair;
   const { drawId, factsByTransport } = services;
   const provider_message_id = columns.provider_message_id ?? attempt.provider_message_id;
   const isEvidence = provider_message_id !== null || columns.outcome === "accepted";

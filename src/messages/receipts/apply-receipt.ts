@@ -42,10 +42,10 @@ import type { MessageError } from "../types.ts";
 export async function applyReceipts(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   receipts: readonly Receipt[],
 ): Promise<MessageAndAttempt> {
-  let updated = reported;
+  let updated = pair;
   for (const receipt of receipts) updated = await applyReceipt(tx, services, updated, receipt);
   return updated;
 }
@@ -53,19 +53,19 @@ export async function applyReceipts(
 async function applyReceipt(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   receipt: Receipt,
 ): Promise<MessageAndAttempt> {
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
   // Asked first, because storing the evidence can give the attempt up.
-  const isIgnored = isOutdated(reported, evidence);
-  const known = await storeEvidence(tx, services, reported, evidence);
+  const isIgnored = isOutdated(pair, evidence);
+  const known = await storeEvidence(tx, services, pair, evidence);
   const { ignored_reason, ...joined }: Joined = isIgnored
     ? { ...known, ignored_reason: "superseded" }
     : await joinEvidence(tx, services, known, evidence);
-  const updated = { ...joined, message: withMessageWritten(tx, reported, joined) };
+  const updated = { ...joined, message: withMessageWritten(tx, pair, joined) };
   const { message, attempt } = updated;
-  writeTimeline(tx, services.drawId, reported.message, message, {
+  writeTimeline(tx, services.drawId, pair.message, message, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(evidence.at),
@@ -101,14 +101,14 @@ function withMessageWritten(
 async function storeEvidence(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   { error }: Evidence,
 ): Promise<MessageAndAttempt> {
-  const { message, attempt } = reported;
-  await recordCarrierOptOut(tx, services, reported, error);
+  const { message, attempt } = pair;
+  await recordCarrierOptOut(tx, services, pair, error);
   if (error === null) {
     const isNews = !reachedCarrier(attempt);
-    return isNews ? { message, attempt: tx.update(attempts, attempt, accepted) } : reported;
+    return isNews ? { message, attempt: tx.update(attempts, attempt, accepted) } : pair;
   }
   // The timeline shows the error of the answer. An opt-out must show that it is recorded.
   const reason = attempt.error === null || isOptOut(error) ? error : attempt.error;
@@ -134,21 +134,21 @@ interface Joined extends MessageAndAttempt {
 export async function joinEvidence(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   evidence: Evidence,
 ): Promise<Joined> {
-  const { message, attempt } = reported;
+  const { message, attempt } = pair;
   if (evidence.status === "undelivered" && (await mayDeliverLater(tx, message, attempt))) {
     // The message does not end. If its status depended on this attempt, it changes.
     const continued = dependsOn(message, attempt)
-      ? await continueMessage(tx, services, reported)
+      ? await continueMessage(tx, services, pair)
       : undefined;
-    return supersededIfSame(message, continued ?? reported);
+    return supersededIfSame(message, continued ?? pair);
   }
   const { state, ignored_reason } = applyEvidence(stateOf(message), evidence);
-  if (ignored_reason !== null) return { ...reported, ignored_reason };
+  if (ignored_reason !== null) return { ...pair, ignored_reason };
   if (state.status === "undelivered" && message.status !== "undelivered") {
-    const continued = await continueMessage(tx, services, reported);
+    const continued = await continueMessage(tx, services, pair);
     if (continued !== undefined) return supersededIfSame(message, continued);
   }
   const columns = carrierColumns(message, attempt, state.status);
@@ -166,15 +166,15 @@ function supersededIfSame(before: MessageRow, after: MessageAndAttempt): Joined 
 export async function applyPushedReceipts(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
   receipts: readonly Receipt[],
 ): Promise<MessageAndAttempt> {
-  const updated = await applyReceipts(tx, services, reported, receipts);
+  const updated = await applyReceipts(tx, services, pair, receipts);
   const { message, attempt } = updated;
   // The answer to the attempt may never come, so its follow-up is scheduled here. An engine that
   // lacks the transport leaves the time to one that has it. The call may still run until the lease
   // ends.
-  const isNews = message.status === "sent" && reported.message.status !== "sent";
+  const isNews = message.status === "sent" && pair.message.status !== "sent";
   if (isNews && isDecidingAttempt(message, attempt)) {
     const next = nextFollowUpAt(attempt, message.status, services.factsByTransport, tx.now) ?? 0;
     await arm(tx, followUpJob(attempt, Math.max(next, attempt.leased_until)));
@@ -196,18 +196,18 @@ export function prefetchReceipts(tx: Tx, transport: string, provider_message_id:
 export async function applyEarlyReceipts(
   tx: Tx,
   services: Services,
-  reported: MessageAndAttempt,
+  pair: MessageAndAttempt,
 ): Promise<MessageAndAttempt> {
-  const { transport, provider_message_id } = reported.attempt;
-  if (provider_message_id === null) return reported;
+  const { transport, provider_message_id } = pair.attempt;
+  if (provider_message_id === null) return pair;
   const anyScope = unscoped(tx);
   // Most transports have none. All commands that commit together share this read.
   const some = await anyScope.list(earlyReceiptsOf, [transport], 1);
-  if (some.length === 0) return reported;
+  if (some.length === 0) return pair;
   const early = await anyScope.get(earlyReceiptsOf, [transport, provider_message_id]);
-  if (early === undefined) return reported;
+  if (early === undefined) return pair;
   anyScope.remove(earlyReceipts, early);
-  return applyReceipts(tx, services, reported, early.receipts);
+  return applyReceipts(tx, services, pair, early.receipts);
 }
 
 /** Whether the attempt needs no more look-ups. */

@@ -59,8 +59,8 @@ export async function recordReceipt(
     attemptWithId === attempt ? {} : carrierColumns(message, attemptWithId, message.status);
   const messageWithId =
     Object.keys(columns).length === 0 ? message : tx.update(messages, message, columns);
-  const reported = { message: messageWithId, attempt: attemptWithId };
-  const updated = await applyPushedReceipts(tx, services, reported, [receipt]);
+  const pair = { message: messageWithId, attempt: attemptWithId };
+  const updated = await applyPushedReceipts(tx, services, pair, [receipt]);
   if (attemptWithId !== attempt) await applyEarlyReceipts(tx, services, updated);
   return "recorded";
 }
