@@ -30,7 +30,7 @@ export function fanOut(drawId: GenerateId): Projection {
       // Mostly, all events of a transaction belong to one scope.
       for (let [first] = left; first !== undefined; [first] = left) {
         const scoped = tx.in(first);
-        await deliver(scoped, drawId, rowsInScope(scoped.scope, left));
+        await writeDeliveries(scoped, drawId, rowsInScope(scoped.scope, left));
         left = left.filter((row) => !isIn(scoped.scope, row));
       }
     },
@@ -38,7 +38,11 @@ export function fanOut(drawId: GenerateId): Projection {
 }
 
 /** Creates the deliveries of events of one scope. */
-async function deliver(tx: Tx, drawId: GenerateId, rows: readonly EventRow[]): Promise<void> {
+async function writeDeliveries(
+  tx: Tx,
+  drawId: GenerateId,
+  rows: readonly EventRow[],
+): Promise<void> {
   const byPattern = await findPatterns(tx, rows);
   if (byPattern.size === 0) return;
   for (const event of rows) {
