@@ -32,7 +32,7 @@ import {
   type TestWebhook,
   testWebhookSchema,
   eventTypesOf,
-  getWebhookForUpdate,
+  requireWebhook,
   writeDelivery,
 } from "../webhooks/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -172,7 +172,7 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
   status: 202,
   shows: showsOutput,
   async run(tx, { id, type }, { services: { drawId } }) {
-    const webhook = await getWebhookForUpdate(tx, id, { hold: true });
+    const webhook = await requireWebhook(tx, id, { hold: true });
     const [first = "message.received"] = eventTypesOf(webhook.events);
     const event_type = type ?? first;
     const event_id = drawId("evt");

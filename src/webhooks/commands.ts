@@ -82,7 +82,7 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   status: 200,
   survivesReset: true,
   async run(tx, { id, url, status, events, headers, ordering, description }, call) {
-    const before = await getWebhookForUpdate(tx, id);
+    const before = await requireWebhook(tx, id);
     const newUrl = url === undefined ? before.url : endpointUrl(url, call);
     const isNewStatus = status !== undefined && status !== before.status;
     const isNewStart = newUrl !== before.url || (isNewStatus && status === "enabled");
@@ -118,7 +118,7 @@ export const rotateWebhookSecret: Command<RotateWebhookSecret, CreatedWebhook> =
   status: 200,
   survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { services }) {
-    const webhook = await getWebhookForUpdate(tx, id);
+    const webhook = await requireWebhook(tx, id);
     const rotated = tx.update(webhooks, webhook, {
       secret: secretText(services.random.bytes(secretBytes)),
       previous_secret: grace_seconds === 0 ? null : webhook.secret,
@@ -141,7 +141,7 @@ export const removeWebhook: Command<ById, void> = {
   status: 204,
   survivesReset: true,
   async run(tx, { id }) {
-    const webhook = await getWebhookForUpdate(tx, id);
+    const webhook = await requireWebhook(tx, id);
     await writePatterns(tx, webhook, webhook.events, []);
     for (const kind of ["deliver", "recover"] as const) {
       await disarm(tx, { kind, key: { webhook_id: webhook.id } });
@@ -152,10 +152,10 @@ export const removeWebhook: Command<ById, void> = {
 };
 
 /**
- * Reads a webhook that the transaction changes.
+ * Returns a webhook.
  * @throws TidingsError `not_found`
  */
-export async function getWebhookForUpdate(
+export async function requireWebhook(
   tx: Tx,
   id: string,
   options?: ReadOptions,

@@ -5,7 +5,7 @@ export {
   removeDelivery,
   rewriteDeliveries,
 } from "./deliveries/remove-deliveries.ts";
-export { getWebhookForUpdate } from "./commands.ts";
+export { requireWebhook } from "./commands.ts";
 export { WebhookWaker } from "./deliveries/webhook-waker.ts";
 export {
   anyEventSchema,

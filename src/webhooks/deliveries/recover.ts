@@ -5,7 +5,7 @@ import { deliverJob, recoverJob } from "../job-orders.ts";
 import { manualAttemptRefusal } from "./delivery-rules.ts";
 import type { Webhook } from "../types.ts";
 import { type RecoverWebhook, recoverWebhookSchema } from "../input-types.ts";
-import { getWebhookForUpdate } from "../commands.ts";
+import { requireWebhook } from "../commands.ts";
 import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../../kernel/index.ts";
 import type { Command, Runtime } from "../../operations/index.ts";
 import { arm, type Claim, finish, type JobHandler, renew } from "../../queue/index.ts";
@@ -24,7 +24,7 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
   input: () => recoverWebhookSchema,
   status: 202,
   async run(tx, { id, since }) {
-    const webhook = await getWebhookForUpdate(tx, id);
+    const webhook = await requireWebhook(tx, id);
     const start = firstIdAt("dlv", millis(since));
     const { recover_after, recover_since } = webhook;
     // Engines of earlier versions do not write `recover_since`.

@@ -7,7 +7,7 @@ import { deliveryResource } from "../show.ts";
 import { deliveries, deliveryById, type DeliveryRow } from "../rows.ts";
 import { deliverJob } from "../job-orders.ts";
 import { manualAttemptRefusal, maxManualAttempts } from "./delivery-rules.ts";
-import { getWebhookForUpdate } from "../commands.ts";
+import { requireWebhook } from "../commands.ts";
 import { followedPosition } from "./webhook-waker.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
 import { type Command, showsOutput } from "../../operations/index.ts";
@@ -26,7 +26,7 @@ export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
   status: 202,
   shows: showsOutput,
   async run(tx, { id, delivery_id }) {
-    const webhook = await getWebhookForUpdate(tx, id, { hold: true });
+    const webhook = await requireWebhook(tx, id, { hold: true });
     const delivery = await tx.get(deliveryById, [delivery_id]);
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
     const reason = manualAttemptRefusal(delivery);
