@@ -6,7 +6,7 @@
  *    of the new jobs (`BodyRunner`). It does so only for the engine's own transactions: one of the
  *    host application may never commit.
  * 2. The job gets a slot, if every job that waits ahead of it also gets one
- *    (`Backlog.takeSlotFor`). If not, it stays in the storage, and a search finds it.
+ *    (`PoolQueue.takeSlotFor`). If not, it stays in the storage, and a search finds it.
  * 3. The same transaction leases the job and runs its first step, such as the hand-over of a
  *    message (`takeJob`).
  * 4. When the transaction has been committed, the store calls `onCommitted`: the rest of the job

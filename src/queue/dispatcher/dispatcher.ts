@@ -2,7 +2,7 @@ import { type Lane, type Pool, poolOf, remoteOf } from "../jobs/lane.ts";
 import { type JobRow, jobs } from "../jobs/rows.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
-import { Backlog } from "./backlog.ts";
+import { PoolQueue } from "./pool-queue.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
 import { WakeFlag } from "../wake-flag.ts";
 import { RunningJobs, type RunningJobsOptions } from "./running-jobs.ts";
@@ -52,7 +52,7 @@ type Outcome = "started" | "full" | "taken" | "failed";
 /** Finds due jobs lane by lane, leases them and runs them. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #backlogs: ReadonlyMap<Pool, Backlog>;
+  readonly #queues: ReadonlyMap<Pool, PoolQueue>;
   readonly #atOnce: BeginAtOnce;
   readonly #slots: Slots;
   readonly #running: RunningJobs;
@@ -82,13 +82,13 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#slots = new Slots(options);
-    const backlogOf = (pool: Pool): Backlog =>
-      new Backlog(
+    const queueOf = (pool: Pool): PoolQueue =>
+      new PoolQueue(
         new DueJobs(options.store.unscopedReads, pool, options.random),
         pool,
         this.#slots,
       );
-    this.#backlogs = new Map(options.pools.map((pool) => [pool, backlogOf(pool)]));
+    this.#queues = new Map(options.pools.map((pool) => [pool, queueOf(pool)]));
     this.#wake = new WakeFlag(options.clock);
     this.#stopping = AbortSignal.any([this.#stop.signal, options.abort]);
     this.#running = new RunningJobs({
@@ -123,7 +123,7 @@ export class Dispatcher {
    * was freed.
    */
   wake(): void {
-    for (const backlog of this.#backlogs.values()) backlog.due.noteChange();
+    for (const queue of this.#queues.values()) queue.due.noteChange();
     this.#wake.raise();
   }
 
@@ -182,7 +182,7 @@ export class Dispatcher {
       return wait;
     } catch (error) {
       this.#searchFailures.failed(error);
-      for (const backlog of this.#backlogs.values()) backlog.due.noteFailure();
+      for (const queue of this.#queues.values()) queue.due.noteFailure();
       return pauseMs;
     }
   }
@@ -191,7 +191,7 @@ export class Dispatcher {
   async #search(): Promise<number | undefined> {
     const now = this.#options.clock.now();
     const outcomes = await this.#startDue(now);
-    const hasMore = [...this.#backlogs.values()].some((backlog) => backlog.due.hasMore);
+    const hasMore = [...this.#queues.values()].some((queue) => queue.due.hasMore);
     this.#hasRivals = outcomes.has("taken");
     const isOvertaken = !outcomes.has("started") && this.#hasRivals && hasMore;
     this.#overtaken = isOvertaken ? this.#overtaken + 1 : 0;
@@ -223,7 +223,7 @@ export class Dispatcher {
     for (const job of running) this.#running.noteDueAgain(job);
     const leasing = startable.map((job) => this.#lease(job));
     // The jobs have their slots now, if there is room.
-    for (const backlog of this.#backlogs.values()) backlog.endSearch();
+    for (const queue of this.#queues.values()) queue.endSearch();
     const leases = await Promise.allSettled(leasing);
     const failed = leases.filter((each) => each.status === "rejected");
     const [first] = failed;
@@ -240,9 +240,9 @@ export class Dispatcher {
    * ended, so that no two searches of one pool overlap.
    */
   async #find(now: number): Promise<readonly DueJob[]> {
-    const open = [...this.#backlogs].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
-    const searches = open.map(([, backlog]) =>
-      backlog.search({
+    const open = [...this.#queues].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
+    const searches = open.map(([, queue]) =>
+      queue.search({
         now,
         waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
         spread: this.#hasRivals ? rivalSpread : 1,
@@ -258,7 +258,7 @@ export class Dispatcher {
     // have used it up: they share limits.
     if (this.#slots.freeInLane(job.lane) <= 0) {
       // Noted now, so that no new job begins before this one while the leases of others commit.
-      this.#backlogOf(job.lane)?.due.noteMoreIn(job.lane);
+      this.#queueOf(job.lane)?.due.noteMoreIn(job.lane);
       return "full";
     }
     this.#slots.take(job.lane);
@@ -272,7 +272,7 @@ export class Dispatcher {
         this.#slots.release(job.lane);
         return "taken";
       case "failed":
-        this.#backlogOf(job.lane)?.due.noteMoreIn(job.lane);
+        this.#queueOf(job.lane)?.due.noteMoreIn(job.lane);
         if (leasing.maybeStored === undefined) this.#slots.release(job.lane);
         else this.#running.startIfStored(leasing.maybeStored, job.lane);
         throw leasing.error;
@@ -283,21 +283,21 @@ export class Dispatcher {
   #takeSlotAtOnce(job: JobRow, lane: Lane): boolean {
     if (this.#stopping.aborted) return false;
     if (this.#waitForOthersMs(lane) > 0 || this.#running.has(job)) return false;
-    return this.#backlogOf(lane)?.takeSlotFor(lane) === true;
+    return this.#queueOf(lane)?.takeSlotFor(lane) === true;
   }
 
-  #backlogOf(lane: Lane): Backlog | undefined {
-    return this.#backlogs.get(poolOf(lane));
+  #queueOf(lane: Lane): PoolQueue | undefined {
+    return this.#queues.get(poolOf(lane));
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
   async #untilNext(): Promise<number> {
     const { clock } = this.#options;
-    const waits = [...this.#backlogs].map(async ([pool, backlog]) => {
+    const waits = [...this.#queues].map(async ([pool, queue]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
-      if (!backlog.due.hasReadAllLanes) return continueMs;
-      const next = (await backlog.due.nextDueAt(clock.now())) ?? Infinity;
+      if (!queue.due.hasReadAllLanes) return continueMs;
+      const next = (await queue.due.nextDueAt(clock.now())) ?? Infinity;
       return Math.max(next - clock.now(), 0);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
@@ -328,11 +328,11 @@ export class Dispatcher {
       // The rows of this collection are jobs.
       const job = write.row as unknown as JobRow;
       const { due_at } = job;
-      const backlog = this.#backlogs.get(job.pool);
+      const queue = this.#queues.get(job.pool);
       // Other engines run the jobs of this pool.
-      if (backlog === undefined) continue;
+      if (queue === undefined) continue;
       const isDue = due_at <= now;
-      if (isDue && !job.leased) backlog.add(dueJob(job));
+      if (isDue && !job.leased) queue.add(dueJob(job));
       if (isDue || due_at < wakesBy) this.#wake.raise();
     }
   }

@@ -70,9 +70,9 @@ export const order = inArea("order", [
   {
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
-    file: "src/queue/dispatcher/backlog.ts",
+    file: "src/queue/dispatcher/pool-queue.ts",
     find: "this.#slots.nextPick(lane), room)",
     replace: "this.#slots.nextPick(lane), Infinity)",
-    tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
+    tests: ["test/queue/begin-at-once.test.ts", "test/queue/pool-queue.test.ts"],
   },
 ]);

@@ -129,9 +129,9 @@ export const pace = inArea("pace", [
     sentence:
       "A single message takes the only free slot when a mailing is to be picked next, which is never sent " +
       "while single messages keep arriving.",
-    file: "src/queue/dispatcher/backlog.ts",
+    file: "src/queue/dispatcher/pool-queue.ts",
     find: "if (ahead.every((each) => this.#slots.freeInLane(each) > 0)) return true;",
     replace: "return true;",
-    tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
+    tests: ["test/queue/begin-at-once.test.ts", "test/queue/pool-queue.test.ts"],
   },
 ]);

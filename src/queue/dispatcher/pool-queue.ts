@@ -9,7 +9,7 @@ import { nameOf } from "../jobs/rows.ts";
 const maxArmed = 256;
 
 /** The jobs of one pool that wait for slots, as far as this process knows them. */
-export class Backlog {
+export class PoolQueue {
   /** Finds the jobs of the pool in the storage. */
   readonly due: DueJobs;
   readonly #pool: Pool;

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
 import { schema } from "../../src/modules.ts";
-import { Backlog } from "../../src/queue/dispatcher/backlog.ts";
+import { PoolQueue } from "../../src/queue/dispatcher/pool-queue.ts";
 import { classAt, type JobClass } from "../../src/queue/jobs/classes.ts";
 import { Slots } from "../../src/queue/dispatcher/slots.ts";
 import { DueJobs } from "../../src/queue/dispatcher/due-jobs.ts";
@@ -29,7 +29,7 @@ async function opened(laneConcurrency: number) {
     range: (range) => held.then(() => storage.reader.range(range)),
   });
   const slots = new Slots({ concurrency: 1_000, laneConcurrency, consumerConcurrency: 1 });
-  const backlog = new Backlog(
+  const queue = new PoolQueue(
     new DueJobs(unscopedReads(reader), "work", seededRandom(1)),
     "work",
     slots,
@@ -47,12 +47,12 @@ async function opened(laneConcurrency: number) {
 
   /** A message is queued. Returns whether it takes a slot at once. */
   const arrive = async (lane: Lane<"send">): Promise<boolean> => {
-    const hasSlot = backlog.takeSlotFor(lane);
+    const hasSlot = queue.takeSlotFor(lane);
     if (hasSlot) running.push(lane);
     else {
       const row = job(`job ${count++}`, "carrier", now, classOf(lane));
       waiting.set(row.key, classOf(lane));
-      backlog.add(dueJob(row));
+      queue.add(dueJob(row));
       const insert = { kind: "insert", collection: jobs, row: { ...row, version: 1 } } as const;
       await storage.begin().commit([insert]);
     }
@@ -62,13 +62,13 @@ async function opened(laneConcurrency: number) {
   const searchOnce = async (meanwhile: () => Promise<void>): Promise<readonly Lane[]> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     held = promise;
-    const searching = backlog.search({ now, waitForOthersMs: () => 0, spread: 1 });
+    const searching = queue.search({ now, waitForOthersMs: () => 0, spread: 1 });
     await meanwhile();
     resolve();
     const started: Lane[] = [];
     for (const { kind, key, lane } of await searching) {
       if (slots.freeInLane(lane) <= 0) {
-        backlog.due.noteMoreIn(lane);
+        queue.due.noteMoreIn(lane);
         continue;
       }
       slots.take(lane);
@@ -78,7 +78,7 @@ async function opened(laneConcurrency: number) {
       const remove = { kind: "remove", collection: jobs, key: [kind, key], version: 1 } as const;
       await storage.begin().commit([remove]);
     }
-    backlog.endSearch();
+    queue.endSearch();
     return started;
   };
 
