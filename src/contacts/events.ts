@@ -66,7 +66,7 @@ export interface ConsentChangedData {
   /**
    * Where the change came from. `keyword`: a message such as STOP. `api`: a call of
    * `contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a
-   * message because of an opt-out. The engine does not set `human`.
+   * message because of an opt-out.
    */
   readonly source: ConsentSource;
   /**

@@ -15,11 +15,11 @@ export const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
 /**
  * Where a change of consent came from. `keyword`: a message such as STOP. `api`: a call of
  * `contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a message
- * because of an opt-out. The engine does not set `human`.
+ * because of an opt-out.
  */
-export type ConsentSource = "keyword" | "api" | "import" | "carrier" | "human";
+export type ConsentSource = "keyword" | "api" | "import" | "carrier";
 
-export const consentSourceSchema = z.enum(["keyword", "api", "import", "carrier", "human"]);
+export const consentSourceSchema = z.enum(["keyword", "api", "import", "carrier"]);
 
 /** The request that a keyword makes. */
 export type Keyword = "opt_out" | "opt_in" | "help";
@@ -29,7 +29,7 @@ export const consentChangeFields = {
   source: consentSourceSchema.describe(
     "Where the change came from. `keyword`: a message such as STOP. `api`: a call of " +
       "`contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a " +
-      "message because of an opt-out. The engine does not set `human`.",
+      "message because of an opt-out.",
   ),
   sender: z
     .string()
@@ -44,7 +44,7 @@ export interface ConsentEvidence {
   /**
    * Where the change came from. `keyword`: a message such as STOP. `api`: a call of
    * `contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a
-   * message because of an opt-out. The engine does not set `human`.
+   * message because of an opt-out.
    */
   readonly source: ConsentSource;
   /** The address of the sender that the change applies to. Null means all senders. */
