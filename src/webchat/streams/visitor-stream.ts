@@ -54,8 +54,14 @@ export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
         : await existingNumber(reads, session, Number(last_event_id));
     const place = await sources.join({ name: mailboxName(session), session_id: session.id });
     const reader = new VisitorReader(sources, session, place, after);
-    const [next, close] = [() => reader.next(), () => reader.close()];
-    return follow({ ...sources, place, next, close, endsAt: session.expires_at }, signal);
+    const source = {
+      ...sources,
+      place,
+      next: () => reader.next(),
+      close: () => reader.close(),
+      endsAt: session.expires_at,
+    };
+    return follow(source, signal);
   },
 };
 
