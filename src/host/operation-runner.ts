@@ -135,7 +135,8 @@ export class OperationRunner {
         const left = new AbortController();
         const signals = options.signal === undefined ? [] : [options.signal];
         const signal = AbortSignal.any([left.signal, ...signals]);
-        const executor = await this.#executorFor(scope, await this.#options.prepared());
+        const { executor } = await this.#options.prepared();
+        await this.#accounts.check(scope.account_id);
         const sources = streamSources({ scope, caller, over: signal });
         const called = context(undefined);
         const opening = executor.open(stream, parsed, called, sources, signal);
@@ -149,20 +150,10 @@ export class OperationRunner {
     tx: object | undefined,
     call: (executor: Executor) => Promise<T>,
   ): Promise<T> {
-    return this.#options.run(async (prepared) => {
-      const executor = await this.#executorFor(scope, prepared, tx);
+    return this.#options.run(async ({ executor }) => {
+      await this.#accounts.check(scope.account_id, tx);
       return call(executor).catch(throwInInput);
     });
-  }
-
-  /** @throws TidingsError `not_found` when there is no such account */
-  async #executorFor(
-    { account_id }: Scope,
-    { executor }: Prepared,
-    tx?: object,
-  ): Promise<Executor> {
-    await this.#accounts.check(account_id, tx);
-    return executor;
   }
 
   async *#rows<Report, Total>(
@@ -171,7 +162,8 @@ export class OperationRunner {
     context: Context,
   ): AsyncGenerator<Report, Total> {
     parseOptions(`${procedure.name}: `, rowsArgument, { rows });
-    const executor = await this.#executorFor(context.scope, await this.#options.prepared());
+    const { executor } = await this.#options.prepared();
+    await this.#accounts.check(context.scope.account_id);
     return yield* executor.runRows(procedure, rows, context);
   }
 }
