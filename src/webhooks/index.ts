@@ -18,12 +18,7 @@ export {
 export type { WebhookDisabledData } from "./events.ts";
 export { fanOut, writeDelivery } from "./deliveries/fan-out.ts";
 export { type EventPattern, eventTypesOf } from "./event-patterns.ts";
-export type {
-  HttpOptions,
-  HttpSettings,
-  WebhookOptions,
-  WebhookRuntime,
-} from "./sending/post-delivery.ts";
+export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./options.ts";
 export { deliveryResource, nextAttemptAt } from "./show.ts";
 export { oldestPending } from "./reads.ts";
 export { deliveries } from "./rows.ts";

@@ -1,7 +1,7 @@
 import { inChunks, type JobHandler, type JobRun, type JobTable, poolOf } from "../queue/index.ts";
 import { deliveries, type DeliveryRow, type WebhookRow, webhooks } from "./rows.ts";
 import type { Write } from "../ports/index.ts";
-import type { WebhookRuntime } from "./sending/post-delivery.ts";
+import type { WebhookRuntime } from "./options.ts";
 import { WebhookDrain } from "./sending/drain.ts";
 import { discardDeliveries } from "./deliveries/remove-deliveries.ts";
 import { recoverDeliveries } from "./deliveries/recover.ts";

@@ -6,13 +6,8 @@ import { type Claim, type JobRun, leaseMs, renew, retry, WakeFlag } from "../../
 import { RequestLimit } from "./request-limit.ts";
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "../rows.ts";
-import {
-  deliveryPoster,
-  type HttpSettings,
-  missedDeadline,
-  type PostDelivery,
-  type WebhookRuntime,
-} from "./post-delivery.ts";
+import type { HttpSettings, WebhookRuntime } from "../options.ts";
+import { deliveryPoster, missedDeadline, type PostDelivery } from "./post-delivery.ts";
 import { background, type Tx } from "../../store/index.ts";
 
 interface WebhookDrainOptions {
