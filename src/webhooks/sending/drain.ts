@@ -1,4 +1,4 @@
-import { endWebhookDrain } from "./webhook-job.ts";
+import { endWebhookDrain } from "./release-job.ts";
 import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
 import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
 import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../../kernel/index.ts";

@@ -16,7 +16,7 @@ import type { AttemptId, DeliveryId, GenerateId } from "../../kernel/index.ts";
 import type { HttpOutcome, Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { appendEvent } from "../../events/index.ts";
-import { nextDeliveryAt, releaseWebhookJob } from "./webhook-job.ts";
+import { nextDeliveryAt, releaseWebhookJob } from "./release-job.ts";
 import { missedDeadline } from "./post-delivery.ts";
 import { responseColumns } from "./response-columns.ts";
 import { isSuccess, maxAttempts, nextAttempt, type PastAttempt } from "./schedule.ts";
