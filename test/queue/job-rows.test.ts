@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { consumeJob } from "../../src/events/consumers/consume-job.ts";
+import { consumeJob } from "../../src/events/consumers/job-orders.ts";
 import { endLeases } from "../../src/queue/engine-register.ts";
 import { arm, disarm } from "../../src/queue/jobs/arm.ts";
 import { finish, lease, moveToClass, renew } from "../../src/queue/jobs/lease.ts";

@@ -1,6 +1,6 @@
 import type { Clock, Logger, Seen } from "../../ports/index.ts";
 import { arm, encodeLane, FailureLog, jobsByLane } from "../../queue/index.ts";
-import { consumeJob, consumerLane } from "./consume-job.ts";
+import { consumeJob, consumerLane } from "./job-orders.ts";
 import {
   consumerByName,
   consumerEvents,

@@ -1,4 +1,4 @@
-import { consumeJob, retryDelay } from "./consume-job.ts";
+import { consumeJob } from "./job-orders.ts";
 import {
   consumerEventOf,
   type ConsumerEventRow,
@@ -23,6 +23,11 @@ export interface NextConsumerEvent {
  * sandbox.
  */
 const maxScanned = 50;
+/**
+ * The wait after each failure, in milliseconds. One more failure parks the event, about an hour and
+ * three quarters after the first.
+ */
+const retryDelays = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000] as const;
 
 /**
  * Returns the first unhandled event of the key, and renews the lease so that it outlasts the
@@ -100,12 +105,11 @@ export async function failConsumerEvent(
   const error = latest?.rewrites === event.rewrites ? thrown : "";
   // An erasure or a redaction under way must find the error.
   if (latest !== undefined) tx.touch(events, latest);
-  const failures = row.failures + 1;
-  const delay = retryDelay(failures);
+  const delay = retryDelays[row.failures];
   const isParked = delay === undefined;
   const retry_at = isParked ? null : tx.now + delay;
   tx.update(consumerEvents, row, {
-    failures,
+    failures: row.failures + 1,
     error,
     retry_at,
     parked_at: isParked ? tx.now : null,

@@ -1,4 +1,4 @@
-import { consumerLane } from "./consume-job.ts";
+import { consumerLane } from "./job-orders.ts";
 import {
   consumerByName,
   consumerEvents,

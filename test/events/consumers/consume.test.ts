@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { consumerLane } from "../../../src/events/consumers/consume-job.ts";
+import { consumerLane } from "../../../src/events/consumers/job-orders.ts";
 import { encodeLane } from "../../../src/queue/jobs/lane.ts";
 import { jobsByLane } from "../../../src/queue/jobs/rows.ts";
 import { held } from "../../support/carrier.ts";
