@@ -12,7 +12,7 @@ import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
 import { corsHeaders } from "./cors.ts";
 import { type Exchange, headerOf, seconds } from "./http.ts";
-import { parseQuery, tokenField } from "./requests/inputs.ts";
+import { parseQuery, tokenField } from "./requests/url-parameters.ts";
 
 /** The rate limit of a session. A browser only writes, marks messages and reconnects. */
 const visitorRequestsPerSecond = 20;

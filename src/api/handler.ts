@@ -22,19 +22,15 @@ import {
 } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
 import { maxBodyBytes, readBytes, readJson, refuseEncoded } from "./requests/request-body.ts";
+import { idempotencyField, idempotencyKey, refuseKey } from "./requests/idempotency-key.ts";
 import {
   commandInput,
-  decodedParams,
-  idempotencyField,
-  idempotencyKey,
-  parseQuery,
   queryInput,
-  refuseKey,
   refuseQuery,
   resumedInput,
-  tokenField,
   withPlaces,
 } from "./requests/inputs.ts";
+import { decodedParams, parseQuery, tokenField } from "./requests/url-parameters.ts";
 import { maxCallbackBytes } from "../ports/index.ts";
 import {
   type ApiHandler,

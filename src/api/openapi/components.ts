@@ -1,5 +1,6 @@
 /** What the operations of the OpenAPI document refer to. */
-import { idempotencyField, tokenField } from "../requests/inputs.ts";
+import { idempotencyField } from "../requests/idempotency-key.ts";
+import { tokenField } from "../requests/url-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
 export const ref = (kind: string, name: string): { $ref: string } => ({

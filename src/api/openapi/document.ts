@@ -7,7 +7,7 @@ import {
 } from "../../operations/index.ts";
 import type * as z from "zod";
 import { type Limits, problemSchema } from "../../kernel/index.ts";
-import { idempotencyField } from "../requests/inputs.ts";
+import { idempotencyField } from "../requests/idempotency-key.ts";
 import { componentsOf, rateLimitHeaders, ref } from "./components.ts";
 import { parameterNames } from "../router.ts";
 import { maxCallbackBytes } from "../../ports/index.ts";

@@ -2,7 +2,6 @@
 import type * as z from "zod";
 import {
   type FieldError,
-  type FieldPlace,
   inBody,
   inQuery,
   invalid,
@@ -12,9 +11,8 @@ import {
   TidingsError,
   unknownField,
 } from "../../kernel/index.ts";
-import { idempotencyKeyOf, isIdempotencyKey } from "../../operations/index.ts";
+import type { Params } from "./url-parameters.ts";
 
-type Params = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
@@ -112,90 +110,5 @@ export function withPlaces(error: unknown, place: Place): unknown {
   );
 }
 
-export function decodedParams(params: Params): Params {
-  const isEncoded = Object.values(params).some((value) => value.includes("%"));
-  if (!isEncoded) return params;
-  return Object.fromEntries(
-    Object.entries(params).map(([name, each]) => [name, percentDecoded(each)]),
-  );
-}
-
 const isParam = ([name]: readonly PropertyKey[], params: Params): boolean =>
   typeof name === "string" && Object.hasOwn(params, name);
-
-/**
- * Decodes the parameters of a query. A repeated parameter becomes a list. `__proto__` is an
- * ordinary name.
- */
-export function parseQuery(query: string): Readonly<Record<string, string | readonly string[]>> {
-  if (query === "") return {};
-  // `URLSearchParams` would replace what it cannot decode.
-  percentDecoded(query);
-  // It skips one question mark at the start.
-  const byName = Map.groupBy(new URLSearchParams(`?${query}`), ([name]) => name);
-  return Object.fromEntries(
-    [...byName].map(([name, pairs]) => {
-      const [first = "", ...others] = pairs.map(([, value]) => value);
-      return [name, others.length === 0 ? first : [first, ...others]];
-    }),
-  );
-}
-
-/** @throws TidingsError `malformed_request` when it is not percent-encoded UTF-8 */
-function percentDecoded(text: string): string {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new TidingsError("malformed_request", "The URL is not valid percent-encoded UTF-8.");
-  }
-}
-
-/** The query parameter for a visitor's token when it cannot be sent as a header. */
-export const tokenField = "token";
-
-export const idempotencyField = "idempotency_key";
-
-/**
- * Returns the idempotency key of a command, from the header or from the body.
- * @throws TidingsError `malformed_request` when it is not 1 to 255 visible ASCII characters, or
- *   when header and body differ
- */
-export function idempotencyKey(header: string | undefined, field: unknown): string | null {
-  const place = { header: "Idempotency-Key" };
-  const fromHeader = header === undefined ? null : (idempotencyKeyOf(header) ?? refuse(place));
-  const fromField =
-    field === undefined ? null : isKey(field) ? field : refuse({ pointer: `/${idempotencyField}` });
-  if (fromHeader !== null && fromField !== null && fromHeader !== fromField) {
-    return refuse(
-      place,
-      "differs",
-      "The Idempotency-Key header and the field idempotency_key differ. Send one of them.",
-    );
-  }
-  return fromHeader ?? fromField;
-}
-
-/**
- * Refuses a key for NDJSON requests. Their input is unknown at the start, and repeating them is
- * safe.
- */
-export function refuseKey(header: string | undefined): void {
-  if (header === undefined) return;
-  refuse(
-    { header: "Idempotency-Key" },
-    "not_taken",
-    "NDJSON requests take no idempotency key. Remove it: repeating the request is safe.",
-  );
-}
-
-const isKey = (field: unknown): field is string =>
-  typeof field === "string" && isIdempotencyKey(field);
-
-function refuse(
-  place: FieldPlace,
-  code = "invalid_format",
-  message = "An idempotency key is 1 to 255 visible ASCII characters.",
-): never {
-  throw new TidingsError("malformed_request", message, { errors: [{ ...place, code, message }] });
-}

@@ -1,0 +1,49 @@
+/** The idempotency key of a request. */
+import { type FieldPlace, TidingsError } from "../../kernel/index.ts";
+import { idempotencyKeyOf, isIdempotencyKey } from "../../operations/index.ts";
+
+export const idempotencyField = "idempotency_key";
+
+/**
+ * Returns the idempotency key of a command, from the header or from the body.
+ * @throws TidingsError `malformed_request` when it is not 1 to 255 visible ASCII characters, or
+ *   when header and body differ
+ */
+export function idempotencyKey(header: string | undefined, field: unknown): string | null {
+  const place = { header: "Idempotency-Key" };
+  const fromHeader = header === undefined ? null : (idempotencyKeyOf(header) ?? refuse(place));
+  const fromField =
+    field === undefined ? null : isKey(field) ? field : refuse({ pointer: `/${idempotencyField}` });
+  if (fromHeader !== null && fromField !== null && fromHeader !== fromField) {
+    return refuse(
+      place,
+      "differs",
+      "The Idempotency-Key header and the field idempotency_key differ. Send one of them.",
+    );
+  }
+  return fromHeader ?? fromField;
+}
+
+/**
+ * Refuses a key for NDJSON requests. Their input is unknown at the start, and repeating them is
+ * safe.
+ */
+export function refuseKey(header: string | undefined): void {
+  if (header === undefined) return;
+  refuse(
+    { header: "Idempotency-Key" },
+    "not_taken",
+    "NDJSON requests take no idempotency key. Remove it: repeating the request is safe.",
+  );
+}
+
+const isKey = (field: unknown): field is string =>
+  typeof field === "string" && isIdempotencyKey(field);
+
+function refuse(
+  place: FieldPlace,
+  code = "invalid_format",
+  message = "An idempotency key is 1 to 255 visible ASCII characters.",
+): never {
+  throw new TidingsError("malformed_request", message, { errors: [{ ...place, code, message }] });
+}
