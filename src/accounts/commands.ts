@@ -1,4 +1,4 @@
-import { accountResource } from "./reads.ts";
+import { accountResource } from "./show.ts";
 import {
   type Account,
   type CreateAccount,

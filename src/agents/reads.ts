@@ -1,6 +1,7 @@
-import { agentById, type AgentRow, agents, agentVersionOf } from "./rows.ts";
-import type { Agent, AgentDefinition } from "./types.ts";
-import { type ById, byIdSchema, iso, notFound } from "../kernel/index.ts";
+import { agentById, agents, agentVersionOf } from "./rows.ts";
+import { agentResource } from "./show.ts";
+import type { Agent } from "./types.ts";
+import { type ById, byIdSchema, notFound } from "../kernel/index.ts";
 import { listQuery, type Query } from "../operations/index.ts";
 
 export const getAgent: Query<ById, Agent> = {
@@ -33,19 +34,3 @@ export const listAgents = listQuery({
     });
   },
 });
-
-/** Shows an agent with the definition of its current version. */
-export function agentResource(
-  { id, enabled, revision, created_at, updated_at }: AgentRow,
-  { name, ...others }: AgentDefinition,
-): Agent {
-  return {
-    id,
-    name,
-    enabled: enabled === true,
-    ...others,
-    version: revision,
-    created_at: iso(created_at),
-    updated_at: iso(updated_at),
-  };
-}

@@ -16,7 +16,7 @@ import {
 } from "./types.ts";
 import { unknownAction } from "./actions/unknown-action.ts";
 import { agentDefinitionOf, changedDefinition } from "./definition.ts";
-import { agentResource } from "./reads.ts";
+import { agentResource } from "./show.ts";
 import { agentToChange, findDefinition } from "./find-agent.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import {

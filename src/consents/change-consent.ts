@@ -1,4 +1,4 @@
-import { consentResource } from "./reads.ts";
+import { consentResource } from "./show.ts";
 import {
   type Consent,
   type Consents,

@@ -1,19 +1,15 @@
 import {
   addressHash,
-  type Consent,
   consentByAddress,
   consentEvidenceById,
-  type ConsentEvidenceRow,
-  type ConsentRow,
   type Consents,
-  type ConsentState,
   contactToRead,
   identitiesOfContact,
   maxIdentities,
-  noConsent,
 } from "../contacts/index.ts";
-import { type ById, byIdSchema, iso, type Medium } from "../kernel/index.ts";
+import { type ById, byIdSchema } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
+import { consentResource } from "./show.ts";
 
 /** The limit for one address. The newest evidence decides its consent. */
 const maxEvidence = 50;
@@ -52,30 +48,3 @@ export const getConsents: Query<ById, Consents> = {
     return { data: await Promise.all(data) };
   },
 };
-
-/** The consent of an address. An address without a row has none. `evidence` is newest first. */
-export function consentResource(
-  medium: Medium,
-  address: string,
-  row: ConsentRow | undefined,
-  evidence: readonly ConsentEvidenceRow[],
-): Consent {
-  const { status, opted_out_of, opted_in_to }: ConsentState = row ?? noConsent;
-  return {
-    medium,
-    address,
-    status,
-    opted_out_of: [...opted_out_of],
-    opted_in_to: [...opted_in_to],
-    evidence: evidence.map(({ status: said, source, sender, message_id, detail, at }) => ({
-      status: said,
-      source,
-      sender,
-      message_id,
-      detail,
-      at: iso(at),
-    })),
-    // A contact's address has a row from the start.
-    updated_at: row === undefined || evidence.length === 0 ? null : iso(row.updated_at),
-  };
-}

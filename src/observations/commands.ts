@@ -1,6 +1,6 @@
 import { conversationById } from "../conversations/index.ts";
 import { messageById } from "../messages/index.ts";
-import { observationResource } from "./reads.ts";
+import { observationResource } from "./show.ts";
 import { observationById, observations } from "./rows.ts";
 import {
   type AddObservation,

@@ -1,7 +1,8 @@
 import { contactToRead } from "../contacts/index.ts";
-import { iso, isoOrNull, type Page } from "../kernel/index.ts";
+import type { Page } from "../kernel/index.ts";
 import { page, type Query } from "../operations/index.ts";
-import { type ObservationRow, observations } from "./rows.ts";
+import { observations } from "./rows.ts";
+import { observationResource } from "./show.ts";
 import { type ListObservations, listObservationsSchema, type Observation } from "./types.ts";
 
 /** Lists a contact's observations, newest first, without expired ones. */
@@ -26,28 +27,3 @@ export const listObservations: Query<ListObservations, Page<Observation>> = {
     return { ...observed, data: unexpired.map(observationResource) };
   },
 };
-
-export function observationResource(row: ObservationRow): Observation {
-  const {
-    id,
-    contact_id,
-    conversation_id,
-    content,
-    kind,
-    source,
-    evidence_message_ids,
-    confidence,
-  } = row;
-  return {
-    id,
-    contact_id,
-    conversation_id,
-    content,
-    kind,
-    source,
-    evidence_message_ids: [...evidence_message_ids],
-    confidence,
-    created_at: iso(row.created_at),
-    expires_at: isoOrNull(row.expires_at),
-  };
-}

@@ -16,7 +16,7 @@ import {
   TidingsError,
 } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
-import { showSender } from "./reads.ts";
+import { showSender } from "./show.ts";
 import { setChannel } from "./sender-channels.ts";
 import { setThrottle } from "./set-throttle.ts";
 import { unscoped } from "../store/index.ts";

@@ -13,7 +13,7 @@ import {
   text,
   timestamp,
 } from "../kernel/index.ts";
-import { mediaSchema, type Message } from "../messages/index.ts";
+import { mediaSchema } from "../messages/index.ts";
 import type { Media } from "../ports/index.ts";
 import { type WebchatState, webchatStateSchema } from "./streams/signal-types.ts";
 
@@ -174,12 +174,4 @@ export interface StreamedWebchatMessage {
   readonly id: string;
   /** A message to the visitor, or a redacted message to or from the visitor: its `body` is null. */
   readonly message: WebchatMessage;
-}
-
-/** Leaves out the host application's metadata and the author's id. */
-export function webchatMessage(
-  { id, direction, body, media, author, created_at }: Message,
-  author_name: string | null,
-): WebchatMessage {
-  return { id, direction, body, media, author: author.type, author_name, created_at };
 }

@@ -1,9 +1,5 @@
-import {
-  type VisitorHistory,
-  visitorHistorySchema,
-  webchatMessage,
-  type WebchatMessagePage,
-} from "./types.ts";
+import { webchatMessage } from "./show.ts";
+import { type VisitorHistory, visitorHistorySchema, type WebchatMessagePage } from "./types.ts";
 import { mailboxByAddress, mailOfMessage } from "./rows.ts";
 import { readSession } from "./sessions/sessions.ts";
 import { readNames, readState } from "./streams/conversation-state.ts";

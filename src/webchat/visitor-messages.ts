@@ -5,6 +5,7 @@ import {
   messageResource,
   receiveMessage,
 } from "../messages/index.ts";
+import { webchatMessage } from "./show.ts";
 import {
   type VisitorMark,
   visitorMarkSchema,
@@ -12,7 +13,6 @@ import {
   visitorMessageSchema,
   type VisitorStream,
   visitorStreamSchema,
-  webchatMessage,
   type WebchatMessage,
 } from "./types.ts";
 import {

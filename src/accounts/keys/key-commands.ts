@@ -25,7 +25,7 @@ import {
 } from "../../operations/index.ts";
 import { drawKey } from "./key-format.ts";
 import { checkKey, hasExpired, keyExpired, secretExpiry } from "./check-key.ts";
-import { keyResource } from "./reads.ts";
+import { keyResource } from "./show.ts";
 import { keyById, type KeyRow, keys } from "./rows.ts";
 import type { Tx } from "../../store/index.ts";
 

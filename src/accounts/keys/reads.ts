@@ -1,23 +1,6 @@
-import { iso, isoOrNull } from "../../kernel/index.ts";
 import { listQuery } from "../../operations/index.ts";
-import type { ApiKey } from "./key-types.ts";
-import { type KeyRow, keys } from "./rows.ts";
-
-export function keyResource(row: KeyRow): ApiKey {
-  const { id, name, mode, scopes, last_four } = row;
-  return {
-    id,
-    name,
-    mode,
-    scopes: [...scopes],
-    last_four,
-    created_at: iso(row.created_at),
-    last_used_at: isoOrNull(row.last_used_at),
-    expires_at: isoOrNull(row.expires_at),
-    revoked_at: isoOrNull(row.revoked_at),
-    previous_expires_at: isoOrNull(row.previous_expires_at),
-  };
-}
+import { keys } from "./rows.ts";
+import { keyResource } from "./show.ts";
 
 /** Lists the keys of the caller's mode, newest first. Revoked keys are included. */
 export const listKeys = listQuery({

@@ -22,12 +22,8 @@ import {
 } from "../rows.ts";
 import { readSession } from "../sessions/sessions.ts";
 import { readNames, readState } from "./conversation-state.ts";
-import {
-  type VisitorStream,
-  visitorStreamSchema,
-  webchatMessage,
-  type WebchatMessage,
-} from "../types.ts";
+import { webchatMessage } from "../show.ts";
+import { type VisitorStream, visitorStreamSchema, type WebchatMessage } from "../types.ts";
 import { markWebchatMail } from "../visitor-messages.ts";
 
 /** Entries per read. */
