@@ -36,10 +36,10 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
     // Deliveries of an event are removed before the event, and events of a run before the run,
     // and runs before the versions that they used.
     const all = [
-      reapIdempotency,
-      reapEarlyReceipts,
-      reapSessions,
-      reapObservations,
+      idempotencyReaper(runtime, chunk),
+      earlyReceiptReaper(runtime, chunk),
+      sessionReaper(runtime, chunk),
+      observationReaper(runtime, chunk),
       deliveryReaper(runtime, chunk),
       eventReaper(runtime, eventsWithDeliveries, chunk),
       runReaper(runtime, chunk),
@@ -47,7 +47,7 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
       playbookVersionReaper(runtime, chunk),
       ...reapersOfCounts,
     ];
-    for (const reaper of all) await removeChunks(() => reaper(runtime), stopping);
+    for (const reaper of all) await removeChunks(reaper, stopping);
     await store.commitUnscoped(
       (tx) => finish(tx, claim, { againAt: clock.now() + everyMs }),
       background,
@@ -68,14 +68,14 @@ interface Expires {
 }
 
 /**
- * Returns a reaper. It finds one chunk of expired rows, oldest first, calls `reapRow` for each, and
- * returns how many it found.
+ * Returns a function that makes a reaper. The reaper finds one chunk of expired rows, oldest first,
+ * calls `reapRow` for each, and returns how many it found.
  */
 function expiryReaper<R extends Expires>(
   index: Index<R>,
   reapRow: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
-): (runtime: Runtime) => Promise<number> {
-  return async (runtime) => {
+): (runtime: Runtime, chunk: number) => () => Promise<number> {
+  return (runtime, limit) => async () => {
     const { store, clock } = runtime;
     const until = [clock.now()];
     const expired = await store.unscopedReads.range({
@@ -83,7 +83,7 @@ function expiryReaper<R extends Expires>(
       prefix: [],
       order: "ascending",
       until,
-      limit: chunk,
+      limit,
     });
     await store.commitUnscoped(async (tx) => {
       const rows = await reread(tx, index.collection.primary, expired);
@@ -96,14 +96,14 @@ function expiryReaper<R extends Expires>(
 }
 
 /** Keeps the keys of messages that are still being sent: a retry of the request must find them. */
-const reapIdempotency = expiryReaper(idempotencyByExpiry, async (tx, row, { services }) => {
+const idempotencyReaper = expiryReaper(idempotencyByExpiry, async (tx, row, { services }) => {
   const isKept = await isRemembered(tx.in(row), row, services);
   // A kept key is checked again at that time.
   if (isKept) tx.update(idempotency, row, { expires_at: tx.now + everyMs });
   else tx.remove(idempotency, row);
 });
 
-const reapEarlyReceipts = expiryReaper(earlyReceiptsByExpiry, (tx, row) =>
+const earlyReceiptReaper = expiryReaper(earlyReceiptsByExpiry, (tx, row) =>
   tx.remove(earlyReceipts, row),
 );
 
@@ -111,12 +111,12 @@ const reapEarlyReceipts = expiryReaper(earlyReceiptsByExpiry, (tx, row) =>
  * Webchat sessions that have expired. Their messages stay: another session may have the same
  * address.
  */
-const reapSessions = expiryReaper(webchatSessionsByExpiry, (tx, row) =>
+const sessionReaper = expiryReaper(webchatSessionsByExpiry, (tx, row) =>
   tx.remove(webchatSessions, row),
 );
 
 /** Observations that have expired, and the stored responses that show them. */
-const reapObservations = expiryReaper(observationsByExpiry, async (tx, row) => {
+const observationReaper = expiryReaper(observationsByExpiry, async (tx, row) => {
   await eraseStoredResponses(tx.in(row), row.id);
   tx.remove(observations, row);
 });
