@@ -43,7 +43,7 @@ function sections(turn: ModelTurn): string[] {
     section("About the customer", customer(turn)),
     section("Playbooks that you can start", bullets(turn.playbooks, playbook)),
     section("How to answer", howToAnswer(turn)),
-    section("What to do now", task.type === "instruct" ? escapeMarkup(task.instruction) : ""),
+    section("What to do now", task.type === "instruct" ? escapeText(task.instruction) : ""),
   ].filter((text) => text !== "");
 }
 
@@ -55,7 +55,7 @@ function introduction({ agent, channel, contact }: ModelTurn): string {
     ...(tone === undefined ? [] : [`Tone: ${tone}.`]),
     spoken === null
       ? "Write in the customer's language."
-      : `Write in the language ${escapeMarkup(spoken)}.`,
+      : `Write in the language ${escapeLine(spoken)}.`,
   ].join(" ");
 }
 
@@ -89,7 +89,7 @@ function howToAnswer({
 
 function knowledge({ knowledge: pieces }: ModelTurn): string {
   const entries = pieces.map(
-    ({ title, text }, index) => `${index + 1}. ${escapeMarkup(title)}\n${escapeMarkup(text)}`,
+    ({ title, text }, index) => `${index + 1}. ${escapeText(title)}\n${escapeText(text)}`,
   );
   return entries.length === 0 ? "" : inTags("knowledge", entries.join("\n\n"));
 }
@@ -102,10 +102,10 @@ function customer({ contact, slots, observations, messages }: ModelTurn): string
     ...(lastMessage === undefined
       ? []
       : [`Time of the last message: ${timeOf(lastMessage.at, contact)}`]),
-    ...(slots === null ? [] : [`Gathered so far: ${JSON.stringify(slots)}`]),
+    ...(slots === null ? [] : [`Gathered so far: ${escapedJson(slots)}`]),
     ...observations.map((each) => `Noted before: ${each}`),
   ];
-  return facts.length === 0 ? "" : inTags("customer", escapeMarkup(facts.join("\n")));
+  return facts.length === 0 ? "" : inTags("customer", facts.map(escapeLine).join("\n"));
 }
 
 function playbook({
@@ -122,7 +122,7 @@ function playbook({
 function extraction(turn: ModelTurn, slot: ModelSlot): string {
   const lastMessage = turn.messages.at(-1);
   return [
-    `A customer was asked: ${escapeMarkup(slot.prompt)}`,
+    `A customer was asked: ${escapeText(slot.prompt)}`,
     `Find the value of "${slot.name}" in what the customer wrote last, and give it with the ` +
       `tool ${toolNames.slot}. Leave the value out when it isn't there, or isn't clear. Never ` +
       "guess.",
@@ -193,12 +193,19 @@ function outputOf(outcome: ModelCall["outcome"]): ToolOutput | ToolError {
   }
 }
 
-/**
- * Escapes the texts in a JSON value. No pattern of `escapeMarkup` matches JSON's own syntax: bare
- * capital letters never follow a `[` of JSON.
- */
+/** Escapes the texts in a JSON value. */
 function escapeJson(value: Json): JsonValue {
-  return JSON.parse(escapeMarkup(JSON.stringify(value))) as JsonValue;
+  return JSON.parse(escapedJson(value)) as JsonValue;
+}
+
+/**
+ * Returns a value as JSON whose texts are escaped. Each text is escaped before it is quoted,
+ * because JSON writes a control character, such as a line break, as a backslash and letters.
+ */
+function escapedJson(value: Json): string {
+  return JSON.stringify(value).replaceAll(/"(?:[^"\\]+|\\.)*"/g, (quoted) =>
+    JSON.stringify(escapeMarkup(JSON.parse(quoted) as string)),
+  );
 }
 
 /** Returns a time as people read it where the contact is: `Monday, 2026-05-04 09:30 UTC`. */
@@ -224,13 +231,28 @@ function bullets<T>(items: readonly T[], line: (item: T) => string): string {
 /**
  * Escapes text that does not come from the host application, so that it cannot look like a part of
  * the prompt's structure. A character that begins a tag or a model's control token (`</knowledge>`,
- * `<|im_start|>system`, `<start_of_turn>`, `[INST]`) is replaced by a similar one. Unicode's tag
- * characters are removed, because people cannot see them and models read them. Everything else
+ * `<|im_start|>system`, `<start_of_turn>`, `[INST]`) is replaced by a similar one, also if
+ * characters that people cannot see stand in between. These stay where scripts and emojis need
+ * them. Unicode's tag characters are removed, and its supplementary variation selectors except
+ * after a Chinese character, because people cannot see them and models read them. Everything else
  * stays as it is.
  */
 function escapeMarkup(text: string): string {
   return text
-    .replaceAll(/[\u{e0000}-\u{e007f}]/gu, "")
-    .replaceAll(/<(?=[\s/|!?]*[\p{L}|<_])/gu, "‹")
-    .replaceAll(/\[(?=\s*\/?[A-Z_]{3,20}\])/g, "［");
+    .replaceAll(/[\u{e0000}-\u{e007f}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]/gu, "")
+    .replaceAll(/<(?=[\s/|!?\p{M}\p{C}\p{DI}]*[\p{L}|<_])/gu, "‹")
+    .replaceAll(/\[(?=[\s/\p{M}\p{C}\p{DI}]*(?:[A-Z_][\p{M}\p{C}\p{DI}]*){3,20}\])/gu, "［");
+}
+
+/** Escapes text within the instructions. It cannot begin a section either. */
+function escapeText(text: string): string {
+  return escapeMarkup(text).replaceAll(
+    /(?<=(?:^|[\v\f\u0085])[\s\p{M}\p{C}\p{DI}]*)#(?=[#\p{M}\p{C}\p{DI}]*\s)/gmu,
+    "＃",
+  );
+}
+
+/** Escapes a text that takes one line of the instructions. */
+function escapeLine(text: string): string {
+  return escapeMarkup(text.replaceAll(/[\n\v\f\r\u0085\u2028\u2029]+/gu, " "));
 }
