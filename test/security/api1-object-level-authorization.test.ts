@@ -125,6 +125,8 @@ const references: Readonly<Record<string, ((own: Owner) => unknown) | null>> = {
   author_id: null,
   provider_message_id: null,
   client_id: null,
+  // A call of the run in the path.
+  call_id: null,
 };
 
 const isReference = (field: string): boolean => field in references || /_ids?$/.test(field);
