@@ -231,8 +231,8 @@ function bullets<T>(items: readonly T[], line: (item: T) => string): string {
 /**
  * Escapes text that does not come from the host application, so that it cannot look like a part of
  * the prompt's structure. A character that begins a tag or a model's control token (`</knowledge>`,
- * `<|im_start|>system`, `<start_of_turn>`, `[INST]`) is replaced by a similar one, also if
- * characters that people cannot see stand in between. These stay where scripts and emojis need
+ * `<|im_start|>system`, `<｜User｜>`, `<start_of_turn>`, `[INST]`) is replaced by a similar one, also
+ * if characters that people cannot see stand in between. These stay where scripts and emojis need
  * them. Unicode's tag characters are removed, and its supplementary variation selectors except
  * after a Chinese character, because people cannot see them and models read them. Everything else
  * stays as it is.
@@ -240,14 +240,14 @@ function bullets<T>(items: readonly T[], line: (item: T) => string): string {
 function escapeMarkup(text: string): string {
   return text
     .replaceAll(/[\u{e0000}-\u{e007f}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]/gu, "")
-    .replaceAll(/<(?=[\s/|!?\p{M}\p{C}\p{DI}]*[\p{L}|<_])/gu, "‹")
+    .replaceAll(/<(?=[\s/|｜!?\p{M}\p{C}\p{DI}]*[\p{L}|｜<_])/gu, "‹")
     .replaceAll(/\[(?=[\s/\p{M}\p{C}\p{DI}]*(?:[A-Z_][\p{M}\p{C}\p{DI}]*){3,20}\])/gu, "［");
 }
 
 /** Escapes text within the instructions. It cannot begin a section either. */
 function escapeText(text: string): string {
   return escapeMarkup(text).replaceAll(
-    /(?<=(?:^|[\v\f\u0085])[\s\p{M}\p{C}\p{DI}]*)#(?=[#\p{M}\p{C}\p{DI}]*\s)/gmu,
+    /(?<=(?:^|[\v\f\u0085])[\s\p{M}\p{C}\p{DI}]*)#(?=[#\p{M}\p{C}\p{DI}]*(?:\s|$))/gmu,
     "＃",
   );
 }
