@@ -84,7 +84,7 @@ function summaryOf({ type, data }: Event): readonly string[] {
     case "agent.run.awaiting_approval":
       return [data.action];
     case "agent.run.approval_decided":
-      return [data.action, data.decision];
+      return [data.decision, data.action];
     case "agent.run.completed":
       return [data.run.status];
     case "webhook.disabled":
