@@ -64,7 +64,7 @@ export async function servePage(mounted: PageMount) {
   let streams = 0;
   const server = createServer((request, response) => {
     const path = (request.url ?? "").replace(/[?].*/, "");
-    // Each test mounts a page anew, which would compress its files anew.
+    // Compressing the files takes long, and few tests are about it.
     delete request.headers["accept-encoding"];
     if (request.method !== "GET" && refused?.test(path) === true) {
       response.writeHead(503, { "Content-Type": "application/problem+json" });
