@@ -237,9 +237,10 @@ test("a run names the call that the next decision is about", async () => {
     [pay],
   );
   const asked = async () => (await made.runs())[0]?.approval;
-  expect(await asked()).toEqual({ action: "pay", input: { amount: 5 } });
+  const [{ id } = { id: "" }] = await made.runs();
+  expect(await asked()).toEqual({ call_id: `${id}.1`, action: "pay", input: { amount: 5 } });
   await decide(made, "approve");
-  expect(await asked()).toEqual({ action: "pay", input: { amount: 500 } });
+  expect(await asked()).toEqual({ call_id: `${id}.2`, action: "pay", input: { amount: 500 } });
   await decide(made, "deny");
   expect(await asked()).toBeNull();
 });
