@@ -78,6 +78,9 @@ describe.each(lightStorages)("an engine on $name that stops during a batch", ({ 
     const sent = data.filter(({ ok }) => ok).map(({ index }) => phoneOf(index));
     const codes = new Set(data.map((result) => (result.ok ? "sent" : result.code)));
     expect(codes).toEqual(new Set(["sent", "shutting_down"]));
+    for (const result of data) {
+      if (!result.ok) expect(result.detail).toContain(`Item ${result.index} was not processed.`);
+    }
     expect(await recipients(engine(ground.connect()))).toEqual(sent);
   });
 

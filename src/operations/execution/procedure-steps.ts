@@ -57,11 +57,15 @@ export class ProcedureSteps implements Steps {
     step: number,
   ): Promise<Outcome<Output>> {
     const { executor, context, mustEnd } = this.#options;
-    if (command.isItem === true && mustEnd()) {
-      const message = "The engine is shutting down. Call again with the same idempotency key.";
-      throw new TidingsError("shutting_down", message);
-    }
     const { idempotency_key: of } = context;
+    if (command.isItem === true && mustEnd()) {
+      // Without a key, a call with all items would send again those that were sent.
+      const advice =
+        of === null
+          ? `Item ${step} was not processed.`
+          : "Call again with the same idempotency key.";
+      throw new TidingsError("shutting_down", `The engine is shutting down. ${advice}`);
+    }
     const idempotency_key = of === null ? null : storedKey({ by: "step", of, step });
     try {
       const outcome = await executor.execute(command, input, { ...context, idempotency_key });
