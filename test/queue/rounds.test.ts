@@ -127,7 +127,7 @@ const happening = fc.oneof(
   fc.record({ does: fc.constant("free" as const), lane, slots: fc.integer({ min: 1, max: 4 }) }),
   fc.record({
     does: fc.constant("pass" as const),
-    ms: fc.constantFrom(10, 30, 1_000, 6_000, -4_000),
+    ms: fc.constantFrom(10, 30, 1_000, 6_000, -500, -4_000),
   }),
 );
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
@@ -240,6 +240,8 @@ async function openedPool() {
   return {
     due,
     happen,
+    /** Another process arms a job that is due, and the storage sends no notification. */
+    armUnnoticed: (name: string) => insert(newJob(name, now)),
     searchAll,
     overtake: () => void (isOvertaken = true),
     happenDuring: (reads: number, happens: () => Promise<void>) =>
@@ -270,6 +272,14 @@ it("no job that can start waits when the searches end, or before the next one, w
     }),
     { numRuns: 30 },
   );
+});
+
+it("the lanes are read again after the clock was set back, though nothing was noticed", async () => {
+  const { armUnnoticed, happen, searchAll, startableBefore } = await openedPool();
+  await searchAll();
+  await happen({ does: "pass", ms: -500 });
+  await armUnnoticed("lane 00");
+  expect(startableBefore(await searchAll())).toEqual([]);
 });
 
 it("a lane of which jobs were left counts as waiting until the next round", async () => {
