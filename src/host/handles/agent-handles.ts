@@ -65,8 +65,8 @@ export interface Agents {
    * Approves or denies an action that waits for approval. If several wait, decides about the
    * oldest. Without a decision the action is denied after one day.
    * @throws TidingsError `conflict` when the run waits for no approval, or `call_id` names another
-   *   call than the one that waits. Also when it would approve while people handle the conversation,
-   *   or after the agent was disabled or deleted
+   *   call than the one that waits. Also when it would approve while people handle the
+   *   conversation, or after the agent was disabled or deleted
    */
   approve(
     id: string,
