@@ -135,7 +135,8 @@ export class DueJobs {
    * is none.
    */
   async nextDueAt(now: number): Promise<number | undefined> {
-    const after = this.#roundBeganAt;
+    // The clock may have been set back since.
+    const after = Math.min(this.#roundBeganAt, now);
     const [first] = await readInOrder(this.#reads, { pool: this.#pool, after, limit: 1 });
     // Its lane may have been read before it was due.
     if (first !== undefined && first.due_at <= now) this.#hasChanged = true;
