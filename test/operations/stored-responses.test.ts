@@ -23,7 +23,6 @@ const showNothing = [
   "senders.create",
   "senders.remove",
   "senders.update",
-  "webchat.messages.mark",
   "webhooks.create",
   "webhooks.recover",
   "webhooks.remove",
