@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 interface Running {
   isRunning: boolean;
   readonly mayLeave: boolean;
-  /** Whether other work that is awaited called it. */
+  /** Whether the call came from within other awaited work. */
   readonly isInner: boolean;
 }
 
@@ -32,12 +32,12 @@ export class AwaitedWork {
     }
   }
 
-  /** Whether the caller belongs to such work, which has not ended. */
+  /** Whether the caller belongs to awaited work that has not ended. */
   isInside(): boolean {
     return this.#current.getStore()?.isRunning === true;
   }
 
-  /** Whether the caller belongs to such work, and no other such work called it. */
+  /** Whether the caller belongs to awaited work that no other awaited work has called. */
   isOutermost(): boolean {
     return this.#current.getStore()?.isInner === false;
   }

@@ -262,8 +262,8 @@ export interface ReceiptTimes {
   readonly timeout_ms: number;
   /**
    * When the engine looks up a message without a final receipt: times after the hand-over in
-   * ascending order, in whole milliseconds, up to `timeout_ms`. If times pass while no engine
-   * runs, it makes one look-up in their place. It makes one more before the message becomes
+   * ascending order, in whole milliseconds, up to `timeout_ms`. For times that pass while no
+   * engine runs, one look-up is made in all. One more is made before the message becomes
    * `unconfirmed`. Empty if the transport has no `lookup`.
    */
   readonly lookups_ms: readonly number[];

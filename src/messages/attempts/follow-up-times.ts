@@ -64,9 +64,9 @@ export function firstFollowUpAt(
 /**
  * Returns when the follow-up job runs again: for a look-up, or when the wait for receipts ends.
  * Look-ups whose time has passed are left out, so that an outage does not end with all of them at
- * once. Undefined if the message's status needs no follow-up, if all look-ups
- * of a lost answer have been made or its transport cannot make them, if the transport has no
- * receipts, or if this engine lacks the transport.
+ * once. Undefined if the message's status needs no follow-up, if all look-ups of a lost answer have
+ * been made or its transport cannot make them, if the transport has no receipts, or if this engine
+ * lacks the transport.
  */
 export function nextFollowUpAt(
   attempt: AttemptRow,
