@@ -1,6 +1,7 @@
 export type {
   ConsumeOptions,
   Consumer,
+  ConsumerBacklog,
   ConsumerContext,
   EventType,
   ListEvents,

@@ -2,7 +2,7 @@ import { iso, isoOrNull, noInput, type Scope } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import { analyzerName } from "../ports/index.ts";
 import { countWaiting, type Lane } from "../queue/index.ts";
-import type { Reads } from "../store/index.ts";
+import { type Reads, unscopedReadsOf } from "../store/index.ts";
 import { nextAttemptAt, oldestPending } from "../webhooks/index.ts";
 import type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./types.ts";
 
@@ -63,7 +63,12 @@ async function workOf(
   { kind, transport, lane }: WorkLane,
   now: number,
 ): Promise<WaitingWork | undefined> {
-  const { due, later, running, oldestDueAt } = await countWaiting(reads, lane, now, maxJobs);
+  const { due, later, running, oldestDueAt } = await countWaiting(
+    unscopedReadsOf(reads),
+    lane,
+    now,
+    maxJobs,
+  );
   if (due + later + running === 0) return undefined;
   return { kind, transport, due, later, running, oldest_due_at: isoOrNull(oldestDueAt) };
 }

@@ -21,6 +21,7 @@ export type {
   ConsumeOptions,
   ConsumerContext,
   ConsumerRuntime,
+  ConsumerBacklog,
   EventConsumer,
   ParkedEvent,
 } from "./consumers/types.ts";

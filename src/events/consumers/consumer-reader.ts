@@ -11,9 +11,11 @@ import {
 import { completeRemoval, isBeingRemoved } from "./remove-consumer.ts";
 import { type EventRow, eventsByPosition } from "../rows.ts";
 import type { EventType } from "../types.ts";
+import { getConsumerBacklog } from "./reads.ts";
+import type { ConsumerBacklog } from "./types.ts";
 import { Follower, type Step } from "../follower.ts";
 import { background, scan, type Store, type UnscopedTx } from "../../store/index.ts";
-import { TidingsError } from "../../kernel/index.ts";
+import { notFound, TidingsError } from "../../kernel/index.ts";
 
 interface ConsumerReaderOptions {
   readonly store: Store;
@@ -97,6 +99,18 @@ export class ConsumerReader {
     if (this.#isFull) this.wake();
   }
 
+  /**
+   * Returns what the consumer has not handled yet, in all engines.
+   * @throws TidingsError `not_found` before a started engine has created the position
+   */
+  async backlog(): Promise<ConsumerBacklog> {
+    const { clock, store, name, types } = this.#options;
+    const consumer = await store.unscopedReads.get(consumerByName, [name]);
+    if (consumer === undefined) throw notFound("consumer");
+    const position = this.#placeFrom(consumer);
+    return getConsumerBacklog(store.unscopedReads, { name, types, position }, clock.now());
+  }
+
   async stop(): Promise<void> {
     await this.#follower.stop();
   }
@@ -121,8 +135,7 @@ export class ConsumerReader {
     }
     this.#isFull = keys.length >= maxWaiting;
     if (this.#isFull) return "wait";
-    const { stored, read } = this.#position;
-    const from = stored === consumer.position ? read : consumer.position;
+    const from = this.#placeFrom(consumer);
     const { rows, more, last } = await scan(store.unscopedReads, {
       index: eventsByPosition,
       prefix: [],
@@ -153,6 +166,12 @@ export class ConsumerReader {
       after: [read],
     } as const;
     return (await this.#options.store.unscopedReads.range({ ...after, limit: 1 })).length === 0;
+  }
+
+  /** Returns where reading continues. This engine may have read further than is stored. */
+  #placeFrom({ position }: Pick<ConsumerRow, "position">): number {
+    const { stored, read } = this.#position;
+    return stored === position ? read : position;
   }
 
   #isOutdated({ position, moved_at }: Seen<ConsumerRow>, to: number): boolean {

@@ -1,21 +1,21 @@
 import { resumeConsumerEvent, skipConsumerEvent } from "./queued-events.ts";
 import { removeConsumer } from "./remove-consumer.ts";
-import { parkedEvents } from "./rows.ts";
+import { listParked } from "./reads.ts";
 import { ConsumerReader } from "./consumer-reader.ts";
 import type {
+  ConsumerBacklog,
   ConsumeOptions,
   EventConsumer,
   LocalConsumer,
   LocalConsumers,
   ParkedEvent,
 } from "./types.ts";
-import { eventResource, events, eventsByPosition } from "../rows.ts";
+import { events } from "../rows.ts";
 import { type EventEnvelope, type EventType, eventTypeOption } from "../types.ts";
 import type { Lane } from "../../queue/index.ts";
 import {
   choiceOption,
   functionOption,
-  iso,
   listOption,
   option,
   optionsObject,
@@ -32,6 +32,12 @@ import type { Store } from "../../store/index.ts";
 export interface Consumer<E extends EventEnvelope = EventEnvelope> {
   /** The name of the consumer, as given to `engine.consume`. */
   readonly name: string;
+  /**
+   * Returns what the consumer has not handled yet, in all engines. Works after `stop`, too.
+   * @throws TidingsError `not_found` if no started engine has had the consumer yet, or if it was
+   *   removed
+   */
+  backlog(): Promise<ConsumerBacklog>;
   /** Returns up to 100 parked events, in the order in which they were parked. */
   parked(): Promise<readonly ParkedEvent<E>[]>;
   /**
@@ -67,9 +73,6 @@ interface ConsumerSetup extends ConsumeOptions {
   readonly handler: EventConsumer<object | undefined>;
 }
 
-/** The maximum number of parked events that are returned. */
-const maxParked = 100;
-
 /** The consumers of one engine. */
 export class Consumers implements LocalConsumers {
   readonly #options: ConsumersOptions;
@@ -84,6 +87,7 @@ export class Consumers implements LocalConsumers {
   /** @throws TidingsError `invalid_option` */
   add(setup: ConsumerSetup): Consumer {
     const { name, types, handler, from = "now" } = parseOptions("consume: ", setupSchema, setup);
+    const { run, store } = this.#options;
     if (this.#running.has(name)) {
       throw new TidingsError(
         "invalid_option",
@@ -102,7 +106,8 @@ export class Consumers implements LocalConsumers {
     }
     return {
       name,
-      parked: () => this.#options.run(() => this.#parked(name)),
+      backlog: () => run(() => running.reader.backlog()),
+      parked: () => run(() => listParked(store.unscopedReads, name)),
       resume: (eventId) =>
         this.#change((store) =>
           store.commitUnscoped((tx) => resumeConsumerEvent(tx, name, eventId)),
@@ -164,33 +169,6 @@ export class Consumers implements LocalConsumers {
 
   async #change(work: (store: Store) => Promise<void>): Promise<void> {
     await this.#options.run(() => work(this.#options.store));
-  }
-
-  async #parked(name: string): Promise<readonly ParkedEvent[]> {
-    const reads = this.#options.store.unscopedReads;
-    const rows = await reads.range({
-      index: parkedEvents,
-      prefix: [name],
-      order: "ascending",
-      limit: maxParked,
-    });
-    const found = await reads.getAll(
-      eventsByPosition,
-      rows.map(({ position }) => [position] as const),
-    );
-    const byPosition = new Map(found.map((event) => [event.position, event]));
-    return rows.map(({ event_id, account_id, mode, position, failures, error, parked_at }) => {
-      const event = byPosition.get(position);
-      return {
-        event_id,
-        event: event === undefined ? null : eventResource(event),
-        account_id,
-        mode,
-        attempts: failures,
-        error: error ?? "",
-        parked_at: iso(parked_at ?? 0),
-      };
-    });
   }
 }
 

@@ -43,6 +43,28 @@ export interface ParkedEvent<E extends EventEnvelope = EventEnvelope> extends Sc
   readonly parked_at: string;
 }
 
+/**
+ * What a consumer has not handled yet. The counts are of conversations: the handler gets the events
+ * of a conversation one by one. An event of no conversation counts by its contact, or by itself.
+ */
+export interface ConsumerBacklog {
+  /** How many conversations have an event that could be handled now. At most 2,000 are counted. */
+  readonly due: number;
+  /** How many wait because the handler has failed, for its next call. At most 2,000 are counted. */
+  readonly later: number;
+  /** How many events are handled now, in all engines. */
+  readonly running: number;
+  /** Since when the longest waiting conversation is due. Null if none is due. */
+  readonly oldest_due_at: string | null;
+  /** How many events are parked. At most 1,000 are counted. */
+  readonly parked: number;
+  /**
+   * Null if the consumer has read all events of its types from the log. Otherwise, all that it has
+   * not read were created at this time or later. It reads no more while 100 conversations are due.
+   */
+  readonly unread_since: string | null;
+}
+
 /** A consumer whose handler is set up in this engine. */
 export interface LocalConsumer {
   readonly handler: EventConsumer<object | undefined>;

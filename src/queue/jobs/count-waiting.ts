@@ -1,5 +1,5 @@
 import type { KeyValue } from "../../ports/index.ts";
-import { type Reads, unscopedReadsOf } from "../../store/index.ts";
+import type { UnscopedReads } from "../../store/index.ts";
 import { jobClasses } from "./classes.ts";
 import { encodeLane, type Lane, poolOf } from "./lane.ts";
 import { type JobRow, jobsByLane } from "./rows.ts";
@@ -21,7 +21,7 @@ export interface WaitingJobs {
  * beside them that wait for a throttle. Reads at most `max` jobs of each, oldest first.
  */
 export async function countWaiting(
-  reads: Reads,
+  reads: Pick<UnscopedReads, "range">,
   lane: Lane,
   now: number,
   max: number,
@@ -42,7 +42,7 @@ export async function countWaiting(
   };
 
   function read(range: LaneRange): Promise<readonly JobRow[]> {
-    return unscopedReadsOf(reads).range<JobRow>({
+    return reads.range<JobRow>({
       index: jobsByLane,
       order: "ascending",
       limit: max,
