@@ -9,12 +9,26 @@ const maxWaitMs = 10_000;
 /** How often to check whether the pool has been ended. `pg` has no event for it. */
 const checkMs = 500;
 
+/** A request to the pool for a client. `pg` cannot cancel one. */
+interface Request {
+  readonly client: Promise<PostgresPoolClient>;
+  /** Refuses the caller that waits for the client. */
+  refuse: (error: TidingsError) => void;
+  /** How long this caller has waited. */
+  waitedMs: number;
+}
+
 /** Takes clients from the host application's pool. Limits every wait, which `pg` does not. */
 export class PoolClients {
   readonly #pool: PostgresPool;
   readonly #server: string;
-  /** Functions that reject those who wait for a client. */
-  readonly #waiting = new Set<(error: TidingsError) => void>();
+  /** The requests that the pool has not answered. */
+  readonly #requests = new Set<Request>();
+  /**
+   * Those whose callers have given up, the oldest first. The next callers take them over. Otherwise
+   * each call during an outage would leave one more request in the pool.
+   */
+  readonly #unclaimed = new Set<Request>();
   #isAbandoned = false;
 
   /** `server` describes the server and the database, for errors. */
@@ -30,21 +44,13 @@ export class PoolClients {
   async take(): Promise<PostgresPoolClient> {
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
-    const taking = this.#connect();
     const { promise: refused, reject: refuse } = Promise.withResolvers<never>();
-    this.#waiting.add(refuse);
-    this.#watch(taking, refuse);
+    const request = this.#claim(refuse);
     try {
-      return await Promise.race([taking, refused]);
+      return await Promise.race([request.client, refused]);
     } catch (error) {
-      // A client that comes too late goes back to the pool.
-      taking.then(
-        (client) => client.release(),
-        () => {},
-      );
+      this.#leave(request);
       throw toStorageError(error, this.#server);
-    } finally {
-      this.#waiting.delete(refuse);
     }
   }
 
@@ -69,11 +75,35 @@ export class PoolClients {
   /** Until `reopen`, refuses those who wait for a client and those who come later. */
   abandon(): void {
     this.#isAbandoned = true;
-    for (const refuse of this.#waiting) refuse(this.#abandonedError());
+    for (const { refuse } of this.#requests) refuse(this.#abandonedError());
   }
 
   reopen(): void {
     this.#isAbandoned = false;
+  }
+
+  /** Returns the oldest request that nobody waits for, or a new one. */
+  #claim(refuse: Request["refuse"]): Request {
+    const [oldest] = this.#unclaimed;
+    if (oldest !== undefined) {
+      this.#unclaimed.delete(oldest);
+      return Object.assign(oldest, { refuse, waitedMs: 0 });
+    }
+    const request = { client: this.#connect(), refuse, waitedMs: 0 };
+    this.#requests.add(request);
+    this.#watch(request);
+    return request;
+  }
+
+  /** Leaves a request to the next caller. A client that comes first goes back to the pool. */
+  #leave(request: Request): void {
+    this.#unclaimed.add(request);
+    request.client.then(
+      (client) => {
+        if (this.#unclaimed.delete(request)) client.release();
+      },
+      () => this.#unclaimed.delete(request),
+    );
   }
 
   /** Rejects also if `pg` throws at once, for example because it cannot read a certificate. */
@@ -88,27 +118,33 @@ export class PoolClients {
   }
 
   /**
-   * Calls `refuse` if `taking` has not settled when the pool is ended, or after `maxWaitMs`. `pg`
-   * never answers those who wait for a client of a pool that has been ended.
+   * Refuses the caller of a request when the pool is ended, or after `maxWaitMs`. `pg` never answers
+   * those who wait for a client of a pool that has been ended.
    */
-  #watch(taking: Promise<unknown>, refuse: (error: TidingsError) => void): void {
+  #watch(request: Request): void {
     let connecting = connectingClients(this.#pool);
-    let waitedMs = 0;
+    let watchedMs = 0;
     const timer = setInterval(() => {
       const refusal = this.#refusal();
-      if (refusal !== undefined) refuse(refusal);
-      // `taking` never settles then, and the timer would keep the process running.
+      if (refusal !== undefined) request.refuse(refusal);
+      // The request is never answered then, and the timer would keep the process running.
       if (hasEnded(this.#pool)) clearInterval(timer);
-      waitedMs += checkMs;
-      if (waitedMs % maxWaitMs > 0) return;
-      const isConnecting = connectingClients(this.#pool).length > 0;
-      refuse(isConnecting ? this.#notConnectedError() : this.#exhaustedError());
+      request.waitedMs += checkMs;
+      if (request.waitedMs === maxWaitMs) {
+        const isConnecting = connectingClients(this.#pool).length > 0;
+        request.refuse(isConnecting ? this.#notConnectedError() : this.#exhaustedError());
+      }
+      watchedMs += checkMs;
+      if (watchedMs % maxWaitMs > 0) return;
       // These attempts to connect may never end by themselves.
       for (const client of connecting) endIfConnecting(client);
       connecting = connectingClients(this.#pool);
     }, checkMs);
-    const settled = (): void => clearInterval(timer);
-    taking.then(settled, settled);
+    const settled = (): void => {
+      clearInterval(timer);
+      this.#requests.delete(request);
+    };
+    request.client.then(settled, settled);
   }
 
   #abandonedError(): TidingsError {

@@ -91,6 +91,27 @@ it("many callers that stopped waiting return a connection one after the other wi
   expect(warn).not.toHaveBeenCalled();
 });
 
+it("calls during a long outage leave no more requests in the pool than wait at a time", async () => {
+  const pool = (await database()).pool({ max: 1 });
+  const client = await pool.connect();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const connections = new ConnectionPool(pool);
+  for (let round = 0; round < 5; round++) {
+    const waits = Array.from({ length: 10 }, () => connections.take());
+    const outcomes = Promise.allSettled(waits);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(new Set((await outcomes).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  }
+  const left = { requests: pool.waitingCount, timers: vi.getTimerCount() };
+  const taking = connections.take();
+  client.release();
+  (await taking).release();
+  await eventually(() => expect([pool.waitingCount, pool.idleCount]).toEqual([0, 1]));
+  expect(vi.getTimerCount()).toBe(0);
+  expect(left).toEqual({ requests: 10, timers: 10 });
+});
+
 describe("a pool that the host application ends", () => {
   it("refuses at once every call that waits for a connection, and the engine stops", async () => {
     const where = await database(await migrated());
