@@ -6,7 +6,7 @@ import { allPages, eventsIn, handleOf, messageOf, scopesOf, type WorldScope } fr
  * were ever scheduled or ambiguous are exempt: the others do not wait for them.
  */
 export async function conversationsInOrder(world: World): Promise<Finding | undefined> {
-  for (const scope of scopesOf(world)) {
+  for (const scope of await scopesOf(world)) {
     const exempt = await exemptIn(world, scope);
     const places = new Map<string, readonly string[]>();
     const last = new Map<string, { readonly id: string; readonly place: number }>();

@@ -10,7 +10,7 @@ const phoneNumber = /\+\d{7,15}/g;
  * or its words, and no delivery of these events has a body.
  */
 export async function erasedMeansGone(world: World): Promise<Finding | undefined> {
-  for (const scope of scopesOf(world)) {
+  for (const scope of await scopesOf(world)) {
     const found = await findLeftOver(world, scope);
     if (found !== undefined) return found;
   }
@@ -54,7 +54,10 @@ async function findLeftOver(world: World, scope: WorldScope): Promise<Finding | 
   return undefined;
 }
 
-function contactOf({ data }: Event): string | undefined {
+function contactOf({ type, data }: Event): string | undefined {
+  // It has nothing but the id, and is published when everything else is gone.
+  if (type === "contact.erased") return undefined;
+  if ("contact_id" in data) return data.contact_id;
   if ("contact" in data) return data.contact.id;
   return "conversation" in data ? data.conversation.contact.id : undefined;
 }
@@ -65,6 +68,18 @@ function leftIn({ data }: Event, own: ReadonlySet<string>): string | undefined {
     .match(phoneNumber)
     ?.find((each) => !own.has(each));
   if (number !== undefined) return `the number ${number}`;
-  if ("body" in data && data.body !== "") return "the text of a message";
-  return "contact" in data && (data.contact.name ?? "") !== "" ? "a name" : undefined;
+  if (nameIn(data) !== "") return "a name";
+  return textsIn(data).some((text) => text !== "") ? "the text of a message" : undefined;
+}
+
+function nameIn(data: Event["data"]): string {
+  const { contact } = "conversation" in data ? data.conversation : { contact: null, ...data };
+  return contact?.name ?? "";
+}
+
+/** What the contact wrote, and what was written about it. */
+function textsIn(data: Event["data"]): readonly string[] {
+  if ("body" in data) return [data.body];
+  if ("summary" in data) return [data.reason, data.summary];
+  return "conversation" in data ? [data.conversation.last_message?.preview ?? ""] : [];
 }

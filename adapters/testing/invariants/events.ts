@@ -11,6 +11,9 @@ const eventOf: Readonly<Partial<Record<Message["status"], EventType>>> = {
   delivered: "message.sent",
   read: "message.sent",
   failed: "message.failed",
+  expired: "message.failed",
+  undelivered: "message.failed",
+  canceled: "message.updated",
 };
 
 /**
@@ -18,7 +21,7 @@ const eventOf: Readonly<Partial<Record<Message["status"], EventType>>> = {
  * has every later event of the log, in the same order.
  */
 export async function noGapInTheEvents(world: World): Promise<Finding | undefined> {
-  for (const scope of scopesOf(world)) {
+  for (const scope of await scopesOf(world)) {
     const log = await eventsIn(world, scope);
     const found =
       (await findUnreported(world, scope, log)) ?? (await findUnstreamed(world, scope, log));

@@ -9,7 +9,7 @@ import { everyEventToItsWebhooks } from "./webhooks.ts";
 
 /**
  * Laws of the engine, for `world.check`. Check them after the world has settled. Laws about
- * an account's data look only at accounts that have sent messages.
+ * carriers look only at scripted ones.
  */
 export type Invariants = {
   /**
@@ -30,8 +30,8 @@ export type Invariants = {
   /** The carrier gets each message with the recipient and the text that the engine stored. */
   readonly handedOverAsWritten: EngineLaw;
   /**
-   * The log has each event once, and at most one `message.sent` and one `message.received` for each
-   * message. Sample events (`sandbox.event`) may break this law.
+   * The log has each event once, and at most one `message.sent`, one `message.failed` and one
+   * `message.received` for each message. Sample events (`sandbox.event`) may break this law.
    */
   readonly everyEventOnce: EngineLaw;
   /**
@@ -65,7 +65,7 @@ export type EngineLaw = (world: World) => Promise<Finding | undefined>;
 
 /**
  * The engine's own laws: `await world.check(...Object.values(invariants))`. They use the public
- * API, so they also work on your own storage and transports.
+ * API, so they also work on your own storage.
  */
 export const invariants: Invariants = {
   nothingHandedOverTwice,
@@ -94,7 +94,7 @@ async function nothingHandedOverTwice({ carriers }: World): Promise<Finding | un
 }
 
 async function nothingAfterAnOptOut(world: World): Promise<Finding | undefined> {
-  for (const scope of scopesOf(world)) {
+  for (const scope of await scopesOf(world)) {
     const events = (await eventsIn(world, scope)).filter(isConsentChange);
     for (const call of scope.calls) {
       const { message, started_at } = call;
@@ -152,7 +152,7 @@ async function handedOverAsWritten(world: World): Promise<Finding | undefined> {
 }
 
 async function everyEventOnce(world: World): Promise<Finding | undefined> {
-  for (const scope of scopesOf(world)) {
+  for (const scope of await scopesOf(world)) {
     const seen = new Set<string>();
     for (const event of await eventsIn(world, scope)) {
       const names: string[] = [event.id];
@@ -183,10 +183,14 @@ async function nothingLeftToDo(world: World): Promise<Finding | undefined> {
   return pending.length === 0 ? undefined : { description: pending.join("; ") };
 }
 
-type OncePerMessage = Event<"message.sent" | "message.received">;
+type OncePerMessage = Event<"message.sent" | "message.failed" | "message.received">;
 
 function isOncePerMessage(event: Event): event is OncePerMessage {
-  return event.type === "message.sent" || event.type === "message.received";
+  return (
+    event.type === "message.sent" ||
+    event.type === "message.failed" ||
+    event.type === "message.received"
+  );
 }
 
 type ConsentChange = Event<"contact.opted_out" | "contact.opted_in">;

@@ -1,5 +1,6 @@
 /** What the laws read through the public API of a world. */
 import { type AccountHandle, type Event, type Message, TidingsError } from "../../entry.ts";
+import { modeSchema } from "../../../src/kernel/index.ts";
 import type { CarrierCall } from "../carrier/script.ts";
 import type { World } from "../world/types.ts";
 
@@ -18,17 +19,16 @@ export function allCalls({ carriers }: World): readonly CarrierCall[] {
   return carriers.flatMap(({ calls }) => calls);
 }
 
-/** The accounts and modes that have sent messages. */
-export function scopesOf(world: World): readonly WorldScope[] {
-  const scopes = Map.groupBy(
-    allCalls(world),
-    ({ message: { account_id, mode } }) => `${account_id} ${mode}`,
-  );
-  return [...scopes.values()].flatMap((calls) => {
-    const [first] = calls;
-    return first === undefined ? [] : [{ ...first.message, calls }];
-  });
+/** Every account in each mode. */
+export async function scopesOf(world: World): Promise<readonly WorldScope[]> {
+  const accounts = await allPages((page) => world.engine().accounts.list(page));
+  const calls = Map.groupBy(allCalls(world), ({ message }) => nameOf(message));
+  return accounts
+    .flatMap(({ id: account_id }) => modeSchema.options.map((mode) => ({ account_id, mode })))
+    .map((scope) => ({ ...scope, calls: calls.get(nameOf(scope)) ?? [] }));
 }
+
+const nameOf = ({ account_id, mode }: Omit<WorldScope, "calls">): string => `${account_id} ${mode}`;
 
 /** The engine's methods for an account and mode. */
 export function handleOf(

@@ -8,7 +8,7 @@ import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads
  * receiver took the event, and the engine posts it again only if you redeliver it.
  */
 export async function everyEventToItsWebhooks(world: World): Promise<Finding | undefined> {
-  for (const scope of scopesOf(world)) {
+  for (const scope of await scopesOf(world)) {
     const { webhooks } = handleOf(world, scope);
     const events = await eventsIn(world, scope);
     for (const webhook of await allPages((page) => webhooks.list(page))) {

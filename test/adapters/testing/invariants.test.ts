@@ -26,6 +26,13 @@ function planted(change: (writes: readonly Write[]) => readonly Write[]): Storag
 const isInsert = (name: string, { collection, kind }: Write): boolean =>
   collection.name === name && kind === "insert";
 
+const isEvent = (type: string, write: Write): boolean =>
+  isInsert("events", write) && "row" in write && write.row["type"] === type;
+
+/** A storage that loses the events of a type. */
+const without = (type: string): StoragePort<undefined> =>
+  planted((writes) => writes.filter((write) => !isEvent(type, write)));
+
 /** A world with a webhook, in which two messages went out. */
 async function sent(
   storage: StoragePort<undefined> = memory(),
@@ -63,16 +70,63 @@ test("a message that overtakes another one of its conversation is found", async 
 });
 
 test("an event that is not written is found", async () => {
-  const w = await sent(
-    planted((writes) =>
-      writes.filter(
-        (write) =>
-          !(isInsert("events", write) && "row" in write && write.row["type"] === "message.sent"),
-      ),
-    ),
-  );
+  const w = await sent(without("message.sent"));
   expect((await invariants.noGapInTheEvents(w))?.description).toMatch(
     /^msg_\w+ is delivered, but the log has no message\.sent of it$/,
+  );
+});
+
+test.each(["undelivered", "expired", "failed"] as const)(
+  "a message that is %s without an event is found",
+  async (status) => {
+    const attempts = {
+      undelivered: { outcome: "accepted", receipts: [{ status: "undelivered" }] },
+      expired: { outcome: "throttled", retryAfterMs: 3_600_000 },
+      failed: "refused",
+    } as const;
+    const carrier = scriptedCarrier({ script: () => attempts[status] });
+    const w = await sent(without("message.failed"), { transports: [carrier] });
+    expect((await invariants.noGapInTheEvents(w))?.description).toMatch(
+      new RegExp(`^msg_\\w+ is ${status}, but the log has no message\\.failed of it$`),
+    );
+  },
+);
+
+test("a canceled message without an event is found", async () => {
+  const w = world({ storage: without("message.updated"), transports: [scriptedCarrier()] });
+  await w.run(async ({ messages }) => {
+    const { id } = await messages.send({ to, body: "Hello", send_at: "2026-01-02T00:00:00Z" });
+    await messages.cancel(id);
+  });
+  expect((await invariants.noGapInTheEvents(w))?.description).toMatch(
+    /^msg_\w+ is canceled, but the log has no message\.updated of it$/,
+  );
+});
+
+test("an event is missed in an account that has sent nothing", async () => {
+  const w = world({ storage: without("message.received"), transports: [scriptedCarrier()] });
+  await w.run(async (engine) => {
+    const { account } = await engine.accounts.create({ name: "Bakery" });
+    await engine.account(account.id).sandbox.inbound({ from: to, body: "Hello" });
+  });
+  expect((await invariants.noGapInTheEvents(w))?.description).toMatch(
+    /^msg_\w+ is received, but the log has no message\.received of it$/,
+  );
+});
+
+test("a failure that is reported twice is found", async () => {
+  const storage = planted((writes) =>
+    writes.flatMap((write) =>
+      isEvent("message.failed", write) && "row" in write
+        ? [write, { ...write, row: { ...write.row, id: `evt_${"0".repeat(26)}` } }]
+        : [write],
+    ),
+  );
+  const w = world({ storage, transports: [scriptedCarrier({ script: () => "refused" })] });
+  await w.run((engine) => engine.messages.send({ to, body: "Hello" }));
+  await w.settle();
+  expect((await invariants.everyEventOnce(w))?.description).toMatch(
+    /^the log has message\.failed of msg_\w+ twice$/,
   );
 });
 
@@ -190,6 +244,60 @@ async function eraseIn(w: World): Promise<void> {
   await w.run((engine) => engine.contacts.erase(data[0]?.id ?? ""));
   await w.settle();
 }
+
+/** The values in an event that are the number, the name or the words of a contact. */
+function* personal(
+  value: unknown,
+  path: readonly string[] = [],
+): Generator<{ readonly path: readonly string[]; readonly text: string }> {
+  if (typeof value === "string" && [to, "Ann", "secret"].some((each) => value.includes(each))) {
+    yield { path, text: value };
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) yield* personal(member, [...path, name]);
+}
+
+/** The same value with one text in it replaced. */
+function withText(value: unknown, [name, ...rest]: readonly string[], text: string): unknown {
+  if (name === undefined) return text;
+  const before = typeof value === "object" && value !== null ? value : {};
+  return { ...before, [name]: withText(Reflect.get(before, name), rest, text) };
+}
+
+test("each number, name and text of an erased contact that is left in an event is found", async () => {
+  const w = world({ storage: memory(), transports: [scriptedCarrier()] });
+  await w.run(async (engine) => {
+    await engine.contacts.create({ name: "Ann", phone: to });
+    const { id } = await engine.messages.send({ to, body: "A secret" });
+    const { conversation_id } = await engine.messages.get(id);
+    await engine.conversations.handOff(conversation_id, { reason: "A secret", summary: "secret" });
+    for (const body of ["My secret", "STOP"]) await engine.sandbox.inbound({ from: to, body });
+  });
+  await w.settle();
+  const before = (await w.engine().events.list({ limit: 100 })).data;
+  await eraseIn(w);
+  const left = before.flatMap((event) =>
+    [...personal(event.data)].map(({ path, text }) => ({ id: event.id, path, text })),
+  );
+  expect(left.length).toBeGreaterThan(30);
+  const engine = w.engine();
+  for (const { id, path, text } of left) {
+    const account: typeof engine.account = (...given) => {
+      const handle = engine.account(...given);
+      const list: typeof handle.events.list = async (...page) => {
+        const found = await handle.events.list(...page);
+        const data = found.data.map((event) =>
+          event.id === id ? { ...event, data: withText(event.data, path, text) } : event,
+        );
+        return { ...found, data };
+      };
+      return over(handle, { events: over(handle.events, { list }) });
+    };
+    const forged = over(w, { engine: () => over(engine, { account }) });
+    const found = (await invariants.erasedMeansGone(forged))?.description;
+    expect(found, `${path.join(".")} is "${text}"`).toContain(`${id} has `);
+  }
+});
 
 test.each([
   [
