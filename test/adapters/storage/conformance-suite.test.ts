@@ -113,6 +113,13 @@ const mistakes: readonly (readonly [what: string, check: string, spoil: Spoil])[
     writingRows((row, { kind }) => (kind === "insert" ? { ...row, version: 1 } : row)),
   ],
   [
+    "counts versions by itself",
+    "an update writes the changed columns and the version",
+    writingRows((row, write) =>
+      write.kind === "update" ? { ...row, version: write.version + 1 } : row,
+    ),
+  ],
+  [
     "has few parameters in a statement",
     "a group of many commands is written, and its rows are read at once",
     ({ reader }) => ({
@@ -195,6 +202,11 @@ const mistakes: readonly (readonly [what: string, check: string, spoil: Spoil])[
     }),
   ],
   [
+    "migrates only when it is opened",
+    "a migration upgrades the storage as opening it does, and can be repeated",
+    () => ({ migrate: async () => {} }),
+  ],
+  [
     "serves older code",
     "code that is older than the storage is refused, and changes nothing",
     (sound, database) => ({
@@ -214,6 +226,16 @@ const mistakes: readonly (readonly [what: string, check: string, spoil: Spoil])[
         await sound.open(schema);
       },
     }),
+  ],
+  [
+    "yields to nothing but promises",
+    "yielding to the event loop lets timers and sockets go on",
+    () => ({ yieldToEventLoop: async () => {} }),
+  ],
+  [
+    "lets a command join a transaction that has ended",
+    "a transaction that has ended cannot be joined",
+    (sound) => ({ host: () => sound.begin(), transaction: (work) => work({}) }),
   ],
   [
     "reverses the order of ranges",

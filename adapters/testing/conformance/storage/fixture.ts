@@ -76,6 +76,13 @@ export class OpenPorts {
     return port;
   }
 
+  /** Migrates the storage over a connection that is not open. */
+  async migrate(described: Schema): Promise<void> {
+    const port = this.#connected();
+    this.#opened.push(port);
+    await port.migrate(described);
+  }
+
   /**
    * `beforeCommit` runs before each commit reaches the storage. It can wait or write as a rival.
    */

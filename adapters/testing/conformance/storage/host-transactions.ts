@@ -59,6 +59,24 @@ export const hostTransactionChecks: StorageChecks = {
     same(await allIds(port), ["a", "d"], "rows at the end");
   },
 
+  "a transaction that has ended cannot be joined": async (ports) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.host === undefined) return;
+    const joined = port.host.bind(port);
+    let ended: unknown;
+    await port.transaction(async (handle) => {
+      ended = handle;
+    });
+    await failure(async () => joined(ended).commit([insertNew("a")]), "a write after the commit");
+    const failed = port.transaction(async (handle) => {
+      ended = handle;
+      throw new RangeError("no");
+    });
+    await failure(() => failed, "the work");
+    await failure(async () => joined(ended).commit([insertNew("b")]), "a write after the rollback");
+    same(await allIds(port), [], "rows");
+  },
+
   "what a transaction adds to counters counts when it commits, and delays nobody": async (
     ports,
   ) => {

@@ -32,6 +32,9 @@ const need = async (tx: UnscopedTx, id: string): Promise<Item & { readonly versi
   return row;
 };
 
+/** How often a storage may yield until other work of the process has run. */
+const maxYields = 10;
+
 /** Commands in the engine's transactions: what each reads, and what is committed. */
 export const transactionChecks: StorageChecks = {
   "a row can take a unique key that another row frees in the same command, in any order": async (
@@ -253,6 +256,14 @@ export const transactionChecks: StorageChecks = {
     const refused = settled.flatMap(({ status }, i) => (status === "rejected" ? [i] : []));
     same(refused, [4], "commands that were refused");
     same(await idsUnder(store), ["i0", "i1", "i2", "i3", "i5", "i6", "i7", "i8"], "rows");
+  },
+
+  "yielding to the event loop lets timers and sockets go on": async (ports) => {
+    const port = await ports.port();
+    let hasRun = false;
+    setImmediate(() => (hasRun = true));
+    for (let i = 0; i < maxYields && !hasRun; i++) await port.yieldToEventLoop();
+    holds(hasRun, `other work of the process within ${maxYields} yields`, "none");
   },
 
   "a listener is called for each commit, and its errors do not affect commands": async (ports) => {

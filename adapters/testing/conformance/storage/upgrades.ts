@@ -91,6 +91,17 @@ export const upgradeChecks: StorageChecks = {
     same(ids(remarked), ["r"], "rows of a new collection");
   },
 
+  "a migration upgrades the storage as opening it does, and can be repeated": async (ports) => {
+    await ports.migrate(olderSchema);
+    const older = await ports.port(olderSchema);
+    await write(older, insertNote("a", "red"));
+    await older.close();
+    for (let time = 0; time < 2; time++) await ports.migrate(newerSchema);
+    await failsWith("storage_newer", () => ports.port(olderSchema), "opening with older code");
+    await failsWith("storage_newer", () => ports.migrate(olderSchema), "migrating to an older one");
+    same(await newerNotesIn(await ports.port(newerSchema)), [upgraded("a", "red")], "rows");
+  },
+
   "code that is older than the storage is refused, and changes nothing": async (ports) => {
     const port = await ports.port(newerSchema);
     await write(port, { kind: "insert", collection: newerNotes, row: upgraded("a", "red") });

@@ -40,11 +40,19 @@ export const writeChecks: StorageChecks = {
         "label",
       ),
     );
-    same(
-      await rowsOf(port, byId("a")),
-      [{ ...item("a", { data: { n: 2 }, extra: [] }), version: 2 }],
-      "the row",
-    );
+    const row = item("a", { data: { n: 2 }, extra: [] });
+    same(await rowsOf(port, byId("a")), [{ ...row, version: 2 }], "the row");
+    // Commands that commit together may have changed the row several times.
+    const changed = { ...row, state: "new", version: 5 };
+    await write(port, {
+      kind: "update",
+      collection: items,
+      key: ["a"],
+      version: 2,
+      row: changed,
+      changed: ["state"],
+    });
+    same(await rowsOf(port, byId("a")), [changed], "the row after three changes at once");
   },
 
   "a new row has the version that its write names": async (ports) => {
