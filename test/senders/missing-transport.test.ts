@@ -60,3 +60,20 @@ it("the error in a mode without senders names the mode, since the other mode may
       "or leave out from.",
   });
 });
+
+it("a preview offers the senders that can send, also behind many whose transport is missing", async () => {
+  const { engine } = world();
+  const storage = memory();
+  const acme = engine(storage, { transports: [carrier({ name: "acme" })] });
+  for (let i = 100; i < 180; i++) {
+    await acme.senders.create({
+      address: `+15550000${i}`,
+      channels: ["sms"],
+      transport: "acme",
+    });
+  }
+  const one = engine(storage);
+  await one.senders.create({ address, channels: ["sms"], transport: "sandbox" });
+  const { senders } = await one.messages.preview({ to: "+15005550001", body: "Hello" });
+  expect(senders).toEqual(["+15005559999", address]);
+});
