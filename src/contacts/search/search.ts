@@ -39,8 +39,8 @@ export const searchContacts: Query<SearchContacts, Page<Contact>> = {
   },
 };
 
-/** The maximum number of phone numbers that the search returns for ranking. */
-const maxNumbers = 250;
+/** The maximum number of phone numbers that the search filters and ranks. */
+const maxNumbers = 1_000;
 
 /** Returns the contacts that match a text best, up to `limit`. See `findMatches`. */
 export async function findBestMatches(

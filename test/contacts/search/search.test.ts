@@ -203,6 +203,20 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     },
   );
 
+  it.runIf(isTried)(
+    "finds the contact that passed a filter behind hundreds of other numbers without names",
+    async () => {
+      const { contacts } = world().engine(open().connect());
+      const numbers = Array.from({ length: 300 }, (_, i) => `+1500556${1_000 + i}`);
+      const people = numbers.map((phone) => ({ phone }));
+      for await (const { status } of contacts.import(people)) expect(status).toBe("created");
+      const { data } = await contacts.list({ phone: numbers.at(-1) });
+      for (const { id } of data) await contacts.setConsent(id, "text", { status: "opted_out" });
+      const found = await contacts.search({ q: "+1 500 556", opted_out: true });
+      expect(idsOf(found)).toEqual(idsOf({ data }));
+    },
+  );
+
   it("returns values unchanged, and treats every query as plain words", async () => {
     const engine = world().engine(open().connect());
     const name = `<script>alert("O'Neil")</script> \\ * & | ! :* %_`;
