@@ -127,6 +127,29 @@ test("the document describes the messages of a batch, which take no key of their
   expect(message?.properties).toEqual(fields);
 });
 
+test("the document declares the headers of error responses", async () => {
+  const tenant = await there.tenant("sandbox");
+  const reader = await there.keyWith(tenant, ["messages:read"]);
+  const cancel = (key: string) =>
+    call(there.engine.api, {
+      method: "POST",
+      path: "/v1/messages/msg_01JZZZZZZZZZZZZZZZZZZZZZZZ/cancel",
+      key,
+      headers: ["Idempotency-Key", "k"],
+    });
+  const { components } = document as {
+    components: { responses: Record<string, { headers: object }> };
+  };
+  const declared = Object.keys(components.responses["Problem"]?.headers ?? {});
+  const everywhere = new Set(["Content-Type", "Cache-Control", "X-Content-Type-Options"]);
+  const answers = [await cancel(tenant.secret), await cancel(tenant.secret), await cancel(reader)];
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 403]);
+  for (const { headers } of answers) {
+    const own = Object.keys(headers).filter((name) => !everywhere.has(name));
+    expect(declared).toEqual(expect.arrayContaining(own));
+  }
+});
+
 test("the document names the schema of what streams and webhooks send", () => {
   interface Described {
     readonly description?: string;

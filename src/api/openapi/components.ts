@@ -87,7 +87,17 @@ function errorResponses(schemas: Schemas): object {
   const content = { "application/problem+json": { schema: schemas.output("problem") } };
   const requestId = { "Request-Id": ref("headers", "RequestId") };
   return {
-    Problem: { description: "An error.", headers: requestId, content },
+    Problem: {
+      description: "An error.",
+      headers: {
+        ...requestId,
+        ...rateLimitHeaders,
+        "Retry-After": ref("headers", "RetryAfter"),
+        "Idempotent-Replayed": ref("headers", "IdempotentReplayed"),
+        "WWW-Authenticate": ref("headers", "WwwAuthenticate"),
+      },
+      content,
+    },
     Unauthorized: {
       description: "The API key or token is missing, wrong or expired.",
       headers: { ...requestId, "WWW-Authenticate": ref("headers", "WwwAuthenticate") },
