@@ -16,7 +16,7 @@ import type { EngineLocks } from "./engine-locks.ts";
 /** A row as the adapter passes it: every column by name, and `version`, which counters lack. */
 export type Row = { readonly [column: string]: unknown };
 
-/** Finds up to `limit` rows whose leading index columns equal `key`, in index order. */
+/** Finds up to `limit` rows whose leading index columns equal `key`, from one end of them. */
 export interface Lookup {
   /** The index to read. */
   readonly index: Index;
@@ -24,6 +24,8 @@ export interface Lookup {
   readonly key: readonly KeyValue[];
   /** Maximum number of rows. */
   readonly limit: number;
+  /** The order of the rows: that of the index, or its reverse. Default: ascending. */
+  readonly order?: "ascending" | "descending";
   /**
    * Locks the returned rows for writing until the group ends. Skips rows that another group or a
    * transaction of the host application is writing. A storage with a single writer may ignore it.

@@ -59,7 +59,12 @@ export type Step =
   | { readonly does: "claim" | "free"; readonly label: string }
   | { readonly does: "label"; readonly id: string; readonly label: string }
   | { readonly does: "move"; readonly id: string; readonly owner: string }
-  | { readonly does: "list" | "stamp"; readonly owner: string; readonly limit: number }
+  | {
+      readonly does: "list" | "stamp";
+      readonly owner: string;
+      readonly limit: number;
+      readonly order: "ascending" | "descending";
+    }
   | { readonly does: "add" }
   /** Writes and rolls back. */
   | { readonly does: "waver"; readonly id: string; readonly recent: boolean };
@@ -149,7 +154,7 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
       return row && noted(row);
     }
     case "list": {
-      const rows = await tx.list(itemsByOwner, [own(step.owner)], step.limit);
+      const rows = await tx.list(itemsByOwner, [own(step.owner)], step.limit, step.order);
       for (const { id, version } of rows) {
         const held = await tx.get(itemById, [id], { hold: true });
         // The row changed between the two reads. Lists are not guarded.
@@ -158,7 +163,7 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
       return noted(...rows);
     }
     case "stamp": {
-      const rows = await tx.list(itemsByOwner, [own(step.owner)], step.limit);
+      const rows = await tx.list(itemsByOwner, [own(step.owner)], step.limit, step.order);
       for (const row of rows) tx.update(items, row, { token });
       return noted(...rows);
     }

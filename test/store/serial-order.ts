@@ -121,13 +121,16 @@ class ReferenceView implements View {
     _: Index<R>,
     [owner]: readonly KeyValue[],
     limit: number,
+    order: "ascending" | "descending" = "ascending",
   ): Promise<readonly Seen<R>[]> {
     const saw = this.listed;
+    const isAscending = order === "ascending";
+    const isBefore = (a: string, b: string): boolean => (isAscending ? a < b : a > b);
     const ids = Object.keys(saw).toSorted();
-    const last = ids.length < limit ? undefined : ids.at(-1);
+    const last = ids.length < limit ? undefined : ids.at(isAscending ? -1 : 0);
     const all = [...this.rows.values()].filter((row) => row.owner === owner);
     for (const { id, token } of all) {
-      if (!(id in saw) && (last === undefined || id < last) && !this.#isFresh(token)) {
+      if (!(id in saw) && (last === undefined || isBefore(id, last)) && !this.#isFresh(token)) {
         throw new Impossible();
       }
     }

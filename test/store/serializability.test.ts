@@ -68,6 +68,7 @@ const step = fc.oneof(
       does: fc.constantFrom("list", "stamp"),
       owner: oneOf(owners),
       limit: fc.constantFrom(1, 2, 9),
+      order: fc.constantFrom("ascending", "descending"),
     }),
   },
   { weight: 1, arbitrary: fc.record({ does: fc.constant("add") }) },

@@ -46,9 +46,11 @@ export class Table {
     this.#keyPlaces = collection.primary.columns.map((column) => this.layout.place(column));
   }
 
-  get({ index, key, limit }: Lookup): Row[] {
+  get({ index, key, limit, order = "ascending" }: Lookup): Row[] {
     const found = this.#index(index.name);
-    if (limit !== 1) return this.#take(found.walk(storedKey(key)), () => true, limit);
+    if (limit !== 1 || order === "descending") {
+      return this.#take(found.walk(storedKey(key), order), () => true, limit);
+    }
     const cell = found.first(storedKey(key));
     return cell === undefined ? [] : [this.layout.decode(cell.row)];
   }

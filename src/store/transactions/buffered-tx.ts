@@ -16,7 +16,7 @@ import type { Rows, Snapshot } from "./snapshot.ts";
 import { type Entry, noColumns, type VersionedRow } from "./touched-rows.ts";
 import { getOrInsert, type Scope } from "../../kernel/index.ts";
 import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
-import type { BaseTx, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
+import type { BaseTx, Order, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 interface BufferedTxOptions {
   readonly now: number;
@@ -123,10 +123,11 @@ export class BufferedTx implements BaseTx {
     index: Index<R>,
     key: readonly KeyValue[],
     limit: number,
+    order: Order = "ascending",
     scope?: Scope,
   ): Promise<readonly Seen<R>[]> {
     this.#checkNotEnded();
-    const read = this.#rows({ index, key, limit });
+    const read = this.#rows({ index, key, limit, order });
     const rows = (read instanceof Promise ? await read : read) as readonly (Seen<R> &
       ScopeColumns)[];
     return scope === undefined ? rows : rowsInScope(scope, rows);

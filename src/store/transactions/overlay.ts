@@ -215,7 +215,10 @@ export function withOverlay(
   for (const { row } of entries) {
     if (row !== undefined && matches(index, key, row)) rows.push(row);
   }
-  return entries.length > 0 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
+  if (entries.length === 0) return rows;
+  const compare = byIndex(index);
+  const sorted = rows.toSorted(lookup.order === "descending" ? (a, b) => compare(b, a) : compare);
+  return sorted.slice(0, limit);
 }
 
 const newTouchedRows = (): TouchedRows => new TouchedRows();

@@ -7,7 +7,7 @@ import type {
   Seen,
 } from "../../ports/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import type { BaseTx, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
+import type { BaseTx, Order, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 /** A transaction within one account and mode. */
 export class ScopedTx implements Tx {
@@ -43,10 +43,11 @@ export class ScopedTx implements Tx {
     index: ScopedIndex<R>,
     key: readonly KeyValue[],
     limit: number,
+    order?: Order,
   ): Promise<readonly Seen<R>[]> {
-    if (index.scoping === "row") return this.#base.list<R>(index, key, limit, this.scope);
+    if (index.scoping === "row") return this.#base.list<R>(index, key, limit, order, this.scope);
     const { account_id, mode } = this.scope;
-    return this.#base.list<R>(index, [account_id, mode, ...key], limit);
+    return this.#base.list<R>(index, [account_id, mode, ...key], limit, order);
   }
 
   insert<R extends Scope>(

@@ -57,7 +57,9 @@ export class GroupSnapshot implements Snapshot {
   readonly #options: GroupSnapshotOptions;
   /** The lookups that were read, by index and limit. */
   readonly #known = new Map<Index, Map<number, KnownRows>>();
-  /** Those that locked their rows. */
+  /** Those in descending order. */
+  readonly #descending = new Map<Index, Map<number, KnownRows>>();
+  /** Those that locked their rows. A look-up that locks is in ascending order. */
   readonly #locked = new Map<Index, Map<number, KnownRows>>();
   /** The batch that begins when the event loop continues. */
   #next: Batch | undefined;
@@ -74,8 +76,9 @@ export class GroupSnapshot implements Snapshot {
     return this.#knownRows(lookup).getOrInsert(lookup.key, () => this.#read(lookup));
   }
 
-  #knownRows({ index, limit, lock }: Lookup): KnownRows {
-    const indexes = lock === true ? this.#locked : this.#known;
+  #knownRows({ index, limit, order, lock }: Lookup): KnownRows {
+    const inOrder = order === "descending" ? this.#descending : this.#known;
+    const indexes = lock === true ? this.#locked : inOrder;
     const limits = getOrInsert(indexes, index, newLimits);
     return getOrInsert(limits, limit, newRows);
   }

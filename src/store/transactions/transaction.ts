@@ -32,6 +32,9 @@ export interface ReadOptions {
   readonly lock?: boolean;
 }
 
+/** The order of an index, or its reverse. */
+export type Order = "ascending" | "descending";
+
 /** A read that a transaction is going to make. */
 export interface PlannedRead<I extends Index = Index> {
   readonly index: I;
@@ -103,13 +106,15 @@ export interface Tx {
   ): Promise<Seen<R> | undefined>;
 
   /**
-   * Returns up to `limit` rows whose first index columns equal `key`, in index order. The rows are
-   * guarded like those of `get`. Another command may still add a row under the key.
+   * Returns up to `limit` rows whose first index columns equal `key`: the first in index order, or
+   * with `descending` the last, from the last one on. The rows are guarded like those of `get`.
+   * Another command may still add a row under the key.
    */
   list<R extends Scope>(
     index: ScopedIndex<R>,
     key: readonly KeyValue[],
     limit: number,
+    order?: Order,
   ): Promise<readonly Seen<R>[]>;
 
   /**
@@ -196,6 +201,7 @@ export interface UnscopedTx {
     index: Index<R>,
     key: readonly KeyValue[],
     limit: number,
+    order?: Order,
   ): Promise<readonly Seen<R>[]>;
 
   insert<R extends object>(collection: Collection<R>, row: NoInfer<R>): Seen<R>;
@@ -238,6 +244,7 @@ export interface BaseTx extends UnscopedTx {
     index: Index<R>,
     key: readonly KeyValue[],
     limit: number,
+    order?: Order,
     scope?: Scope,
   ): Promise<readonly Seen<R>[]>;
   /** Draws the version of a new row. */

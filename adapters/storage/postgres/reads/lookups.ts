@@ -12,11 +12,12 @@ interface LookupGroup {
   readonly index: Index;
   /** For each part of the given keys, whether it is null. In SQL, `=` never finds a null. */
   readonly nulls: readonly boolean[];
+  readonly order: "ascending" | "descending";
   readonly lock: boolean;
   readonly lookups: { readonly lookup: Lookup; readonly place: number }[];
 }
 
-/** The statements for some look-ups: one for each index and form of key. */
+/** The statements for some look-ups: one for each index, form of key and order. */
 export interface PlannedLookups {
   readonly statements: readonly Statement[];
   /** Converts the statements' results to one list of rows for each look-up, in order. */
@@ -45,13 +46,15 @@ export function planLookups(lookups: readonly Lookup[], tableOf: TableOf<Table>)
 function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
   const byIndex = new Map<Index, Map<string, LookupGroup>>();
   for (const [place, lookup] of lookups.entries()) {
-    const { index, key, lock = false } = lookup;
+    const { index, key, order = "ascending", lock = false } = lookup;
     let byForm = byIndex.get(index);
     if (byForm === undefined) byIndex.set(index, (byForm = new Map<string, LookupGroup>()));
     const nulls = key.map((value) => value === null);
-    const form = `${lock} ${nulls.join()}`;
+    const form = `${lock} ${order} ${nulls.join()}`;
     let group = byForm.get(form);
-    if (group === undefined) byForm.set(form, (group = { index, nulls, lock, lookups: [] }));
+    if (group === undefined) {
+      byForm.set(form, (group = { index, nulls, order, lock, lookups: [] }));
+    }
     group.lookups.push({ lookup, place });
   }
   const groups = [...byIndex.values()].flatMap((byForm) => [...byForm.values()]);
@@ -63,17 +66,20 @@ function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
  * Returns a statement that looks up each key on its own, in order. The LIMIT of the inner query
  * excludes every other way to join.
  */
-function lookupStatement({ index, nulls, lock, lookups }: LookupGroup, table: Table): Statement {
-  const order = orderOf(index);
+function lookupStatement(
+  { index, nulls, order, lock, lookups }: LookupGroup,
+  table: Table,
+): Statement {
+  const columns = orderOf(index);
   const given = nulls.map((isNull, place) => (isNull ? null : `wanted.k${place}`));
   const parts = nulls.flatMap((isNull, place) =>
-    isNull ? [] : [{ place, type: columnType(index.collection, order[place] ?? "") }],
+    isNull ? [] : [{ place, type: columnType(index.collection, columns[place] ?? "") }],
   );
   const params = parts.map(({ type }, i) => `$${i + 1}::${sqlTypes[type]}[]`);
   const maxRows = `$${params.length + 1}::bigint[]`;
   const names = parts.map(({ place }) => `k${place}`);
   const conditions = whereClause(scanConditions(index, table, given));
-  const rows = `${conditions}${scanOrder(index, given, "ASC")}`;
+  const rows = `${conditions}${scanOrder(index, given, order === "ascending" ? "ASC" : "DESC")}`;
   const text =
     `SELECT wanted.n, found.* FROM unnest(${[...params, maxRows].join(", ")}) ` +
     `WITH ORDINALITY AS wanted(${[...names, "max_rows", "n"].join(", ")}) ` +

@@ -29,6 +29,8 @@ import { indexedBy, type Table } from "../tables/tables.ts";
 const limitSql = " LIMIT +?";
 const offsetSql = " OFFSET +?";
 
+type Order = Range["order"];
+
 interface LookupPlan {
   readonly sql: string;
   /** Whether it finds at most one row. */
@@ -36,20 +38,23 @@ interface LookupPlan {
 }
 
 /**
- * Reads from the tables of one schema. The SQL of a look-up is built once for each index and key
- * length.
+ * Reads from the tables of one schema. The SQL of a look-up is built once for each index, key
+ * length and order.
  */
 export class Reads {
   readonly #tableOf: TableOf<Table>;
-  readonly #plans = new Map<Index, LookupPlan[]>();
+  readonly #plans: { readonly [O in Order]: Map<Index, LookupPlan[]> } = {
+    ascending: new Map(),
+    descending: new Map(),
+  };
 
   constructor(tableOf: TableOf<Table>) {
     this.#tableOf = tableOf;
   }
 
-  get(connection: Connection, { index, key, limit }: Lookup): Row[] {
+  get(connection: Connection, { index, key, limit, order = "ascending" }: Lookup): Row[] {
     const { layout } = this.#tableOf(index.collection);
-    const { sql, isPoint } = this.#plan(index, key.length);
+    const { sql, isPoint } = this.#plan(index, key.length, order);
     const query = connection.query(sql);
     if (isPoint) {
       const row = query.get(...storedKey(key));
@@ -92,10 +97,11 @@ export class Reads {
     return rows;
   }
 
-  #plan(index: Index, length: number): LookupPlan {
-    let plans = this.#plans.get(index);
-    if (plans === undefined) this.#plans.set(index, (plans = []));
-    return (plans[length] ??= planOf(this.#tableOf(index.collection), index, length));
+  #plan(index: Index, length: number, order: Order): LookupPlan {
+    const byIndex = this.#plans[order];
+    let plans = byIndex.get(index);
+    if (plans === undefined) byIndex.set(index, (plans = []));
+    return (plans[length] ??= planOf(this.#tableOf(index.collection), index, length, order));
   }
 }
 
@@ -106,11 +112,12 @@ function findsOneRow({ unique, columns, collection }: Index, length: number): bo
   );
 }
 
-function planOf(table: Table, index: Index, length: number): LookupPlan {
+function planOf(table: Table, index: Index, length: number, order: Order): LookupPlan {
   const isPoint = findsOneRow(index, length);
   const conditions = [...equal(index, length), ...indexCondition(index)];
   const from = `${select(table, index)}${whereClause(conditions)}`;
-  return { sql: isPoint ? from : `${from}${orderBy(index, length, "ASC")}${limitSql}`, isPoint };
+  const sorted = orderBy(index, length, order);
+  return { sql: isPoint ? from : `${from}${sorted}${limitSql}`, isPoint };
 }
 
 function rangeSql(table: Table, part: RangePart): { sql: string; values: Stored[] } {
@@ -135,7 +142,7 @@ function rangeSql(table: Table, part: RangePart): { sql: string; values: Stored[
     conditions.push(isOneOf(filtered, acceptedValues(filter), param));
   }
   values.push(limit, ...(skip > 0 ? [skip] : []));
-  const sorted = orderBy(index, prefix.length, ascending ? "ASC" : "DESC");
+  const sorted = orderBy(index, prefix.length, order);
   const limitClause = skip > 0 ? `${limitSql}${offsetSql}` : limitSql;
   const sql = `${select(table, index)}${whereClause(conditions)}${sorted}${limitClause}`;
   return { sql, values };
@@ -182,8 +189,9 @@ function indexCondition(index: Index): string[] {
   return index.where === undefined ? [] : [conditionSql(index.where)];
 }
 
-function orderBy(index: Index, length: number, direction: "ASC" | "DESC"): string {
+function orderBy(index: Index, length: number, order: Order): string {
   const columns = sortColumns(index).slice(length);
+  const direction = order === "ascending" ? "ASC" : "DESC";
   if (columns.length === 0) return "";
   return ` ORDER BY ${columns.map((column) => `${quoted(column)} ${direction}`).join(", ")}`;
 }

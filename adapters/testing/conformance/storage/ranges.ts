@@ -43,10 +43,15 @@ export const rangeChecks: StorageChecks = {
         keys(expected(range, rows)),
         `range ${round}: ${described(range)}`,
       );
-      const { index, prefix: key, limit } = range;
-      const lookups = await port.reader.get([{ index, key, limit }]);
-      const wanted = expected({ index, prefix: key, order: "ascending", limit }, rows);
-      same(keys(lookups[0] ?? []), keys(wanted), `lookup ${round}: ${described(range)}`);
+      const { index, prefix: key, order, limit } = range;
+      const [inOrder = [], reverse = []] = await port.reader.get([
+        { index, key, limit },
+        { index, key, order, limit },
+      ]);
+      const wanted = { index, prefix: key, order: "ascending", limit } as const;
+      const text = `lookup ${round}: ${described(range)}`;
+      same(keys(inOrder), keys(expected(wanted, rows)), text);
+      same(keys(reverse), keys(expected({ ...wanted, order }, rows)), text);
     }
   },
 
