@@ -1,6 +1,8 @@
 /** Messages of a conversation that are scheduled for the same time. */
 import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { messages } from "../../src/messages/rows.ts";
+import type { Message } from "../../src/messages/types.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { carrier } from "../support/carrier.ts";
 import { lightStorages } from "../support/storages.ts";
@@ -9,12 +11,35 @@ import { world } from "../support/world.ts";
 const minute = 60_000;
 const to = "+15005550001";
 
+/** Returns the ids of the messages that were scheduled and then queued, in order. */
+async function queuedIn({ events }: MessagingEngine): Promise<readonly string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await events.list({
+      type: "message.updated",
+      limit: 100,
+      ...(cursor && { cursor }),
+    });
+    for (const { data } of page.data) {
+      if (data.previous_status === "scheduled") found.unshift(data.message_id);
+    }
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
+}
+
 describe.each(lightStorages)(
   "messages that are scheduled for the same time, on $name",
   ({ open }) => {
-    it.each(["send_at", "quiet hours"])(
-      "are handed over in order, though one engine is slow with the first: %s",
-      async (why) => {
+    it.each([
+      { why: "send_at", count: 3, concurrency: 1 },
+      { why: "quiet hours", count: 3, concurrency: 1 },
+      // More than one transaction queues.
+      { why: "send_at", count: 120, concurrency: 60 },
+    ])(
+      "go out in order, though one engine is slow with the first: $count because of $why",
+      async ({ why, count, concurrency }) => {
         const { clock, engine } = world();
         const ground = open();
         const line = carrier();
@@ -26,8 +51,8 @@ describe.each(lightStorages)(
         });
         const quietHours = { from: "00:00", to: "00:01" };
         const options = { transports: [line], ...(why === "quiet hours" ? { quietHours } : {}) };
-        // It runs one job at a time, so it takes only the first message.
-        const one = engine(slow, { ...options, concurrency: 1 });
+        // It takes no more messages than it runs jobs at a time.
+        const one = engine(slow, { ...options, concurrency });
         await one.start();
         const due = clock.now() + minute - (clock.now() % minute);
         const how =
@@ -38,8 +63,9 @@ describe.each(lightStorages)(
         for (let n = 0; n < 60; n++) {
           await one.messages.send({ to, body: "Reminder", send_at: nextDay });
         }
-        for (const body of ["first", "second", "third"]) {
-          await one.messages.send({ to, body, ...how });
+        const sent: Message[] = [];
+        for (let n = 1; n <= count; n++) {
+          sent.push(await one.messages.send({ to, body: `Reminder ${n}`, ...how }));
           await clock.settle();
         }
         await clock.advance(due - clock.now() - 1_000);
@@ -48,7 +74,12 @@ describe.each(lightStorages)(
         const other = engine(ground.connect(), options);
         await other.start();
         await clock.advance(minute);
-        expect(line.calls.map(({ message }) => message.body)).toEqual(["first", "second", "third"]);
+        const ids = sent.map(({ id }) => id);
+        expect(await queuedIn(other), "queued in order").toEqual(ids);
+        expect(
+          line.calls.map(({ message }) => message.message_id),
+          "handed over in order",
+        ).toEqual(ids);
       },
     );
   },

@@ -1,18 +1,23 @@
 import type { GenerateId } from "../../kernel/index.ts";
-import type { Seen } from "../../ports/index.ts";
 import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { rememberHandOver } from "../hand-over/hand-over.ts";
 import { sendJob } from "../job-orders.ts";
 import { moveAndRecord } from "../move.ts";
-import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
+import { messageById, scheduledInConversation } from "../rows.ts";
 import { release } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";
 
-/** The maximum number of scheduled messages that are read, those first that are due first. */
-const maxRead = 50;
+/** The maximum number of messages that one transaction queues. */
+const maxReleased = 50;
 
-/** Queues a scheduled message that is due. A message edited to a later time keeps waiting. */
+/**
+ * Queues a scheduled message that is due, after those before it in its conversation. A message
+ * edited to a later time keeps waiting.
+ *
+ * Quiet hours and callers schedule many messages for one time. Each has a job of its own, and
+ * several engines run these at once, so a later message would otherwise be queued first.
+ */
 export async function releaseMessage(
   tx: Tx,
   claim: Claim<"release">,
@@ -27,24 +32,15 @@ export async function releaseMessage(
   }
   const { conversation_id } = message;
   prefetchJob(tx, { kind: "send", key: { conversation_id } });
-  for (const each of [...(await findEarlier(tx, message)), message]) {
+  const first = await tx.list(scheduledInConversation, [conversation_id], maxReleased);
+  const last = first.findIndex(({ id }) => id === message.id);
+  for (const each of last === -1 ? first : first.slice(0, last + 1)) {
     const decision = release(stateOf(each), tx.now);
     if (decision.decision === "none") continue;
     const updated = await moveAndRecord(tx, drawId, each, decision.state);
     rememberHandOver(tx, updated);
     await arm(tx, sendJob(updated, tx.now));
   }
-  await finish(tx, claim);
-}
-
-/**
- * Returns the messages before a scheduled one in its conversation that are due at the same time or
- * earlier, in order. Quiet hours and callers schedule many messages for one time. Each has a job of
- * its own, and several engines run these at once, so a later message could be queued first.
- */
-async function findEarlier(tx: Tx, message: MessageRow): Promise<readonly Seen<MessageRow>[]> {
-  const all = await tx.list(scheduledInConversation, [message.conversation_id], maxRead);
-  return all.filter(({ sequence, send_at }) => {
-    return sequence < message.sequence && (send_at ?? 0) <= (message.send_at ?? 0);
-  });
+  // If more are before the message, the job continues at once.
+  await finish(tx, claim, last === -1 ? { againAt: tx.now } : {});
 }
