@@ -137,6 +137,14 @@ describe("a conversation that a merge closes while its contact waits", () => {
   const asksPeople: Wait = ({ engine }, id) => engine.conversations.handOff(id, { reason: "Help" });
 
   const asksApproval: Wait = ({ ask }) => ask("I want a refund", second);
+  /** Single actions that the host application has triggered wait for an approval, too. */
+  const asksBehindOthers: Wait = async ({ engine, agent, ask, pass }, conversation_id) => {
+    for (let i = 0; i < 51; i++) {
+      await engine.agents.trigger(agent.id, { conversation_id, action: "refund" });
+    }
+    await pass();
+    await ask("I want a refund", second);
+  };
   const refund = action({
     name: "refund",
     description: "Pays money back.",
@@ -149,6 +157,7 @@ describe("a conversation that a merge closes while its contact waits", () => {
   async function merged(wait: Wait, keep: Wait = () => Promise.resolve()) {
     const made = await agency(memory(), {
       actions: [refund],
+      agent: { limits: { max_triggers_per_minute: 100 } },
       model: (turn) => {
         const isAsked = turn.calls.length === 0 && /refund/.test(turn.messages.at(-1)?.text ?? "");
         return isAsked ? { calls: [{ action: "refund", input: {} }] } : echo(turn);
@@ -172,6 +181,7 @@ describe("a conversation that a merge closes while its contact waits", () => {
     ["an agent", asksAgent],
     ["people", asksPeople],
     ["an approval", asksApproval],
+    ["an approval behind those of many actions", asksBehindOthers],
   ])("for %s lets people take the other one over", async (_, wait) => {
     const { closed, handOffs, after } = await merged(wait);
     expect(after).toMatchObject({ status: "open", handler: "queue" });
