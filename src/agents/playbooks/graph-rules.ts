@@ -1,6 +1,6 @@
 /** The steps of a playbook as a graph: what is wrong in it, and which playbooks it calls. */
 import type { PlaybookStep } from "./step-types.ts";
-import type { PlaybookDefinition } from "./types.ts";
+import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
 import { maxFrames } from "./play/frames.ts";
 import { type Finding, findingsInTexts, type Path } from "./names.ts";
@@ -17,11 +17,13 @@ const maxErrors = 100;
  * Returns the problems of a playbook, each with a JSON pointer. An empty list means that it may be
  * enabled: every name is known, every step can be reached, and every loop contains a question. A
  * question that is reached again is asked again, so such a loop waits for the contact each time.
+ * `above` says how deep the calls of enabled playbooks nest above this one.
  */
 export function checkGraph(
   definition: PlaybookDefinition,
   callable: Callable,
   language: Language,
+  above = 0,
 ): FieldError[] {
   const { steps, slots } = definition;
   if (steps.length === 0) {
@@ -47,7 +49,7 @@ export function checkGraph(
     ...unknownTargets(definition),
     ...unknownSlots(definition),
     ...findingsInTexts(definition, language),
-    ...wrongCalls(definition, callable),
+    ...wrongCalls(definition, callable, above),
     ...unreachableSteps(definition),
     ...loopsIn(definition).map((path) => ({
       path,
@@ -111,7 +113,7 @@ function unreachableSteps(definition: PlaybookDefinition): Finding[] {
  * Finds calls of unknown playbooks, and calls that form a circle: a called playbook starts
  * afresh and may ask nothing, so a circle could run for ever.
  */
-function wrongCalls({ steps }: PlaybookDefinition, callable: Callable): Finding[] {
+function wrongCalls({ steps }: PlaybookDefinition, callable: Callable, above: number): Finding[] {
   const depths = new Map<PlaybookId, number>();
   return steps.flatMap((step, place) => {
     if (step.type !== "call") return [];
@@ -131,14 +133,11 @@ function wrongCalls({ steps }: PlaybookDefinition, callable: Callable): Finding[
         },
       ];
     }
-    if (depth < maxFrames) return [];
-    return [
-      {
-        path,
-        code: "too_deep",
-        message: `Calls of playbooks may be nested at most ${maxFrames} deep.`,
-      },
-    ];
+    if (above + depth < maxFrames) return [];
+    const limit = `Calls of playbooks may be nested at most ${maxFrames} deep.`;
+    const message =
+      above === 0 ? limit : `${limit} Enabled playbooks call this one ${above} deep already.`;
+    return [{ path, code: "too_deep", message }];
   });
 }
 
@@ -158,6 +157,26 @@ function depthOf(
     known.set(id, depth);
   }
   return depth;
+}
+
+/**
+ * Returns the playbooks that call one: those that call it themselves, then those that call one of
+ * these, and so on, at most `maxFrames` lists. `others` are the playbooks that can be played.
+ */
+export function callersAbove<P extends Pick<PinnedPlaybook, "id" | "definition">>(
+  id: PlaybookId,
+  others: readonly P[],
+): readonly (readonly P[])[] {
+  const levels: P[][] = [];
+  let called = new Set([id]);
+  while (called.size > 0 && levels.length < maxFrames) {
+    const callers = others.filter(({ definition }) =>
+      callsOf(definition).some((each) => called.has(each)),
+    );
+    if (callers.length > 0) levels.push(callers);
+    called = new Set(callers.map((each) => each.id));
+  }
+  return levels;
 }
 
 /** A reference to a following step, and the field that has it. */

@@ -1,4 +1,4 @@
-import { callsOf, checkGraph } from "./graph-rules.ts";
+import { callersAbove, callsOf, checkGraph } from "./graph-rules.ts";
 import { changedDefinition, playbookDefinitionOf } from "./definition.ts";
 import {
   maxPlaybooks,
@@ -141,16 +141,14 @@ async function checkAndHoldCalled(
     for (const [i, each] of ids.entries()) found.set(each, rows[i]);
     next = rows.flatMap((row) => (row?.enabled === true ? callsOf(row.definition) : []));
   }
+  const callable = (called: PlaybookId): PlaybookDefinition | undefined => {
+    if (called === id) return definition;
+    const row = found.get(called);
+    return row?.enabled === true ? row.definition : undefined;
+  };
+  const above = id === undefined || found.size === 0 ? 0 : await touchCallers(tx, id);
   const errors = [
-    ...checkGraph(
-      definition,
-      (called) => {
-        const row = found.get(called);
-        if (called === id) return definition;
-        return row?.enabled === true ? row.definition : undefined;
-      },
-      services.language,
-    ),
+    ...checkGraph(definition, callable, services.language, above),
     ...unknownActions(definition, services),
   ];
   if (errors.length > 0) throw invalid(errors);
@@ -158,6 +156,21 @@ async function checkAndHoldCalled(
     const row = found.get(called);
     if (row !== undefined) tx.touch(playbooks, row);
   }
+}
+
+/**
+ * Returns how deep the calls of enabled playbooks nest above one. Updates these playbooks without a
+ * change: otherwise two changes at once could each add one half of a chain that is too deep. The
+ * other change updates the playbook that it calls, and holds those below.
+ */
+async function touchCallers(tx: Tx, id: PlaybookId): Promise<number> {
+  const all = await tx.list(playbookByOrdinal, [], maxPlaybooks);
+  const levels = callersAbove(
+    id,
+    all.filter((each) => each.enabled && each.id !== id),
+  );
+  for (const caller of new Set(levels.flat())) tx.touch(playbooks, caller);
+  return levels.length;
 }
 
 function unknownActions(

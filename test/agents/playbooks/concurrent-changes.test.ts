@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
+import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
 import { playbooks } from "../../../src/agents/playbooks/rows.ts";
 import type { PlaybookId } from "../../../src/kernel/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
@@ -19,6 +20,21 @@ const create = async (
   steps: CreatePlaybook["steps"],
 ): Promise<PlaybookId> =>
   (await engine.playbooks.create({ name: "Some", enabled: true, steps })).id;
+
+/** Creates playbooks that call each other one after the other. Returns the first caller first. */
+async function chain(engine: MessagingEngine, length: number): Promise<readonly PlaybookId[]> {
+  const ids = [await create(engine, says)];
+  while (ids.length < length) ids.unshift(await create(engine, calling(...ids.slice(0, 1))));
+  return ids;
+}
+
+/** Lets the last playbook of a chain call the first one of another. */
+const join = (
+  engine: MessagingEngine,
+  upper: readonly PlaybookId[],
+  lower: readonly PlaybookId[],
+): Promise<unknown> =>
+  engine.playbooks.update(upper.at(-1) ?? "", { steps: calling(...lower.slice(0, 1)) });
 
 const changesPlaybook = (write: Write): boolean =>
   write.kind === "update" && write.collection === playbooks && write.changed.length > 0;
@@ -47,6 +63,37 @@ describe.each<StorageCase>(storages)("playbooks, on $name", ({ open }) => {
     await expect(one.playbooks.update(b, { steps: calling(c) })).rejects.toMatchObject({
       code: "validation_failed",
       errors: [{ pointer: "/steps/0/playbook_id", code: "endless_loop" }],
+    });
+  });
+
+  it("cannot be nested too deep, whichever of the calls is added last", async () => {
+    const engine = world().engine(open().connect());
+    const [upper, lower] = [await chain(engine, maxFrames - 3), await chain(engine, 4)];
+    await expect(join(engine, upper, lower)).rejects.toMatchObject({
+      errors: [
+        {
+          pointer: "/steps/0/playbook_id",
+          code: "too_deep",
+          message:
+            `Calls of playbooks may be nested at most ${maxFrames} deep. ` +
+            `Enabled playbooks call this one ${maxFrames - 4} deep already.`,
+        },
+      ],
+    });
+    // A caller that is disabled does not count.
+    await engine.playbooks.update(upper[0] ?? "", { enabled: false });
+    await join(engine, upper, lower);
+    await expect(engine.playbooks.update(upper[0] ?? "", { enabled: true })).rejects.toMatchObject({
+      errors: [{ pointer: "/steps/0/playbook_id", code: "too_deep" }],
+    });
+  });
+
+  it("cannot be nested too deep by two changes at the same time", async () => {
+    const { one, other, overtake } = two();
+    const [top, middle, bottom] = [await chain(one, 3), await chain(one, 3), await chain(one, 3)];
+    overtake(() => join(other, top, middle));
+    await expect(join(one, middle, bottom)).rejects.toMatchObject({
+      errors: [{ pointer: "/steps/0/playbook_id", code: "too_deep" }],
     });
   });
 
