@@ -26,6 +26,7 @@ export {
   messageById,
   type MessageRow,
   messages,
+  messagesByAuthor,
   messagesOfContact,
   messagesOfConversation,
   earlyReceipts,

@@ -120,6 +120,15 @@ export const messagesOfConversation = messages.byId.index("by_conversation", [
   "conversation_id",
   "sequence",
 ]);
+/**
+ * What the contact and people have written in a conversation, without keywords and the answers to
+ * them. The host application and agents write most messages, which cost this index nothing.
+ */
+export const messagesByAuthor = messages.byId.index(
+  "by_author",
+  ["conversation_id", "author_type", "keyword", "sequence"],
+  { since: 11, where: { column: "author_type", in: ["contact", "human"] } },
+);
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
 /**
  * The statuses that few messages have. Most messages pass only through the others, so an index of

@@ -1,29 +1,29 @@
-/** The latest messages of a conversation, and which of them have been answered. */
+/** What the contact has written last in a conversation, and what of it has been answered. */
 import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
 import { consentFor, consentOf, identityByAddress } from "../../contacts/index.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { mediumOf } from "../../kernel/index.ts";
-import { type MessageRow, messagesOfConversation } from "../../messages/index.ts";
+import { type MessageRow, messagesByAuthor, messagesOfConversation } from "../../messages/index.ts";
 import { maxUnanswered } from "../runs/limits.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
  * Returns the contact's messages that neither the agent nor a person has answered, oldest first.
- * Keyword messages are handled elsewhere and are left out.
+ * Of more than `maxUnanswered`, the last are returned. Keyword messages are handled elsewhere and
+ * are left out.
  */
-export async function findUnanswered(
+export function findUnanswered(
   tx: Tx,
   conversation: ConversationRow,
   { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
-  const rows = await latestMessages(tx, conversation, maxUnanswered, heard_through);
-  return questionsAfter(rows, (row) => isAnswer(row) && row.author_type === "human");
+  return questionsWithoutAnswer(tx, conversation, "person", heard_through);
 }
 
 /**
  * Returns when the contact wrote the first message that nobody has answered, in milliseconds since
- * the epoch: neither the conversation's agent, nor a person, nor the host application. Null if
- * there is none.
+ * the epoch: neither the conversation's agent, nor a person, nor the host application. Of more than
+ * `maxUnanswered`, the last are looked at. Null if there is none.
  */
 export async function unansweredSince(
   tx: Tx,
@@ -31,26 +31,32 @@ export async function unansweredSince(
 ): Promise<number | null> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return null;
-  const rows = await latestMessages(tx, conversation, maxUnanswered, session.heard_through);
-  const [first] = questionsAfter(rows, isAnswer);
+  const { heard_through } = session;
+  const [first] = await questionsWithoutAnswer(tx, conversation, "anybody", heard_through);
   return first?.created_at ?? null;
 }
 
 /**
- * Returns the sequence number of the last message that was said to the contact by an agent, a
- * person or the host application. Returns 0 if there is none.
+ * Returns the sequence number of the last message before the contact's first one that neither an
+ * agent, nor a person, nor the host application has answered.
  */
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
-  const rows = await latestMessages(tx, conversation, maxUnanswered);
-  return rows.findLast(isAnswer)?.sequence ?? 0;
+  const [first] = await questionsWithoutAnswer(tx, conversation, "anybody");
+  return first === undefined ? conversation.message_count : first.sequence - 1;
 }
 
-/** Returns the contact's latest messages, answered or not, oldest first. */
+/**
+ * Returns the contact's latest messages with a number above `after`, answered or not, oldest first.
+ */
 export async function latestQuestions(
   tx: Tx,
-  conversation: ConversationRow,
+  { id, message_count }: ConversationRow,
+  after = 0,
 ): Promise<readonly MessageRow[]> {
-  return questionsAfter(await latestMessages(tx, conversation, maxUnanswered), () => false);
+  const max = Math.min(maxUnanswered, message_count - after);
+  if (max <= 0) return [];
+  const rows = await tx.list(messagesByAuthor, [id, "contact", null], max, "descending");
+  return rows.filter(({ sequence }) => sequence > after).toReversed();
 }
 
 /**
@@ -74,31 +80,39 @@ export async function messageToAnswer(
   return undefined;
 }
 
-/** Returns the contact's messages after the last one for which `ends` is true. */
-function questionsAfter(
-  rows: readonly MessageRow[],
-  ends: (row: MessageRow) => boolean,
-): readonly MessageRow[] {
-  const last = rows.findLastIndex(ends);
-  return rows
-    .slice(last + 1)
-    .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
-}
+type Answerer = "person" | "anybody";
 
-/** Returns the latest messages, at most `max`, with a number above `after`, oldest first. */
-export async function latestMessages(
+/** Returns the contact's latest messages with a number above `after` that are not answered. */
+async function questionsWithoutAnswer(
   tx: Tx,
-  { id, message_count }: ConversationRow,
-  max: number,
+  conversation: ConversationRow,
+  by: Answerer,
   after = 0,
 ): Promise<readonly MessageRow[]> {
-  const length = Math.min(max, Math.max(0, message_count - after));
-  // Sequence numbers have no gaps, so they can be computed.
-  const sequences = Array.from({ length }, (_, i) => message_count - length + 1 + i);
-  const rows = await Promise.all(
-    sequences.map((each) => tx.list(messagesOfConversation, [id, each], 1)),
-  );
-  return rows.flat();
+  const questions = await latestQuestions(tx, conversation, after);
+  const [first] = questions;
+  if (first === undefined) return questions;
+  const answered = await lastAnswer(tx, conversation, by, first.sequence);
+  return questions.filter(({ sequence }) => sequence > answered);
+}
+
+/** Returns the number of the last answer. Returns 0 if there is none after `after`. */
+async function lastAnswer(
+  tx: Tx,
+  { id }: ConversationRow,
+  by: Answerer,
+  after: number,
+): Promise<number> {
+  // Usually one of the last few messages is an answer. If not, more are read.
+  for (let limit = 5; ; limit *= 4) {
+    const rows =
+      by === "person"
+        ? await tx.list(messagesByAuthor, [id, "human", null], limit, "descending")
+        : await tx.list(messagesOfConversation, [id], limit, "descending");
+    const last = rows.find(isAnswer);
+    if (last !== undefined) return last.sequence;
+    if (rows.length < limit || rows.some(({ sequence }) => sequence <= after)) return 0;
+  }
 }
 
 /**

@@ -20,9 +20,10 @@ import { type GenerateId, isId, type RunId } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import type { AgentDefinition } from "../types.ts";
+import { messagesOfConversation } from "../../messages/index.ts";
 import { cancelAnswerRuns } from "../runs/end-run.ts";
 import { initialState, makeHandler } from "./session.ts";
-import { findUnanswered, latestMessages, messageToAnswer } from "./answered-messages.ts";
+import { findUnanswered, messageToAnswer } from "./answered-messages.ts";
 import { sendAs } from "./send-as.ts";
 
 /** The maximum number of messages that a hand-off names. */
@@ -92,7 +93,7 @@ async function enqueue(
   const [shown, contact, lastMessages] = await Promise.all([
     conversationOfEvent(tx, conversation),
     tx.get(contactById, [contact_id]),
-    latestMessages(tx, conversation, maxMessageIds),
+    tx.list(messagesOfConversation, [conversation.id], maxMessageIds, "descending"),
   ]);
   const data = {
     conversation_id: conversation.id,
@@ -101,7 +102,7 @@ async function enqueue(
     reason,
     rule,
     summary,
-    last_message_ids: lastMessages.map(({ id }) => id),
+    last_message_ids: lastMessages.map(({ id }) => id).toReversed(),
     sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
   };
   const about = { contact_id, conversation_id: conversation.id };

@@ -1,7 +1,7 @@
 /** Which runs and sessions may contain words of a message, and what a redaction leaves of a run. */
 import type { MessageRow } from "../../messages/index.ts";
 import type { AgentSessionRow } from "../rows.ts";
-import { maxHistory, maxUnanswered } from "./limits.ts";
+import { maxHistory } from "./limits.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall } from "./types.ts";
@@ -27,20 +27,15 @@ export function mayQuote(
 }
 
 /**
- * Whether the slots of the playbooks in progress may contain words of a message. The playbooks
- * began after `guarded_from`, and each of their turns has written the session. A turn has read the
- * messages that it answered, and the latest messages of the conversation.
+ * Whether the slots of the playbooks in progress may contain words of a message. Each of their
+ * turns has written the session. A turn has read the messages that it answered, which may be any
+ * earlier ones, and the latest messages of the conversation.
  */
 export function playMayQuote(
-  {
-    frames,
-    guarded_from,
-    updated_at,
-  }: Pick<AgentSessionRow, "frames" | "guarded_from" | "updated_at">,
-  { sequence, created_at }: Pick<MessageRow, "sequence" | "created_at">,
+  { frames, updated_at }: Pick<AgentSessionRow, "frames" | "updated_at">,
+  { created_at }: Pick<MessageRow, "created_at">,
 ): boolean {
-  const isRead = sequence > guarded_from - Math.max(maxHistory, maxUnanswered);
-  return frames.length > 0 && isRead && created_at <= updated_at;
+  return frames.length > 0 && created_at <= updated_at;
 }
 
 /**

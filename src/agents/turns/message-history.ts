@@ -3,6 +3,7 @@ import type { MessageHistory } from "./turn-types.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "../runs/rows.ts";
+import { maxHistory } from "../runs/limits.ts";
 import { answersMessages } from "../runs/rules.ts";
 import type { ModelMessage } from "../../ports/index.ts";
 
@@ -28,30 +29,44 @@ export function historyFrom(
   rows: readonly MessageRow[],
   { heard_through, guarded_from, unansweredIds }: HistoryMarks,
 ): MessageHistory {
-  const messages: ModelMessage[] = [];
+  const parts = rows.filter((row) =>
+    row.direction === "inbound" ? row.sequence <= heard_through : isSaid(row),
+  );
+  const isUnanswered = ({ id }: MessageRow): boolean => unansweredIds.has(id);
+  // What waits for an answer goes first, however many messages the host has sent since.
+  const byNeed = [...parts.filter(isUnanswered), ...parts.filter((row) => !isUnanswered(row))];
+  const chosen = new Set(firstOf(byNeed));
+  const shown = parts.filter((row) => chosen.has(row)).toReversed();
+  const oldest = shown.findIndex(isUnanswered);
+  return {
+    messages: shown.map(modelMessage),
+    unanswered: oldest === -1 ? 0 : shown.length - oldest,
+    guarded: shown.filter(({ sequence }) => sequence > guarded_from).length,
+  };
+}
+
+/** Returns the first of some messages, as many as a history has. */
+function firstOf(rows: readonly MessageRow[]): readonly MessageRow[] {
   let characters = 0;
-  let unanswered = 0;
-  let guarded = 0;
-  for (const row of rows) {
-    const { id, body, media, direction, author_type, sequence, created_at } = row;
-    const isPart = direction === "inbound" ? sequence <= heard_through : isSaid(row);
-    if (!isPart) continue;
-    // Attachments are not shown, only their content types. Without a mark in place of a redacted
-    // text, the model would answer the message before it.
-    const text = [
-      body ?? "[redacted]",
-      ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`),
-    ]
-      .join(" ")
-      .trim();
-    characters += text.length;
-    if (characters > maxCharacters && messages.length > 0) break;
-    const from = direction === "inbound" ? "contact" : speaker(author_type);
-    messages.unshift({ from, text: text.slice(0, maxCharacters), at: created_at });
-    if (unansweredIds.has(id)) unanswered = messages.length;
-    if (sequence > guarded_from) guarded = messages.length;
-  }
-  return { messages, unanswered, guarded };
+  const end = rows.slice(0, maxHistory).findIndex((row, i) => {
+    characters += textOf(row).length;
+    return characters > maxCharacters && i > 0;
+  });
+  return rows.slice(0, end === -1 ? maxHistory : end);
+}
+
+function modelMessage(row: MessageRow): ModelMessage {
+  const from = row.direction === "inbound" ? "contact" : speaker(row.author_type);
+  return { from, text: textOf(row).slice(0, maxCharacters), at: row.created_at };
+}
+
+/**
+ * Attachments are not shown, only their content types. Without a mark in place of a redacted text,
+ * the model would answer the message before it.
+ */
+function textOf({ body, media }: MessageRow): string {
+  const files = media.map(({ content_type }) => `[${content_type ?? "a file"}]`);
+  return [body ?? "[redacted]", ...files].join(" ").trim();
 }
 
 function speaker(author: MessageRow["author_type"]): ModelMessage["from"] {

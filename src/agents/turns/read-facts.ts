@@ -70,7 +70,10 @@ export async function readFacts(
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: contactFacts(contact, [account?.time_zone, timeZone]),
-    history: historyFrom(history, { ...heardBy(run, conversation), guarded_from }),
+    history: historyFrom(withUnanswered(history, unanswered), {
+      ...heardBy(run, conversation),
+      guarded_from,
+    }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     writtenAt: (answersMessages(run) ? unanswered.at(-1)?.created_at : undefined) ?? now,
     lowest,
@@ -85,6 +88,16 @@ export async function readFacts(
     isPaused: waitsForApproval || (question !== undefined && isUnsent(question)),
     now,
   };
+}
+
+/** Returns the latest messages and those that the run answers, the newest first. */
+function withUnanswered(
+  latest: readonly MessageRow[],
+  unanswered: readonly MessageRow[],
+): readonly MessageRow[] {
+  const first = latest.at(-1)?.sequence ?? 0;
+  const earlier = unanswered.filter(({ sequence }) => sequence < first);
+  return [...latest, ...earlier.toReversed()];
 }
 
 /**

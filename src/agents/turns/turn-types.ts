@@ -91,7 +91,7 @@ export interface Ending extends Omit<
 export interface MessageHistory {
   /**
    * Oldest first: at most 30 messages with 12,000 characters in total. The unanswered messages are
-   * at the end.
+   * chosen first, then the latest others.
    */
   readonly messages: readonly ModelMessage[];
   readonly unanswered: number;

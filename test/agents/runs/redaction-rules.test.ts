@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maxHistory, maxOpenRuns, maxUnanswered } from "../../../src/agents/runs/limits.ts";
+import { maxHistory, maxOpenRuns } from "../../../src/agents/runs/limits.ts";
 import { mayQuote, playMayQuote, redactedRun } from "../../../src/agents/runs/redaction-rules.ts";
 import type { ActionCall } from "../../../src/agents/runs/types.ts";
 import { frame } from "../playbooks/sample-frame.ts";
@@ -36,15 +36,11 @@ test("a run of a playbook may quote all messages before it ended", () => {
   expect(mayQuote({ ...run, finished_at: null }, later), "It has not ended.").toBe(true);
 });
 
-test("a playbook in progress may quote what the agent has read since it got the conversation", () => {
-  const session = { frames: [frame], guarded_from: 100, updated_at: now };
-  const message = { sequence: 101, created_at: now };
-  expect(maxUnanswered).toBe(50);
-  expect(playMayQuote(session, message), "It answered the message.").toBe(true);
-  expect(playMayQuote(session, { ...message, sequence: 51 }), "It answered the 50.").toBe(true);
-  expect(playMayQuote(session, { ...message, sequence: 50 }), "It read none before.").toBe(false);
-  const later = { ...message, created_at: now + 1 };
-  expect(playMayQuote(session, later), "It had no turn since.").toBe(false);
+test("a playbook in progress may quote all messages before its last turn", () => {
+  const session = { frames: [frame], updated_at: now };
+  const message = { created_at: now };
+  expect(playMayQuote(session, message), "It may have answered the message.").toBe(true);
+  expect(playMayQuote(session, { created_at: now + 1 }), "It had no turn since.").toBe(false);
   expect(playMayQuote({ ...session, frames: [] }, message), "None is in progress.").toBe(false);
 });
 
