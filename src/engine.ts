@@ -71,6 +71,8 @@ export class MessagingEngine<
   readonly webhooks: AccountHandle["webhooks"];
   /** AI agents of the default account, which reply to contacts. */
   readonly agents: AccountHandle["agents"];
+  /** The runs of all agents of the default account. */
+  readonly runs: AccountHandle["runs"];
   /** Playbooks of the default account: scripts that agents follow. */
   readonly playbooks: AccountHandle["playbooks"];
   /** Simulation tools for the default account. */
@@ -160,6 +162,7 @@ export class MessagingEngine<
       events: this.events,
       webhooks: this.webhooks,
       agents: this.agents,
+      runs: this.runs,
       playbooks: this.playbooks,
       sandbox: this.sandbox,
     } = own);

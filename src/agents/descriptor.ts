@@ -9,7 +9,7 @@ import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 import { playbooks, playbookVersions } from "./playbooks/rows.ts";
 import { playbookPageSchema, playbookSchema } from "./playbooks/types.ts";
 import { getAgent, listAgents } from "./reads.ts";
-import { getRun, listConversationRuns, listRuns } from "./runs/reads.ts";
+import { getRun, listAllRuns, listConversationRuns, listRuns } from "./runs/reads.ts";
 import { runs } from "./runs/rows.ts";
 import { runSchema } from "./runs/types.ts";
 import { triggerAgent } from "./runs/trigger-agent.ts";
@@ -155,6 +155,17 @@ const agentRoutes: readonly ApiRoute[] = [
     response: runSchema,
   },
   {
+    ...read,
+    method: "GET",
+    path: "/v1/runs",
+    operation: listAllRuns,
+    summary: "List the runs of all agents",
+    description:
+      "Newest first, including the runs of deleted agents. With the status `awaiting_approval`, " +
+      "the run whose deadline is next comes first.",
+    response: runPageSchema,
+  },
+  {
     tag: "Conversations",
     scopes: ["agents:read"],
     method: "GET",
@@ -296,6 +307,7 @@ const agentHandles = {
           change(approveRun, inputWith({ id, run_id }, decision), options),
     ),
   },
+  runs: { list: query(listAllRuns) },
   playbooks: {
     create: command(createPlaybook),
     get: queryByIdAndInput(getPlaybook),

@@ -52,6 +52,7 @@ export { handOff } from "./handling/hand-off.ts";
 export { unansweredSince } from "./handling/answered-messages.ts";
 export type {
   ApproveRun,
+  ListAllRuns,
   ListConversationRuns,
   ListRuns,
   TriggerAgent,

@@ -3,7 +3,7 @@ export type { EngineRuntime } from "./engine-runtime.ts";
 export { Lifecycle } from "./lifecycle.ts";
 export type { AccountHandle, Accounts, ApiKeys, Operators, Sandbox } from "./handles/handles.ts";
 export type { Events, Webhooks } from "./handles/event-handles.ts";
-export type { Agents, Playbooks } from "./handles/agent-handles.ts";
+export type { Agents, Playbooks, Runs } from "./handles/agent-handles.ts";
 export type { Contacts } from "./handles/contact-handles.ts";
 export type { Conversations, Webchat } from "./handles/conversation-handles.ts";
 export type { Messages, Senders } from "./handles/message-handles.ts";

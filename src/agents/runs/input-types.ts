@@ -124,6 +124,24 @@ export const listConversationRunsSchema = z.strictObject({
   status: runStatusSchema.optional().describe("Only runs with this status."),
 });
 
+/** Which runs of all agents to list. */
+export interface ListAllRuns extends PageQuery {
+  /**
+   * Only runs with this status. Those that await an approval are in the order of their deadlines.
+   */
+  readonly status?: RunStatus | undefined;
+}
+
+export const listAllRunsSchema = z.strictObject({
+  ...pageFields,
+  status: runStatusSchema
+    .optional()
+    .describe(
+      "Only runs with this status. Those that await an approval are in the order of their " +
+        "deadlines.",
+    ),
+});
+
 /** One run of an agent. */
 export interface RunOfAgent {
   /** The id of the agent. */

@@ -1,7 +1,9 @@
-import { notFound, type Page } from "../../kernel/index.ts";
+import { definedFields, notFound, type Page } from "../../kernel/index.ts";
 import type { Run } from "./types.ts";
 import { agentById } from "../rows.ts";
 import {
+  type ListAllRuns,
+  listAllRunsSchema,
   type ListConversationRuns,
   listConversationRunsSchema,
   type ListRuns,
@@ -12,7 +14,14 @@ import {
 import { conversationById } from "../../conversations/index.ts";
 import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
 import type { Reads } from "../../store/index.ts";
-import { runById, runsOfAgent, runsOfConversation, type RunRow } from "./rows.ts";
+import {
+  allAwaitingRuns,
+  runById,
+  type RunRow,
+  runs,
+  runsOfAgent,
+  runsOfConversation,
+} from "./rows.ts";
 import { runResource } from "./show.ts";
 
 export const getRun: Query<RunOfAgent, Run> = {
@@ -42,6 +51,29 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
         : { index: runsOfConversation, prefix: [conversation_id] };
     const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
     const list: RangeList<RunRow> = { ...range, ...asked, order: "descending", where };
+    return mapPage(await page(reads, list, call), runResource);
+  },
+};
+
+/**
+ * Lists the runs of all agents, newest first. Those that wait for an approval have an index. They
+ * are few among all, and the longest wait is first.
+ */
+export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
+  kind: "query",
+  name: "runs.list",
+  input: () => listAllRunsSchema,
+  async run(reads, { limit, cursor, status }, call) {
+    const list: RangeList<RunRow> = {
+      ...(status === "awaiting_approval"
+        ? { index: allAwaitingRuns, order: "ascending" }
+        : { index: runs.primary, order: "descending" }),
+      prefix: [],
+      where: definedFields({ status }),
+      operation: "runs.list",
+      filters: { status },
+      input: { limit, cursor },
+    };
     return mapPage(await page(reads, list, call), runResource);
   },
 };

@@ -72,7 +72,12 @@ export const openByTrigger = runs.byId.index(
 export const runsByEnd = runs.acrossScopes.index("by_finished_at", ["finished_at"], {
   where: { column: "finished_at", present: true },
 });
-/** Runs that wait for an approval. */
+/** The runs of a conversation that wait for an approval. */
 export const awaitingRuns = runs.byId.index("awaiting", ["conversation_id", "approve_by"], {
+  where: { column: "approve_by", present: true },
+});
+/** All runs that wait for an approval, in the order of their deadlines. */
+export const allAwaitingRuns = runs.index("all_awaiting", ["approve_by"], {
+  since: 11,
   where: { column: "approve_by", present: true },
 });

@@ -5,6 +5,7 @@ import type {
   CreateAgent,
   CreatePlaybook,
   GetPlaybook,
+  ListAllRuns,
   ListRuns,
   Playbook,
   Run,
@@ -74,6 +75,16 @@ export interface Agents {
     decision: Omit<WithoutId<ApproveRun>, "run_id">,
     options?: CommandOptions,
   ): Promise<Run>;
+}
+
+/** The runs of all agents: the records of their turns and triggers. */
+export interface Runs {
+  /**
+   * Lists the runs of all agents, newest first, including those of deleted agents. With the status
+   * `awaiting_approval`, the run whose deadline is next comes first. With another status, a page
+   * can be empty although `has_more` is true: continue until it is false.
+   */
+  list(filters?: ListAllRuns): Promise<Page<Run>>;
 }
 
 /** Playbooks: scripts that agents follow. */

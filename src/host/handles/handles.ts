@@ -27,7 +27,7 @@ import type {
 } from "../../sandbox/index.ts";
 import type { Page, PageQuery, Scope } from "../../kernel/index.ts";
 import type { CommandOptions, KeyOptions, WithoutId } from "../../operations/index.ts";
-import type { Agents, Playbooks } from "./agent-handles.ts";
+import type { Agents, Playbooks, Runs } from "./agent-handles.ts";
 import type { Contacts } from "./contact-handles.ts";
 import type { Conversations, Webchat } from "./conversation-handles.ts";
 import type { Events, Webhooks } from "./event-handles.ts";
@@ -154,6 +154,8 @@ export interface AccountHandle {
   readonly webhooks: Webhooks;
   /** AI agents, which reply to contacts. */
   readonly agents: Agents;
+  /** The runs of all agents. */
+  readonly runs: Runs;
   /** Playbooks: scripts that agents follow. */
   readonly playbooks: Playbooks;
   /** Simulation tools. */

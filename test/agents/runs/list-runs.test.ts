@@ -6,7 +6,8 @@ import { world } from "../../support/world.ts";
 /** Two agents and two conversations, and runs of both agents, newest first. */
 async function office() {
   const { engine } = world();
-  const { agents, playbooks, conversations } = engine(memory(), { agents: { model: () => ({}) } });
+  const made = engine(memory(), { agents: { model: () => ({}) } });
+  const { agents, playbooks, conversations } = made;
   const step = { id: "greet", type: "send", text: "Hello" } as const;
   const { id: playbook_id } = await playbooks.create({ name: "Greet", steps: [step] });
   await playbooks.update(playbook_id, { enabled: true });
@@ -29,7 +30,7 @@ async function office() {
     }
     runs.unshift((await agents.trigger(id, { conversation_id, playbook_id })).id);
   }
-  return { agents, conversations, ada, bo, one, two, runs };
+  return { agents, list: made.runs.list, conversations, ada, bo, one, two, runs };
 }
 
 const idsOf = ({ data }: { readonly data: readonly { readonly id: string }[] }): string[] =>
@@ -46,6 +47,17 @@ describe("runs are listed newest first", () => {
     expect(idsOf(await agents.runs(ada, { status: "running", limit: 2 }))).toEqual([last, third]);
     expect(idsOf(await agents.runs(ada, { status: "completed" }))).toEqual([]);
     expect(await outcome(agents.run(bo, first ?? ""))).toBe("not_found");
+  });
+
+  it("of all agents, and also those of a removed one", async () => {
+    const { agents, list, ada, runs } = await office();
+    await agents.remove(ada);
+    expect(idsOf(await list())).toEqual(runs);
+    expect(idsOf(await list({ status: "running" }))).toEqual(runs);
+    expect(idsOf(await list({ status: "awaiting_approval" }))).toEqual([]);
+    const first = await list({ limit: 3 });
+    expect(idsOf(first)).toEqual(runs.slice(0, 3));
+    expect(idsOf(await list({ limit: 3, cursor: first.next_cursor ?? "" }))).toEqual(runs.slice(3));
   });
 
   it("by conversation, whichever agent has them, and also once it is removed", async () => {
