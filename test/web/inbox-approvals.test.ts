@@ -50,7 +50,7 @@ async function openConversation(skip: TestContext["skip"], { lacks = [], model }
   };
   const bar = (order: string) =>
     page.getByRole("region", { name: "Bea asks for approval: refund" }).filter({ hasText: order });
-  return { shop, bea, id, ask, refunded, page, faults, open, bar };
+  return { shop, bea, id, ask, refunded, url, page, faults, open, bar };
 }
 
 test("a person approves or denies in the conversation what an agent asks for", async ({ skip }) => {
@@ -94,6 +94,41 @@ test("a person approves or denies in the conversation what an agent asks for", a
   await bar("4714").waitFor({ state: "detached" });
   expect(refunded).toEqual(["4711"]);
   expect(faults.filter((fault) => !fault.includes("409"))).toEqual([]);
+});
+
+test("the list marks the conversations in which actions wait, with one request for all", async ({
+  skip,
+}) => {
+  const { shop, bea, ask, url, page, faults } = await openConversation(skip);
+  const other = await shop.sandbox.inbound({ from: "+14155550101", body: "Where are you?" });
+  const statusOf = async (run: string) => (await shop.agents.run(bea.id, run)).status;
+  const deny = (run: string) => shop.agents.approve(bea.id, run, { decision: "deny" });
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.url().includes("/runs")) asked += 1;
+  });
+  const { id: first } = await ask("4711");
+  await expect.poll(() => statusOf(first)).toBe("awaiting_approval");
+  await page.goto(`${url}#/all`);
+  const marked = page.getByRole("link", { name: "Needs approval" });
+  await marked.waitFor();
+  expect(await marked.innerText()).toContain("+1 415 555 0100");
+  expect(await accessibilityFaults(page, ".list")).toEqual([]);
+
+  // Another action of the same conversation still waits when the first is decided.
+  const { id: second } = await ask("4712");
+  await expect.poll(() => statusOf(second)).toBe("awaiting_approval");
+  await deny(first);
+  const { conversation_id } = other;
+  const input = { order: "4713" };
+  const third = await shop.agents.trigger(bea.id, { conversation_id, action: "refund", input });
+  await expect.poll(() => marked.count()).toBe(2);
+  await deny(second);
+  await expect.poll(() => marked.allInnerTexts()).toEqual([expect.stringContaining("0101")]);
+  await deny(third.id);
+  await marked.waitFor({ state: "detached" });
+  expect(asked).toBe(1);
+  expect(faults).toEqual([]);
 });
 
 test("a click on a stale view does not decide about the run's next call", async ({ skip }) => {

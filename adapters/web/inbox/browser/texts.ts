@@ -99,6 +99,7 @@ export const t = defineTexts({
   rowNoText: "Attachment or empty message",
   rowUnsent: "Not sent",
   rowDraft: "Draft",
+  rowApproval: "Needs approval",
   rowClosed: "Closed",
   rowWaiting: "Waits {time}",
   rowWaitingBriefly: "Waits under a minute",

@@ -40,3 +40,4 @@ export * from "./texts/define-texts.ts";
 export * from "./texts/formats.ts";
 export * from "./texts/message-words.ts";
 export * from "./timeline.ts";
+export * from "./waiting-runs.ts";

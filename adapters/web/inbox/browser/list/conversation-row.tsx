@@ -9,6 +9,7 @@ import {
   linkTo,
   shortTime,
 } from "../../../shared/browser/index.ts";
+import { isApprovalAwaited } from "../state/approvals.ts";
 import { conversation } from "../state/conversations.ts";
 import { unfinished } from "../state/drafts.ts";
 import { labelsOf } from "../state/label-changes.ts";
@@ -158,6 +159,11 @@ function Facts({ row, query, isActive }: FactsProps): JSX.Element {
       )}
       {/* Beside an open draft it would only appear while the person types. */}
       {left === "draft" && !isActive && <Badge icon="edit">{t("rowDraft")}</Badge>}
+      {isApprovalAwaited(row.id) && (
+        <Badge tone="warn" icon="person">
+          {t("rowApproval")}
+        </Badge>
+      )}
       {row.opt_out_suspected && (
         <Badge tone="bad" icon="alert">
           {t("optOutSuspected")}

@@ -1,15 +1,65 @@
 /** The actions that wait for a person's decision. */
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Conversation, Page, Run } from "../../../../../src/index.ts";
-import { api, may, Resource } from "../../../shared/browser/index.ts";
+import type { Conversation, Event, Run } from "../../../../../src/index.ts";
+import { may, readWaitingRuns, Resource } from "../../../shared/browser/index.ts";
+
+type RunId = Run["id"];
+type ConversationId = Conversation["id"];
+
+/** The conversations of the runs that wait, by the ids of the runs. */
+const waitingRuns = new Resource(readMarks);
+/** What events said about runs since the list of those that wait was asked for. Null: no wait. */
+const changes = new Map<RunId, ConversationId | null>();
+
+const marked = computed(() => new Set(waitingRuns.data?.values()));
+
+/** Whether an action waits for a decision in the conversation, as far as the person may see it. */
+export const isApprovalAwaited = (id: ConversationId): boolean => marked.value.has(id);
+
+/** Reads in which conversations an action waits. Then events keep that up to date. */
+export function markApprovals(): void {
+  if (may("agents:read")) void waitingRuns.reload();
+}
+
+async function readMarks(aborted: AbortSignal): Promise<ReadonlyMap<RunId, ConversationId>> {
+  changes.clear();
+  const { runs } = await readWaitingRuns("v1/runs", aborted);
+  const found = runs.flatMap(({ id, conversation_id: of }) =>
+    of === null ? [] : ([[id, of]] as const),
+  );
+  return withChanges(new Map(found));
+}
+
+/** Marks the conversation of a run that waits, or removes the mark. */
+export function noteApproval({
+  type,
+  data: { run_id, conversation_id },
+}: Event<"agent.run.awaiting_approval" | "agent.run.approval_decided">): void {
+  // The list that is being read may be older than the event.
+  changes.set(run_id, type === "agent.run.awaiting_approval" ? conversation_id : null);
+  const { data, isLoading } = waitingRuns.state.peek();
+  if (data !== undefined && !isLoading) waitingRuns.set(withChanges(data));
+}
+
+function withChanges(
+  before: ReadonlyMap<RunId, ConversationId>,
+): ReadonlyMap<RunId, ConversationId> {
+  const next = new Map(before);
+  for (const [run, conversation] of changes) {
+    if (conversation === null) next.delete(run);
+    else next.set(run, conversation);
+  }
+  changes.clear();
+  return next;
+}
 
 /** Increases when a run of the open conversation may have begun or ceased to wait. */
 const version = signal(0);
 /** Whoever goes through the list does not stay. */
 const delayMs = 200;
 
-/** Reads again what waits. */
+/** Reads again what waits in the open conversation. */
 export const readApprovalsAgain = (): void => void version.value++;
 
 /** The runs of a conversation that wait for a decision, oldest first, if the person may see them. */
@@ -24,8 +74,7 @@ export function useWaitingRuns({ id }: Conversation): Resource<readonly Run[]> {
   return waiting;
 }
 
-async function readWaiting(id: string, signal: AbortSignal): Promise<readonly Run[]> {
-  const query = { status: "awaiting_approval" };
-  const { data } = await api.get<Page<Run>>(`v1/conversations/${id}/runs`, query, { signal });
-  return data.toReversed();
+async function readWaiting(id: string, aborted: AbortSignal): Promise<readonly Run[]> {
+  const { runs } = await readWaitingRuns(`v1/conversations/${id}/runs`, aborted);
+  return runs.toReversed();
 }

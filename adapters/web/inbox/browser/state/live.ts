@@ -17,7 +17,7 @@ import { nameIn } from "../words.ts";
 import { removeErased } from "./erasure.ts";
 import { tellStatus } from "./failures.ts";
 import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
-import { readApprovalsAgain } from "./approvals.ts";
+import { markApprovals, noteApproval, readApprovalsAgain } from "./approvals.ts";
 import { forgetMatch } from "./matches.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
@@ -66,6 +66,7 @@ export function follow(): () => void {
     void loadHandoffs();
     void sweepDrafts();
     countSoon(0);
+    markApprovals();
     const { path } = placeNow();
     if (listNameOf(path) === "contacts" && path[1] !== undefined) touchContact(path[1]);
     const open = thread.peek();
@@ -91,6 +92,7 @@ export function follow(): () => void {
     loadPeople();
   });
   countSoon(0);
+  markApprovals();
   void loadHandoffs();
   return () => {
     endListening();
@@ -136,6 +138,7 @@ function onConversationEvent(event: Event): void {
       break;
     case "agent.run.awaiting_approval":
     case "agent.run.approval_decided":
+      noteApproval(event);
       runChanged(event.data.conversation_id);
       break;
     case "agent.run.completed":
