@@ -106,7 +106,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "contacts that are not among the latest are not asked for again with each event",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await shopWithContacts();
+    const { engine, shop, authorize, agent } = await shopWithContacts();
     const receive = (i: number) =>
       shop.sandbox.inbound({ from: `+1500555${1000 + i}`, body: `Message ${i}` });
     // As many as the page reads, so that the contact of the approval is not among them.
@@ -121,7 +121,10 @@ test.runIf(isLong)(
     await page.goto(`${url}#/agents`);
     await row(page, "refund").waitFor();
     for (const times of [2, 3]) {
-      await receive(times);
+      const { conversation_id } = await receive(times);
+      const input = { order: `A-${times}` };
+      await shop.agents.trigger(agent.id, { conversation_id, action: "refund", input });
+      await row(page, `A-${times}`).waitFor();
       await expect.poll(() => asked.runs).toBeGreaterThanOrEqual(times);
     }
     expect(asked.contacts).toBe(1);

@@ -37,6 +37,7 @@ export const t = defineTexts({
   send: "Send",
   reload: "Reload",
   loadMore: "Load more",
+  many: "{count}+",
   filters: "Filters",
   filtersClear: "Clear filters",
   codeCut: "… cut after {count} characters",

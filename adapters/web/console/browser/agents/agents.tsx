@@ -96,7 +96,7 @@ function AgentList(): JSX.Element {
   });
   return (
     <PageView title={t("agents")} about={t("agentsAbout")}>
-      <Approvals agents={agents.state.value.rows ?? []} />
+      <Approvals />
       <Card
         title={t("agents")}
         isFlush

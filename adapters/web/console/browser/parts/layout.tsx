@@ -81,6 +81,8 @@ export function LoadingPage({ title, back, error, onRetry }: LoadingPageProps): 
 
 interface CardProps {
   readonly title?: string;
+  /** How many there are, after the title. */
+  readonly count?: string;
   readonly actions?: ComponentChildren;
   /** Lets the content reach the edges, as a table does. */
   readonly isFlush?: boolean;
@@ -88,12 +90,14 @@ interface CardProps {
 }
 
 /** A part of a page on a surface of its own. */
-export function Card({ title, actions, isFlush, children }: CardProps): JSX.Element {
+export function Card({ title, count, actions, isFlush, children }: CardProps): JSX.Element {
   return (
     <section class={isFlush === true ? "card is-flush" : "card"}>
       {title !== undefined && (
         <header class="card-header">
-          <h2 class="grow">{title}</h2>
+          <h2 class="grow">
+            {title} {count !== undefined && <span class="count">{count}</span>}
+          </h2>
           {actions}
         </header>
       )}

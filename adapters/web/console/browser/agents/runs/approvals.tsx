@@ -1,89 +1,150 @@
 /** Actions that wait for a person's decision. */
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
-import type { Agent, Page, Run } from "../../../../../../src/index.ts";
-import { api, linkTo, Resource, Table } from "../../../../shared/browser/index.ts";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Agent, EventType, Run } from "../../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  linkTo,
+  number,
+  readWaitingRuns,
+  Resource,
+  Table,
+  type WaitingRuns,
+} from "../../../../shared/browser/index.ts";
 import { contactOf, isErased, readContacts } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
 import { Card } from "../../parts/layout.tsx";
 import { ContactCell, When } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 
-/** The API lists runs by agent, so only the runs of the first agents are read. */
-const maxAgentsRead = 20;
 const refreshDelayMs = 400;
 
-/** A table of the runs that wait for a decision. Nothing if there are none. */
-export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Element | null {
-  const ids = agents.slice(0, maxAgentsRead).map(({ id }) => id);
-  const waiting: Resource<readonly Run[]> = useMemo(
+/** The events after which other actions wait. */
+const types: ReadonlySet<EventType> = new Set([
+  "agent.run.awaiting_approval",
+  "agent.run.approval_decided",
+  "contact.erased",
+]);
+
+interface Waiting extends WaitingRuns {
+  /** The names of their agents, by the ids. A deleted agent has its id. */
+  readonly agents: ReadonlyMap<string, string>;
+}
+
+/** A table of the actions that wait for a decision, longest wait first. Nothing if none waits. */
+export function Approvals(): JSX.Element | null {
+  const pages = useRef(1);
+  const waiting: Resource<Waiting> = useMemo(
     () =>
-      new Resource<readonly Run[]>(async (signal) => {
-        const query = { status: "awaiting_approval", limit: 20 };
-        const pages = await Promise.all(
-          ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
-        );
-        const runs = pages.flatMap(({ data }) => data);
+      new Resource<Waiting>(async (signal) => {
+        const before = waiting.state.peek().data;
+        const found = await readWaitingRuns("v1/runs", signal, pages.current);
         // Each event reads the runs again. Contacts that were not found are not asked for again.
-        const before = new Set(waiting.state.peek().data?.map(({ id }) => id));
-        const added = runs.filter(({ id }) => !before.has(id));
+        const known = new Set(before?.runs.map(({ id }) => id));
+        const added = found.runs.filter(({ id }) => !known.has(id));
         const isKnown = added.every(({ conversation_id: of }) => of === null || contactOf(of));
         if (!isKnown) await readContacts(signal);
-        return runs;
+        return { ...found, agents: await namesOf(found.runs, before?.agents, signal) };
       }),
-    [ids.join(" ")],
+    [],
   );
   const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
   useEffect(() => {
     refresh();
     return () => waiting.stop();
   }, [waiting]);
-  useLive({ onEvent: refresh, onGap: refresh });
-  const rows = (waiting.data ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
-  if (rows.length === 0) return null;
-  const nameOf = (id: string): string => agents.find((each) => each.id === id)?.name ?? id;
+  useLive({
+    onEvent: ({ type }) => {
+      if (types.has(type)) refresh();
+    },
+    onGap: refresh,
+  });
+  const { data, isLoading } = waiting.state.value;
+  const rows = (data?.runs ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
+  if (data === undefined || rows.length === 0) return null;
+  const { agents, hasMore } = data;
+  const count = number(rows.length);
   return (
-    <Card title={t("approvals")} isFlush>
-      <Table
-        label={t("approvals")}
-        rows={rows}
-        keyOf={({ id }) => id}
-        linkOf={({ agent_id, id }) => linkTo(["agents", agent_id, id])}
-        columns={[
-          {
-            id: "action",
-            label: t("stepAction"),
-            cell: (run) => (
-              <code class="strong nowrap">{run.approval?.action ?? t("runAwaiting")}</code>
-            ),
-          },
-          {
-            id: "input",
-            label: t("stepInput"),
-            cell: (run) => (
-              <code class="approval-input truncate muted">
-                <bdi>{JSON.stringify(run.approval?.input ?? null)}</bdi>
-              </code>
-            ),
-          },
-          {
-            id: "contact",
-            label: t("columnContact"),
-            cell: ({ conversation_id }) => <ContactCell conversationId={conversation_id} />,
-          },
-          {
-            id: "agent",
-            label: t("agent"),
-            cell: ({ agent_id }) => <bdi class="nowrap">{nameOf(agent_id)}</bdi>,
-          },
-          {
-            id: "created",
-            label: t("columnCreated"),
-            isNumeric: true,
-            cell: ({ created_at }) => <When at={created_at} />,
-          },
-        ]}
-      />
+    <Card title={t("approvals")} count={hasMore ? t("many", { count }) : count} isFlush>
+      <ApprovalTable rows={rows} agents={agents} />
+      {hasMore && (
+        <div class="more">
+          <Button
+            isBusy={isLoading}
+            onClick={() => {
+              pages.current += 1;
+              void waiting.reload();
+            }}
+          >
+            {t("loadMore")}
+          </Button>
+        </div>
+      )}
     </Card>
+  );
+}
+
+/** Reads the names of the runs' agents, except those that are known. */
+async function namesOf(
+  runs: readonly Run[],
+  known: ReadonlyMap<string, string> = new Map(),
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(runs.map(({ agent_id }) => agent_id))];
+  const read = async (id: string): Promise<string> =>
+    known.get(id) ??
+    (await api.get<Agent>(`v1/agents/${id}`, {}, { signal }).catch(() => undefined))?.name ??
+    id;
+  return new Map(await Promise.all(ids.map(async (id) => [id, await read(id)] as const)));
+}
+
+interface ApprovalTableProps {
+  readonly rows: readonly Run[];
+  readonly agents: Waiting["agents"];
+}
+
+function ApprovalTable({ rows, agents }: ApprovalTableProps): JSX.Element {
+  return (
+    <Table
+      label={t("approvals")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      linkOf={({ agent_id, id }) => linkTo(["agents", agent_id, id])}
+      columns={[
+        {
+          id: "action",
+          label: t("stepAction"),
+          cell: (run) => (
+            <code class="strong nowrap">{run.approval?.action ?? t("runAwaiting")}</code>
+          ),
+        },
+        {
+          id: "input",
+          label: t("stepInput"),
+          cell: (run) => (
+            <code class="approval-input truncate muted">
+              <bdi>{JSON.stringify(run.approval?.input ?? null)}</bdi>
+            </code>
+          ),
+        },
+        {
+          id: "contact",
+          label: t("columnContact"),
+          cell: ({ conversation_id }) => <ContactCell conversationId={conversation_id} />,
+        },
+        {
+          id: "agent",
+          label: t("agent"),
+          cell: ({ agent_id }) => <bdi class="nowrap">{agents.get(agent_id)}</bdi>,
+        },
+        {
+          id: "created",
+          label: t("columnCreated"),
+          isNumeric: true,
+          cell: ({ created_at }) => <When at={created_at} />,
+        },
+      ]}
+    />
   );
 }

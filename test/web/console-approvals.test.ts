@@ -1,0 +1,88 @@
+/** The console's list of the actions that wait for a person's decision. */
+import type { Page } from "playwright-core";
+import { expect, test, type TestContext } from "vitest";
+import { standard } from "../../adapters/standard.ts";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { isLong } from "../support/runs.ts";
+import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+/** A shop whose agents can ask for refunds, each in a conversation of its own. */
+async function openShop(skip: TestContext["skip"]) {
+  const { agents } = standard();
+  const { engine, shop, authorize } = await newShop({
+    agents: { ...agents, actions: [refundAction(() => {})] },
+  });
+  const hire = async (name: string) =>
+    (await shop.agents.create({ name, channels: ["sms"], reply: { debounce_ms: 0 } })).id;
+  /** Returns the run, which waits. */
+  const ask = async (agent: string, order: number): Promise<string> => {
+    const { id: contact_id } = await shop.contacts.create({ phone: `+1415555${1_000 + order}` });
+    const input = { order: `order ${order}` };
+    const run = await shop.agents.trigger(agent, { contact_id, action: "refund", input });
+    const status = async () => (await shop.agents.run(agent, run.id)).status;
+    await expect.poll(status, { interval: 5 }).toBe("awaiting_approval");
+    return run.id;
+  };
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  return { shop, hire, ask, page, faults, open: () => page.goto(`${url}#/agents`) };
+}
+
+/** The orders of the actions in the table, in its order. */
+async function ordersOf(page: Page): Promise<unknown[]> {
+  const table = page.getByRole("region", { name: "Waiting for approval" });
+  const inputs = await table.locator(".approval-input").allTextContents();
+  return inputs.map((input) => (JSON.parse(input) as { readonly order: unknown }).order);
+}
+
+const counted = (page: Page, count: string) =>
+  page.getByRole("heading", { name: `Waiting for approval ${count}`, exact: true });
+
+test("the console lists the waiting actions of all agents, the longest wait first, live", async ({
+  skip,
+}) => {
+  const { shop, hire, ask, page, faults, open } = await openShop(skip);
+  const runs = new Map<number, { readonly agent: string; readonly run: string }>();
+  const begin = async (order: number): Promise<void> => {
+    const agent = await hire(`Agent ${order}`);
+    runs.set(order, { agent, run: await ask(agent, order) });
+  };
+  const last = isLong ? 22 : 4;
+  const orders = Array.from({ length: last }, (_, n) => n + 1);
+  for (const order of orders) await begin(order);
+  await shop.agents.remove(runs.get(1)?.agent ?? "");
+  await open();
+  await counted(page, `${last}`).waitFor();
+  expect(await ordersOf(page)).toEqual(orders.map((order) => `order ${order}`));
+  await page
+    .getByRole("row", { name: `order ${last}` })
+    .getByText(`Agent ${last}`)
+    .waitFor();
+  expect(await accessibilityFaults(page, ".card")).toEqual([]);
+
+  await begin(last + 1);
+  await counted(page, `${last + 1}`).waitFor();
+  const { agent = "", run = "" } = runs.get(2) ?? {};
+  await shop.agents.approve(agent, run, { decision: "deny" });
+  await counted(page, `${last}`).waitFor();
+  const left = [1, ...orders.slice(2), last + 1];
+  expect(await ordersOf(page)).toEqual(left.map((order) => `order ${order}`));
+  expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
+});
+
+test.runIf(isLong)(
+  "the console says that more wait than it shows, and shows more",
+  async ({ skip }) => {
+    const { hire, ask, page, open } = await openShop(skip);
+    const bea = await hire("Bea");
+    for (let order = 0; order < 101; order++) await ask(bea, order);
+    await open();
+    await counted(page, "100+").waitFor();
+    await page.getByRole("button", { name: "Load more" }).click();
+    await counted(page, "101").waitFor();
+    expect((await ordersOf(page)).at(-1)).toBe("order 100");
+  },
+);
