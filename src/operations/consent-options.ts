@@ -5,7 +5,8 @@ import type { Checked } from "../kernel/index.ts";
 export interface ConsentOptions {
   /**
    * Whether STOP opts out of the whole account or only of the sender that received it. Default: the
-   * account. With `sender`, START applies to that sender only, also after an opt-out of the account.
+   * account. With `sender`, START applies to that sender only, even after an opt-out of the
+   * account.
    */
   readonly scope?: "account" | "sender" | undefined;
   /**

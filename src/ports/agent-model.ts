@@ -117,9 +117,9 @@ export interface ModelTurn {
   /** The contact of the conversation. */
   readonly contact: ModelContact;
   /**
-   * Up to 30 messages with 12,000 characters in total, oldest first: those that have no answer
-   * yet, then the latest others, as far as they fit. Left out are messages to the contact that were canceled, failed or expired, and those that the host application
-   * scheduled for later.
+   * Up to 30 messages with 12,000 characters in total, oldest first. Those that have no answer yet
+   * are chosen first, then the latest others. Left out are messages to the contact that were
+   * canceled, failed or expired, and those that the host application scheduled for later.
    */
   readonly messages: readonly ModelMessage[];
   /**

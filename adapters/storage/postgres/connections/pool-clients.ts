@@ -118,8 +118,8 @@ export class PoolClients {
   }
 
   /**
-   * Refuses the caller of a request when the pool is ended, or after `maxWaitMs`. `pg` never answers
-   * those who wait for a client of a pool that has been ended.
+   * Refuses the caller of a request when the pool is ended, or after `maxWaitMs`. `pg` never
+   * answers those who wait for a client of a pool that has been ended.
    */
   #watch(request: Request): void {
     let connecting = connectingClients(this.#pool);

@@ -62,7 +62,7 @@ const delayMs = 200;
 /** Reads again what waits in the open conversation. */
 export const readApprovalsAgain = (): void => void version.value++;
 
-/** The runs of a conversation that wait for a decision, oldest first, if the person may see them. */
+/** A conversation's runs that wait for a decision, oldest first, if the person may see them. */
 export function useWaitingRuns({ id }: Conversation): Resource<readonly Run[]> {
   const waiting = useMemo(() => new Resource((aborted) => readWaiting(id, aborted)), [id]);
   useEffect(() => {
