@@ -58,8 +58,9 @@ function statements(schema: Schema, names: Names, from: number): string[] {
     ];
   }
   return [
+    // Without a primary key, PostgreSQL refuses to update a table that belongs to a publication.
     `CREATE TABLE ${names.schemaTable} (version integer NOT NULL, ` +
-      `id uuid NOT NULL DEFAULT gen_random_uuid());`,
+      `id uuid PRIMARY KEY DEFAULT gen_random_uuid());`,
     `INSERT INTO ${names.schemaTable} (version) VALUES (${version});`,
     `CREATE SEQUENCE ${names.positions};`,
     // Rate limits need not survive a crash of the server.

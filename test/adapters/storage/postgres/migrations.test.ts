@@ -84,6 +84,24 @@ describe("migrations of the PostgreSQL storage", () => {
     expect(await shape(printed)).toEqual(await shape(fresh));
   });
 
+  it("upgrade a database that publishes the changes of its tables", async () => {
+    const where = await database();
+    const before = on(where);
+    await before.open(firstSchema);
+    await write(before, insertNote("a"));
+    const { rows } = await where
+      .pool()
+      .query<{ name: string }>(
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'tidings_admissions'",
+      );
+    const names = rows.map(({ name }) => name).join();
+    await where.pool().query(`CREATE PUBLICATION changes FOR TABLE ${names}`);
+    const after = on(where);
+    await after.open(secondSchema);
+    await write(after, { kind: "remove", collection: laterNotes, key: ["a"], version: 1 });
+    expect(await after.reader.get([{ index: laterNoteById, key: ["a"], limit: 1 }])).toEqual([[]]);
+  });
+
   it("do not disturb a process of the older version", async () => {
     const where = await database();
     const older = on(where);
