@@ -60,8 +60,8 @@ export function Inbox(): JSX.Element {
   useLayoutEffect(() => {
     openThread(conversationId);
     const match = shown.words === undefined ? undefined : matches.peek().get(conversationId ?? "");
-    // Whoever opens what a search has found wants to see the message.
-    if (match !== undefined) target.value ??= match;
+    // Whoever opens what a search has found wants to see the message, and no longer one elsewhere.
+    if (target.peek()?.conversation_id !== conversationId) target.value = match;
     return () => {
       if (conversationId !== undefined) leave(conversationId);
     };
