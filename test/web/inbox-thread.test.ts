@@ -420,3 +420,27 @@ test.runIf(isLong)(
     await expect.poll(() => [...read].toSorted()).toEqual(all);
   },
 );
+
+test.runIf(isLong)(
+  "an old message whose status changes does not appear above those that are loaded",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    await shop.contacts.create({ phone: from, name: "Ann" });
+    const { id: scheduled, conversation_id } = await shop.messages.send({
+      to: from,
+      body: "See you at nine",
+      send_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    for (let i = 0; i < 60; i++) await shop.sandbox.inbound({ from, body: `Question ${i}` });
+    await page.goto(`${url}#/all/${conversation_id}`);
+    const messages = page.locator(".message");
+    await messages.filter({ hasText: "Question 59" }).waitFor();
+    const read = page.waitForResponse(`**/v1/messages/${scheduled}`);
+    await shop.messages.cancel(scheduled);
+    await read;
+    await shop.sandbox.inbound({ from, body: "Last" });
+    await messages.filter({ hasText: "Last" }).waitFor();
+    expect(await messages.filter({ hasText: "See you at nine" }).count()).toBe(0);
+  },
+);

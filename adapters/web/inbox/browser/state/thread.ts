@@ -150,10 +150,14 @@ export class Thread {
     if (!this.isRefreshing) void this.refreshChanged();
   }
 
-  /**
-   * Reads a message again that was redacted, if it is shown. An older one would appear without the
-   * messages after it.
-   */
+  /** Whether a message would stand above those that are loaded, without those in between. */
+  private isAbove(message: Message): boolean {
+    const first = this.entries.peek().find((entry) => entry.kind === "message");
+    if (first === undefined || this.isComplete.peek()) return false;
+    return placeOf(message) < placeOf(first.message);
+  }
+
+  /** Reads a message again that was redacted, if it is shown. */
   async refreshRedacted(id: string): Promise<void> {
     // The page that has it may have been read before.
     await this.loading;
@@ -189,7 +193,9 @@ export class Thread {
     const sequence = nextSequence();
     try {
       const found = await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal });
-      this.put(found, sequence);
+      // The page that has it, or begins after it, may be under way.
+      await this.loading;
+      if (!this.isAbove(found)) this.put(found, sequence);
       return true;
     } catch (error) {
       // What was erased, or what the person may not see, stays so.
@@ -249,7 +255,7 @@ export class Thread {
 
   private read<Item>(part: string, limit: number, cursor: string | null): Promise<Page<Item>> {
     return api.get<Page<Item>>(
-      `v1/conversations/${this.id}/${part}`,
+      `v1/conversations/${encodeURIComponent(this.id)}/${part}`,
       { limit, cursor: cursor ?? undefined },
       { signal: this.stop.signal },
     );
