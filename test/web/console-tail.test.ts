@@ -200,3 +200,36 @@ test.runIf(isLong)(
     await page.getByRole("button", { name: "Reload" }).waitFor();
   },
 );
+
+test.runIf(isLong)(
+  "a filter of the tail finds events that were not loaded before, and says how many are kept",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await shop.contacts.create({ name: "Needle Keller" });
+    for (let i = 0; i < 250; i++) await shop.contacts.create({ name: `Ann ${i}` });
+    await page.goto(`${url}#/events`);
+    await page.locator(".event-row").first().waitFor();
+    const filter = page.getByRole("searchbox", { name: "Contains" });
+    await filter.fill("Needle");
+    await page.locator(".event-row", { hasText: "Needle Keller" }).waitFor();
+    await filter.fill("Nobody");
+    await page.getByText("No events").waitFor();
+  },
+);
+
+test.runIf(isLong)(
+  "an address whose filter has no possible time shows the messages without it",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page, faults } = await newTab(await chromium(skip));
+    await shop.sandbox.inbound({ from: "+14155550100", body: "Hello" });
+    await page.goto(`${url}#/messages?created_after=yesterday`);
+    await page.getByRole("row", { name: "Hello" }).waitFor();
+    await page.goto(`${url}#/overview?range=toString`);
+    await page.getByText("Accepted").first().waitFor();
+    expect(faults).toEqual([]);
+  },
+);

@@ -153,11 +153,26 @@ interface EventListProps {
 
 function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
   const byId = new Map(events.map((event) => [event.id as string, event]));
+  const loaded = tail.events.value;
   const error = tail.error.value;
-  if (tail.events.value === undefined) {
-    if (error !== undefined) return <ErrorState error={error} onRetry={() => void tail.reload()} />;
-    return <Skeleton rows={8} />;
-  }
+  const hasMore = tail.hasMore.value;
+  const canLoadMore = hasMore && !tail.isLoading.value && error === undefined;
+  const isEmpty = events.length === 0;
+  useEffect(() => {
+    // Events that were not loaded yet may have the words of the filter.
+    if (isEmpty && canLoadMore) void tail.more();
+  }, [isEmpty, canLoadMore]);
+  const retry = (): void => void (hasMore ? tail.more() : tail.reload());
+  const failure = error === undefined ? undefined : <ErrorState error={error} onRetry={retry} />;
+  if (loaded === undefined) return failure ?? <Skeleton rows={8} />;
+  const kept = loaded.length < maxEvents ? undefined : t("eventsKept", { count: maxEvents });
+  const nothing = hasMore ? (
+    <Skeleton rows={8} />
+  ) : (
+    <EmptyState icon="activity" title={t("eventsNone")}>
+      {kept ?? t("eventsNoneHint")}
+    </EmptyState>
+  );
   const waiting = tail.waiting.value;
   return (
     <div
@@ -168,17 +183,15 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
       {waiting > 0 && (
         <NewRows onShow={() => tail.show()}>{t("eventsWaiting", { count: waiting })}</NewRows>
       )}
-      {events.length === 0 ? (
-        <EmptyState icon="activity" title={t("eventsNone")}>
-          {t("eventsNoneHint")}
-        </EmptyState>
+      {isEmpty ? (
+        (failure ?? nothing)
       ) : (
         <VirtualList
           label={t("events")}
           items={events.map(({ id }) => id)}
           rowHeight={rowHeight}
           active={open}
-          onEnd={() => void tail.more()}
+          onEnd={canLoadMore ? () => void tail.more() : undefined}
           renderRow={(id, tabIndex) => {
             const event = byId.get(id);
             return (
@@ -187,11 +200,7 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
               )
             );
           }}
-          footer={
-            events.length >= maxEvents && (
-              <p class="list-note muted">{t("eventsKept", { count: maxEvents })}</p>
-            )
-          }
+          footer={failure ?? (kept && <p class="list-note muted">{kept}</p>)}
         />
       )}
     </div>

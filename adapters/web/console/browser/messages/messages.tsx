@@ -56,8 +56,14 @@ const filterNames = [
 
 function filtersOf(query: Readonly<Record<string, string>>): Filters {
   const given = filterNames.map((name) => [name, query[name]] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ""));
+  return Object.fromEntries(
+    given.filter(
+      ([name, value = ""]) => value !== "" && (name !== "created_after" || isTime(value)),
+    ),
+  );
 }
+
+const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 
 function MessageList(): JSX.Element {
   const filters = filtersOf(place.value.query);

@@ -32,7 +32,7 @@ const ranges = {
 type RangeName = keyof typeof ranges;
 
 const isRange = (name: string | undefined): name is RangeName =>
-  name !== undefined && name in ranges;
+  name !== undefined && Object.hasOwn(ranges, name);
 
 const hourMs = 3_600_000;
 const refreshMs = 60_000;
