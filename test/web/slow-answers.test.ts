@@ -323,3 +323,47 @@ test.runIf(isLong)("a filter keeps what a person types right after a pause", asy
   await page.clock.runFor(1000);
   await expect.poll(() => page.url()).toContain(encodeURIComponent("+14155550100"));
 });
+
+test.runIf(isLong)(
+  "what a person saves or deletes does not bring them back from where they have gone meanwhile",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+    const webhook = await shop.webhooks.create({ url: "https://example.com/hook", events: ["*"] });
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    /** Presses a button, and goes to the messages before the answer comes. */
+    const leaveAfter = async (path: RegExp, press: () => Promise<void>, done: string) => {
+      const arrived = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      await page.route(path, async (route) => {
+        if (route.request().method() === "GET") return route.fallback();
+        const response = await route.fetch();
+        arrived.resolve();
+        await released.promise;
+        await route.fulfill({ response });
+      });
+      await press();
+      await arrived.promise;
+      await page.evaluate("location.hash = '#/messages'");
+      await page.getByRole("heading", { level: 1, name: "Messages" }).waitFor();
+      released.resolve();
+      await page.getByText(done).waitFor();
+      expect(page.url()).toBe(`${url}#/messages`);
+      await page.unrouteAll({ behavior: "wait" });
+    };
+    await page.goto(`${url}#/agents/${agent.id}/edit`);
+    await page.getByLabel("Name", { exact: true }).fill("Bea Keller");
+    const saveVersion = page.getByRole("button", { name: "Save as version 2" });
+    await leaveAfter(/v1[/]agents[/]/, () => saveVersion.click(), "The agent is saved");
+    await page.goto(`${url}#/agents/${agent.id}`);
+    await page.getByRole("button", { name: "Delete Bea Keller" }).click();
+    const confirm = page.getByRole("button", { name: "Delete", exact: true });
+    await leaveAfter(/v1[/]agents[/]/, () => confirm.click(), "The agent is deleted");
+    await page.goto(`${url}#/webhooks/${webhook.id}`);
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete webhook" }).click();
+    await page.getByLabel("Type delete to confirm").fill("delete");
+    await leaveAfter(/v1[/]webhooks[/]/, () => confirm.click(), "The webhook is deleted");
+  },
+);

@@ -48,6 +48,14 @@ export function linkTo(
   return `#/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
+/** Returns `go` for later. It does nothing once the person has gone to another path. */
+export function goFromHere(): typeof go {
+  const here = linkTo(placeNow().path);
+  return (link, replace) => {
+    if (linkTo(placeNow().path) === here) go(link, replace);
+  };
+}
+
 /** Goes to a place. `replace` leaves no step in the browser's history. */
 export function go(link: string, replace = false): void {
   if (replace) {

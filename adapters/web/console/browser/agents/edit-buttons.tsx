@@ -7,6 +7,7 @@ import {
   Badge,
   Button,
   go,
+  goFromHere,
   IconButton,
   linkTo,
   may,
@@ -86,9 +87,10 @@ export function EditButtons(props: EditButtonsProps): JSX.Element | null {
           kind="danger"
           onClose={() => setOpen(false)}
           onConfirm={async () => {
+            const leave = goFromHere();
             await api.delete(path);
             toast({ message: deletedMessage });
-            go(linkTo(["agents"]), true);
+            leave(linkTo(["agents"]), true);
           }}
         >
           <p>{deleteHint}</p>

@@ -9,7 +9,7 @@ import type {
 import {
   api,
   Button,
-  go,
+  goFromHere,
   linkTo,
   may,
   Menu,
@@ -111,9 +111,10 @@ export function WebhookActions({
           word="delete"
           onClose={close}
           onConfirm={async () => {
+            const leave = goFromHere();
             await api.delete(path);
             toast({ message: t("webhookDeleted") });
-            go(linkTo(["webhooks"]));
+            leave(linkTo(["webhooks"]));
           }}
         >
           <p>{t("webhookDeleteHint")}</p>

@@ -6,7 +6,7 @@ import {
   Badge,
   channelName,
   Checkbox,
-  go,
+  goFromHere,
   linkTo,
   toast,
   type Tone,
@@ -38,15 +38,16 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
     id: agent?.id ?? "agent",
     saved,
     onSave: async (draft, key) => {
+      const leave = goFromHere();
       if (agent === undefined) {
         const { id } = await api.post<Agent>("v1/agents", agentBody(draft), { key });
         toast({ message: e("agentCreated") });
-        return go(linkTo(["agents", id]));
+        return leave(linkTo(["agents", id]));
       }
       const changes = changedFields(agentBody(saved), agentBody(draft));
       const { version } = await api.patch<Agent>(`v1/agents/${agent.id}`, changes, { key });
       toast({ message: e("agentSaved", { version }) });
-      return go(linkTo(["agents", agent.id]));
+      return leave(linkTo(["agents", agent.id]));
     },
   });
   const sections = { form };

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../../src/index.ts";
-import { api, Checkbox, go, linkTo, toast } from "../../../../../shared/browser/index.ts";
+import { api, Checkbox, goFromHere, linkTo, toast } from "../../../../../shared/browser/index.ts";
 import { changedFields } from "../../../changed-fields.ts";
 import { Card } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
@@ -35,17 +35,18 @@ export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps
     id: playbook?.id ?? "playbook",
     saved,
     onSave: async (draft, key) => {
+      const leave = goFromHere();
       if (playbook === undefined) {
         const body = playbookBody(draft, true);
         const { id } = await api.post<Playbook>("v1/playbooks", body, { key });
         toast({ message: e("playbookCreated") });
-        return go(linkTo(["agents", "playbooks", id]));
+        return leave(linkTo(["agents", "playbooks", id]));
       }
       const changes = changedFields(playbookBody(saved, false), playbookBody(draft, false));
       const path = `v1/playbooks/${playbook.id}`;
       const { version } = await api.patch<Playbook>(path, changes, { key });
       toast({ message: e("playbookSaved", { version }) });
-      return go(linkTo(["agents", "playbooks", playbook.id]));
+      return leave(linkTo(["agents", "playbooks", playbook.id]));
     },
   });
   return (
