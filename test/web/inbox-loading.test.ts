@@ -54,3 +54,64 @@ test("a page that is opened reads once what it shows, and follows the events aft
   expect(asked.some((each) => each.includes("/events/stream"))).toBe(true);
   expect(asked.filter((each, index) => asked.indexOf(each) !== index)).toEqual([]);
 });
+
+test.runIf(isLong)(
+  "the counts stay those of the latest answer, though an earlier one comes after it",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello?" });
+    await write("+14155550100");
+    const isCounted = Promise.withResolvers<void>();
+    const answered: Promise<unknown>[] = [];
+    await page.route(
+      /conversations[?]limit=100&/,
+      async (route) => {
+        const response = await route.fetch();
+        await isCounted.promise;
+        answered.push(page.waitForResponse(route.request().url()));
+        await route.fulfill({ response });
+      },
+      { times: 3 },
+    );
+    await page.goto(url);
+    await page.locator(".row").waitFor();
+    await write("+14155550101");
+    const waiting = page.getByRole("link", { name: /^Waiting/ });
+    await waiting.getByText("2").waitFor();
+    isCounted.resolve();
+    await expect.poll(() => answered.length).toBe(3);
+    await Promise.all(answered);
+    // The page has drawn what came.
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 200))");
+    expect(await waiting.locator(".count").textContent()).toBe("2");
+  },
+);
+
+test("who begins to wait appears in the list of those who wait", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  await page.goto(`${url}#/waiting`);
+  await page.getByText("Nobody is waiting").waitFor();
+  const { conversation_id: id } = await write("Hello?");
+  const row = page.locator(".row");
+  await row.getByText("Waits under a minute").waitFor();
+  await shop.conversations.reply(id, { body: "Hello!", author_id: "lee" });
+  await row.waitFor({ state: "detached" });
+  await write("Are you open?");
+  await row.getByText("Waits under a minute").waitFor();
+});
+
+test.runIf(isLong)(
+  "an address that names another resource in the place of an id shows that there is nothing",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
+      from: "+14155550100",
+      body: "Hello?",
+    });
+    await page.goto(`${url}#/all/${encodeURIComponent(`../contacts/${contact_id}`)}`);
+    await page.getByText("This conversation does not exist").waitFor();
+    await page.goto(`${url}#/contacts/${encodeURIComponent(`../conversations/${id}`)}`);
+    await page.getByText("This contact does not exist").waitFor();
+  },
+);

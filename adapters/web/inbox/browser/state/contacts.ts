@@ -22,7 +22,8 @@ export const contacts = new LiveList<Contact, ContactQuery>({
 /** Reads a contact. If it is gone, it was erased. */
 export async function readContact(id: string, signal?: AbortSignal): Promise<Contact> {
   try {
-    return await api.get<Contact>(`v1/contacts/${id}`, {}, { signal });
+    // The address of the page may name anything.
+    return await api.get<Contact>(`v1/contacts/${encodeURIComponent(id)}`, {}, { signal });
   } catch (error) {
     if (isGone(error)) void sweepDrafts();
     throw error;

@@ -20,7 +20,12 @@ export const conversations = new LiveList<Conversation, ListQuery>({
 /** Reads a conversation. If it is gone, its contact was erased. */
 async function readRow(id: string, signal?: AbortSignal): Promise<Conversation> {
   try {
-    return await api.get<Conversation>(`v1/conversations/${id}`, {}, { signal });
+    // The address of the page may name anything.
+    return await api.get<Conversation>(
+      `v1/conversations/${encodeURIComponent(id)}`,
+      {},
+      { signal },
+    );
   } catch (error) {
     if (isGone(error)) void sweepDrafts();
     throw error;

@@ -20,6 +20,7 @@ import { handoffs, loadHandoffs, noteHandoff } from "./handoffs.ts";
 import { markApprovals, noteApproval, readApprovalsAgain } from "./approvals.ts";
 import { forgetMatch } from "./matches.ts";
 import { notify } from "./notifications.ts";
+import { nextSequence } from "./order.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
 import { sweepDrafts } from "./sweep.ts";
 import { thread } from "./thread.ts";
@@ -199,7 +200,11 @@ function received(event: Event<"message.received">): void {
   const open = thread.peek();
   if (open?.id === conversation_id) open.refreshMessage(message_id);
   notify({ id: conversation_id, name: nameIn(event.data), body });
-  if (row === undefined || row.status !== "open") conversations.fetchSoon(conversation_id);
+  // No event says that the contact waits from now on. A keyword, for example, asks for no reply.
+  const mayBeginToWait = row?.waiting_since === null && row.handler !== "ai";
+  if (row === undefined || row.status !== "open" || mayBeginToWait) {
+    conversations.fetchSoon(conversation_id);
+  }
   // A page that was read after the message has it already.
   if (row === undefined || (row.last_message?.id ?? "") >= message_id) return;
   conversations.patch(conversation_id, {
@@ -270,6 +275,8 @@ function touchContact(id: string): void {
 }
 
 let counting: ReturnType<typeof setTimeout> | undefined;
+/** When the counts that are shown were requested. */
+let countedAt = 0;
 
 /** Counts what is unread, and who waits. */
 export function countSoon(delayMs: number): void {
@@ -282,10 +289,14 @@ export function countSoon(delayMs: number): void {
 }
 
 async function count(): Promise<void> {
+  const sequence = nextSequence();
   const [all, mine, waiting] = await Promise.all([
     countOf({ view: "all", unread: true }),
     countOf({ view: "mine", unread: true }),
     countOf({ view: "waiting" }),
   ]);
+  // An answer may come after that to a later request.
+  if (sequence < countedAt) return;
+  countedAt = sequence;
   counts.value = { all, mine, waiting };
 }
