@@ -102,6 +102,24 @@ test("who begins to wait appears in the list of those who wait", async ({ skip }
 });
 
 test.runIf(isLong)(
+  "who begins to wait appears at the end of a long list, also when many do at once",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const write = (number: number) =>
+      shop.sandbox.inbound({ from: `+1415555${2_000 + number}`, body: `Line ${number}` });
+    for (let i = 0; i < 60; i++) await write(i);
+    // Those who have waited longest come first.
+    await page.goto(`${url}#/waiting`);
+    const size = () => page.locator("[aria-setsize]").first().getAttribute("aria-setsize");
+    await page.locator(".row").first().waitFor();
+    await page.evaluate("document.querySelector('.virtual-list').scrollTop = 1e6");
+    await expect.poll(size).toBe("60");
+    await Promise.all(Array.from({ length: 25 }, (_, i) => write(60 + i)));
+    await expect.poll(size).toBe("85");
+  },
+);
+
+test.runIf(isLong)(
   "an address that names another resource in the place of an id shows that there is nothing",
   async ({ skip }) => {
     const { shop, url, page } = await openInbox(chromium, skip);

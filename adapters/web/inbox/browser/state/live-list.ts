@@ -152,19 +152,25 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     void this.fetch(id).catch(() => {});
   }
 
-  /** Reads a row, or the beginning of the list if many changed at once. */
+  /** Reads a row. If many changed at once, reads the beginning of the list, which may have them. */
   fetchSoon(id: string): void {
     this.wanted.add(id);
-    this.fetching ??= setTimeout(() => {
-      this.fetching = undefined;
-      const ids = [...this.wanted];
-      this.wanted.clear();
-      if (ids.length > maxFetched) {
-        void this.reload();
-        return;
-      }
-      for (const each of ids) this.refetch(each);
-    }, fetchDelayMs);
+    this.fetching ??= setTimeout(() => void this.fetchWanted(), fetchDelayMs);
+  }
+
+  private async fetchWanted(): Promise<void> {
+    this.fetching = undefined;
+    let left = [...this.wanted];
+    this.wanted.clear();
+    if (left.length > maxFetched) {
+      const sequence = nextSequence();
+      await this.reload();
+      // What belongs after the last row of a list that is not complete is read with its page.
+      const mayBeListed = (id: string): boolean => this.rows.has(id) || this.isComplete.peek();
+      left = left.filter((id) => mayBeListed(id) && this.known.sequenceOf(id) < sequence);
+    }
+    for (const each of left.splice(0, maxFetched)) this.refetch(each);
+    for (const each of left) this.fetchSoon(each);
   }
 
   /** Whether a row is in the list, or stays known because it is open. */
