@@ -353,3 +353,25 @@ test("a person who may not read contacts has no list of them", async ({ skip }) 
   expect(await page.getByText("Contacts").count()).toBe(0);
   expect(read).toEqual([]);
 });
+
+test.runIf(isLong)(
+  "all that is wrong with an edit is said, also what no field can show",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const { id } = await shop.contacts.create({ name: "Ann" });
+    await page.goto(`${url}#/contacts/${id}`);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByLabel("Email").fill("ann");
+    await page.getByRole("button", { name: "Add an attribute" }).click();
+    // More than the field lets people type.
+    await page.evaluate(`{
+      const field = document.querySelector("[placeholder=Name]");
+      field.value = "plan".repeat(20);
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    }`);
+    await page.getByRole("button", { name: "Save" }).click();
+    const form = page.locator(".form");
+    await form.getByRole("alert").getByText("attributes").waitFor();
+    expect(await form.getByLabel("Email").getAttribute("aria-invalid")).toBe("true");
+  },
+);

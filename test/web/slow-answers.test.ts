@@ -325,6 +325,41 @@ test.runIf(isLong)("a filter keeps what a person types right after a pause", asy
 });
 
 test.runIf(isLong)(
+  "what is typed about a contact while an edit is saved stays, and is saved next",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { contact_id } = await shop.sandbox.inbound({ from: phone, body: "Hi" });
+    const { url } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    await page.goto(`${url}#/contacts/${contact_id}`);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Ann");
+    const arrived = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    await page.route(/v1[/]contacts[/]\w+$/, async (route) => {
+      if (route.request().method() !== "PATCH") return route.fallback();
+      const response = await route.fetch();
+      arrived.resolve();
+      await released.promise;
+      await route.fulfill({ response });
+    });
+    const save = page.getByRole("button", { name: "Save" });
+    await save.click();
+    await arrived.promise;
+    await page.getByLabel("Email").fill("ann@example.com");
+    released.resolve();
+    await page.getByText("Saved").waitFor();
+    expect(await page.getByLabel("Email").inputValue()).toBe("ann@example.com");
+    await save.click();
+    await page.locator(".facts", { hasText: "ann@example.com" }).waitFor();
+    expect(await shop.contacts.get(contact_id)).toMatchObject({
+      name: "Ann",
+      email: "ann@example.com",
+    });
+  },
+);
+
+test.runIf(isLong)(
   "what a person saves or deletes does not bring them back from where they have gone meanwhile",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
   api,
@@ -108,6 +108,7 @@ function Breakable({ children }: { readonly children: string }): JSX.Element {
 }
 
 const maxAttributes = 50;
+const pointers: ReadonlySet<string> = new Set(contactFields.map((field) => `/${field}`));
 
 interface EditFormProps extends FormProps {
   readonly edit: ContactEdit;
@@ -119,7 +120,8 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
   const form = useRef<HTMLFormElement>(null);
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
-  const [key] = useState(newKey);
+  // The same values have the same key, so that a repetition saves once.
+  const key = useMemo(newKey, [JSON.stringify(edit)]);
   const { id } = contact;
   const attributes = edit.attributes ?? Object.entries(contact.attributes);
   const labels = {
@@ -145,15 +147,16 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
       const saved = await api.patch<Contact>(
         `v1/contacts/${id}`,
         { ...Object.fromEntries(changes), ...(named && { attributes: Object.fromEntries(named) }) },
-        // Another try may have other values, and so needs another key.
-        error === undefined ? { key } : {},
+        { key },
       );
-      contactEdits.set(id, null);
+      setError(undefined);
+      contactEdits.set(id, typedSince(edit, contactEdits.of(id).peek(), contact));
       onChange(saved);
       rename(saved);
       toast({ message: t("saved") });
     } catch (caught) {
       setError(caught);
+    } finally {
       setBusy(false);
     }
   };
@@ -165,7 +168,7 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
   }, [error]);
   const problem = (field: string): string | undefined =>
     error instanceof ApiError ? error.field(`/${field}`) : undefined;
-  const hasFieldProblem = contactFields.some((field) => problem(field) !== undefined);
+  const isShownAtFields = error instanceof ApiError && error.isOnlyAbout(pointers);
   return (
     <Section title={t("details")}>
       <form
@@ -193,7 +196,7 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
           attributes={attributes}
           onChange={(next) => contactEdits.set(id, { ...edit, attributes: next })}
         />
-        {error !== undefined && !hasFieldProblem && (
+        {error !== undefined && !isShownAtFields && (
           <p class="field-problem" role="alert">
             {explain(error)}
           </p>
@@ -209,6 +212,31 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
       </form>
     </Section>
   );
+}
+
+/**
+ * What a person has typed while an edit was saved. Null if nothing. `before` is the contact without
+ * the edit.
+ */
+function typedSince(
+  sent: ContactEdit,
+  now: ContactEdit | null,
+  before: Contact,
+): ContactEdit | null {
+  if (now === null) return null;
+  const { fields, attributes } = now;
+  // A field that is no longer edited has its earlier text again.
+  const textIn = (edit: ContactEdit["fields"], field: (typeof contactFields)[number]): string =>
+    edit[field] ?? before[field] ?? "";
+  const typed = contactFields.filter(
+    (field) => textIn(fields, field) !== textIn(sent.fields, field),
+  );
+  const isSameList = JSON.stringify(attributes) === JSON.stringify(sent.attributes);
+  if (typed.length === 0 && isSameList) return null;
+  return {
+    fields: Object.fromEntries(typed.map((field) => [field, textIn(fields, field)])),
+    ...(!isSameList && attributes && { attributes }),
+  };
 }
 
 /** The open conversation shows the name, too. */
