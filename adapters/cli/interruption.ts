@@ -1,3 +1,5 @@
+import { note, red } from "./terminal.ts";
+
 /** The exit status of a program that Ctrl+C ended at once. */
 const interrupted = 130;
 
@@ -7,9 +9,12 @@ const interrupted = 130;
  */
 const sameMs = 500;
 
+/** Codes of errors after which nobody reads the output: a pipe or a terminal was closed. */
+const unread: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO"]);
+
 /**
- * Returns a signal that aborts at Ctrl+C, or when the process is asked to end. The command then
- * ends by itself. A second Ctrl+C ends the process at once.
+ * Returns a signal that aborts at Ctrl+C, when the process is asked to end, and when its output
+ * cannot be written. The command then ends by itself. A second Ctrl+C ends the process at once.
  */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
@@ -20,11 +25,16 @@ export function interruption(): AbortSignal {
     controller.abort();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
-  // A reader that ends early, such as `head`, ends the command too.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      // A reader that ends early, such as `head`, ends the command too. That is no failure.
+      if (!unread.has(error.code) && process.exitCode !== 1) {
+        process.exitCode = 1;
+        note(`${red("Error:")} The output cannot be written: ${error.message}.`);
+      }
+      controller.abort();
+    });
+  }
   return controller.signal;
 }
 

@@ -71,14 +71,14 @@ function usage(): string {
 
 const isHelp = (arg: string | undefined): boolean => arg === "--help" || arg === "-h";
 
-async function run([name, ...args]: readonly string[]): Promise<void> {
+async function run([name, ...args]: readonly string[], stopped: AbortSignal): Promise<void> {
   if (name === undefined || isHelp(name) || name === "help") return print(usage());
   if (name === "--version" || name === "-v") return print(version());
   const entry = commands.get(name);
   if (entry === undefined) throw unknownCommand(name);
   const command = await entry.load();
   if (args.some(isHelp)) return print(command.usage);
-  await command.run(args, interruption());
+  await command.run(args, stopped);
 }
 
 function unknownCommand(name: string): UsageError {
@@ -97,7 +97,7 @@ function hideSqliteWarning(): void {
 
 hideSqliteWarning();
 try {
-  await run(process.argv.slice(2));
+  await run(process.argv.slice(2), interruption());
 } catch (error) {
   process.exitCode = reportFailure(error);
 }

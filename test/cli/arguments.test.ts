@@ -1,3 +1,6 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -33,6 +36,17 @@ test("--version prints the version of the package alone", async () => {
     output: "0.1.0\n",
     errors: "",
   });
+});
+
+test.runIf(existsSync("/dev/full"))("an output that cannot be written is told", () => {
+  const full = openSync("/dev/full", "w");
+  const { status, stderr } = spawnSync(process.execPath, [resolve("dist/cli.js"), "--version"], {
+    stdio: ["ignore", full, "pipe"],
+    encoding: "utf8",
+  });
+  closeSync(full);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^Error: The output cannot be written: ENOSPC: .*\n$/);
 });
 
 test("wrong arguments get the usage on the standard error and status 2", async () => {
@@ -71,6 +85,11 @@ test.each([
   ["events", ["tail", "--type", "nothing"], 'There is no event type "nothing".'],
   ["webhooks", ["listen"], "--forward-to is missing."],
   ["webhooks", ["listen", "--forward-to", "localhost:3000"], "mean http://localhost:3000?"],
+  [
+    "webhooks",
+    ["listen", "--forward-to", "http://me:pw@localhost"],
+    "must not contain a user name",
+  ],
   ["webhooks", ["listen", "--forward-to", "ftp://localhost"], /needs an http or https URL\.$/],
   [
     "webhooks",

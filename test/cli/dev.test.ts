@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -35,6 +35,14 @@ test("keeps its data and its key across restarts, and stops at Ctrl+C with statu
   expect(data).toMatchObject([{ body: "Remember me" }]);
   const file = join(folder, "tidings.db.secrets.json");
   if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  // Ctrl+C in `tidings dev 2>&1 | tee log` ends `tee` too.
+  second.stopReading();
+  expect(await second.interrupt()).toBe(0);
+  expect(readdirSync(folder), "the database is closed").toEqual([
+    "tidings.db",
+    "tidings.db.secrets.json",
+  ]);
 });
 
 test.runIf(isLong)("makes a new key when the kept one is gone or was revoked", async () => {

@@ -23,6 +23,8 @@ export interface Run {
   errors(): string;
   /** Resolves when one of both matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Closes the reading end of both outputs, as a program in a pipe does that ends. */
+  stopReading(): void;
   /** Sends Ctrl+C. Resolves with the exit status. */
   interrupt(): Promise<number | null>;
   /** Resolves with the exit status. */
@@ -70,6 +72,10 @@ export function tidings(cwd: string, ...args: readonly string[]): Run {
           );
         }
       }
+    },
+    stopReading() {
+      child.stdout.destroy();
+      child.stderr.destroy();
     },
     interrupt() {
       child.kill("SIGINT");

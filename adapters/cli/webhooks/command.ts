@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { checkUrl, destinations, hostOf } from "../../../src/ports/index.ts";
 import { secretText } from "../../../src/webhooks/index.ts";
 import { parseArguments, subcommand } from "../arguments.ts";
 import type { Command } from "../command.ts";
@@ -8,7 +9,7 @@ import { accountOptions, accountUsage, withAccount } from "../engine.ts";
 import { eventLine } from "../events/line.ts";
 import { openStream, typeOptions, typesOf, typeUsage } from "../events/stream.ts";
 import { UsageError } from "../failures.ts";
-import { type Answer, Forwarder } from "./forwarder.ts";
+import { type Answer, Forwarder, type Target } from "./forwarder.ts";
 import { readSecrets, saveSecrets } from "../secrets.ts";
 import { bold, dim, green, note, print, red } from "../terminal.ts";
 
@@ -34,7 +35,7 @@ async function run(args: readonly string[], stopped: AbortSignal): Promise<void>
     "forward-to": { type: "string" },
     secret: { type: "string" },
   });
-  const url = urlOf(values["forward-to"]);
+  const target = targetOf(values["forward-to"]);
   const types = typesOf(values.type, usage);
   checkSecret(values.secret);
   const database = chooseDatabase(values, { usage, mayCreate: false });
@@ -42,11 +43,16 @@ async function run(args: readonly string[], stopped: AbortSignal): Promise<void>
   await withAccount(database, values, usage, async (account) => {
     const stream = await openStream(account, types, stopped);
     note(
-      `Forwarding the events in ${database.name} to ${bold(url.href)}`,
+      `Forwarding the events in ${database.name} to ${bold(target.url.href)}`,
       `Secret:  ${secret}`,
       dim("Press Ctrl+C to stop."),
     );
-    const forwarder = new Forwarder({ url, secret, stopped, onWait: (why) => note(dim(why)) });
+    const forwarder = new Forwarder({
+      ...target,
+      secret,
+      stopped,
+      onWait: (why) => note(dim(why)),
+    });
     for await (const event of stream) {
       const answer = await forwarder.post(event);
       if (answer === undefined) return;
@@ -55,13 +61,18 @@ async function run(args: readonly string[], stopped: AbortSignal): Promise<void>
   });
 }
 
-function urlOf(given: string | undefined): URL {
+function targetOf(given: string | undefined): Target {
   if (given === undefined) throw new UsageError("--forward-to is missing.", usage);
   const url = URL.parse(given);
-  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
-  const lacksScheme = !given.includes("://") && URL.canParse(`http://${given}`);
-  const advice = lacksScheme ? ` Did you mean http://${given}?` : "";
-  throw new UsageError(`--forward-to needs an http or https URL.${advice}`, usage);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    const lacksScheme = !given.includes("://") && URL.canParse(`http://${given}`);
+    const advice = lacksScheme ? ` Did you mean http://${given}?` : "";
+    throw new UsageError(`--forward-to needs an http or https URL.${advice}`, usage);
+  }
+  const to = destinations({ http: true, allow: [hostOf(url)] });
+  const checked = checkUrl(given, to);
+  if (!checked.ok) throw new UsageError(`--forward-to: ${checked.message}`, usage);
+  return { url: checked.url, to };
 }
 
 /** The engine's own secrets have 32 bytes. The standard allows 24 to 64. */

@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KeyObject } from "node:crypto";
 import type { Event } from "../../entry.ts";
+import { httpClient } from "../../http-client/index.ts";
+import type {
+  Destinations,
+  HttpClient,
+  HttpOutcome,
+  HttpResponse,
+} from "../../../src/ports/index.ts";
 import { signatureHeaders, signingKey } from "../../../src/webhooks/index.ts";
-import { memberOf } from "../../../src/kernel/index.ts";
-import { systemCode } from "../failures.ts";
 
 /** The outcome of posting one event. */
 export interface Answer {
@@ -15,8 +20,15 @@ export interface Answer {
   readonly ms: number;
 }
 
-interface ForwarderOptions {
+/** Where events are posted to. */
+export interface Target {
+  /** The URL. It has been checked. */
   readonly url: URL;
+  /** Destinations that allow the host of the URL. */
+  readonly to: Destinations;
+}
+
+interface ForwarderOptions extends Target {
   readonly secret: string;
   readonly stopped: AbortSignal;
   /** Called when the receiver does not listen, with a sentence for people. */
@@ -35,6 +47,8 @@ const pausesMs = [250, 500, 1_000, 2_000, 4_000] as const;
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #keys: readonly KeyObject[];
+  /** The client with which engines post to webhooks. */
+  readonly #client: HttpClient = httpClient();
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -45,44 +59,41 @@ export class Forwarder {
   async post(event: Event): Promise<Answer | undefined> {
     const { url, stopped, onWait } = this.#options;
     const startedAt = performance.now();
+    const answered = ({ status }: HttpResponse): Answer => ({
+      status,
+      ms: Math.round(performance.now() - startedAt),
+    });
     for (let attempt = 0; ; attempt += 1) {
+      const outcome = await this.#send(event);
       if (stopped.aborted) return undefined;
-      try {
-        const status = await this.#send(event);
-        return { status, ms: Math.round(performance.now() - startedAt) };
-      } catch (error) {
-        if (stopped.aborted) return undefined;
-        const pause = pausesMs[attempt];
-        const code = systemCode(memberOf(error, "cause")) ?? "";
-        if (code !== "ECONNREFUSED" || pause === undefined) {
-          return { status: 0, error: reasonOf(error, code), ms: 0 };
-        }
-        if (attempt === 0) onWait(`Nothing listens at ${url.host}. Trying again.`);
-        await sleep(pause, undefined, { signal: stopped }).catch(() => undefined);
+      if (outcome.outcome === "answered") return answered(outcome);
+      // The status counts, and the rest of the response does not.
+      if (outcome.partial !== null) return answered(outcome.partial);
+      const pause = pausesMs[attempt];
+      const isRefused = outcome.code === "connect_refused";
+      if (!isRefused || pause === undefined) {
+        return { status: 0, error: isRefused ? "nothing listens there" : outcome.message, ms: 0 };
       }
+      if (attempt === 0) onWait(`Nothing listens at ${url.host}. Trying again.`);
+      await sleep(pause, undefined, { signal: stopped }).catch(() => undefined);
     }
   }
 
-  async #send(event: Event): Promise<number> {
-    const { url, stopped } = this.#options;
+  #send(event: Event): Promise<HttpOutcome> {
+    const { url, to, stopped } = this.#options;
     const body = Buffer.from(JSON.stringify(event));
     const signature = signatureHeaders({ id: event.id, at: Date.now(), body }, this.#keys);
-    const response = await fetch(url, {
+    return this.#client.send({
       method: "POST",
+      url: url.href,
+      to,
       headers: { "user-agent": "tidings", "content-type": "application/json", ...signature },
       body,
-      redirect: "manual",
-      signal: AbortSignal.any([stopped, AbortSignal.timeout(deadlineMs)]),
+      deadline_ms: deadlineMs,
+      max_body_bytes: 0,
+      // A receiver that restarts closes the connections that it kept.
+      own_connection: true,
+      signal: stopped,
     });
-    await response.body?.cancel();
-    return response.status;
   }
-}
-
-function reasonOf(error: unknown, code: string): string {
-  if (code === "ECONNREFUSED") return "nothing listens there";
-  if (error instanceof Error && error.name === "TimeoutError") {
-    return `no answer within ${deadlineMs / 1_000} s`;
-  }
-  return code === "" ? String(memberOf(error, "message") ?? error) : code;
 }
