@@ -35,7 +35,7 @@ export function reportFailure(error: unknown): number {
 }
 
 const advices: { readonly [code in TidingsError["code"]]?: readonly string[] } = {
-  storage_outdated: ["Migrate it:  tidings migrate"],
+  storage_outdated: ["To migrate it, with the same options:  tidings migrate"],
   storage_newer: [
     "A newer version of tidings has migrated it, and a database is never migrated back.",
     "Use that version:  npm install tidings@latest",
@@ -54,7 +54,9 @@ export function explained(error: unknown): Failure {
       ({ pointer, parameter, message }) =>
         `${pointer?.slice(1) ?? parameter ?? "input"}: ${message}`,
     );
-    return new Failure(error.message, ...fields, ...(advices[error.code] ?? []));
+    // The message has the first of them.
+    const others = fields.filter((field) => !error.message.includes(field));
+    return new Failure(error.message, ...others, ...(advices[error.code] ?? []));
   }
   if (error instanceof AggregateError && error.message === "") return explained(error.errors[0]);
   return new Failure(

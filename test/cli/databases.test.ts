@@ -91,7 +91,9 @@ test("an outdated database is migrated by migrate, and the SQL that it prints do
   expect(status).toBe(0);
   onFile(join(folder, "printed.db"), "CREATE TABLE mine (a)");
   const before = await finished(folder, "keys", "list", "--file", "printed.db");
-  expect(before.errors).toMatch(/schema version 0.*\n +Migrate it: +tidings migrate/);
+  expect(before.errors).toMatch(
+    /schema version 0.*\n +To migrate it, with the same options: +tidings migrate/,
+  );
   onFile(join(folder, "printed.db"), output);
   const ready = await finished(folder, "keys", "list", "--file", "printed.db");
   expect(ready).toMatchObject({ status: 0 });
@@ -122,14 +124,16 @@ test("the doctor finds work that nobody does and times in the future", async () 
     file,
     `UPDATE tidings_events SET created_at = ${hourAhead};
      INSERT INTO tidings_jobs (kind, key, pool, lane, due_at, leased, fence, failures, version)
-       VALUES ('wake', 'x', 'work', 'x', 1000, 0, 0, 0, 1)`,
+       VALUES ('wake', 'x', 'work', 'x', 1000, 0, 0, 0, 1),
+         -- An engine crashed while it ran this one.
+         ('wake', 'y', 'work', 'x', 2000, 1, 0, 0, 1)`,
   );
   const ill = await finished(folder, "doctor");
   expect(ill.status).toBe(1);
   expect(ill.output).toMatch(
     /✗ Times +the newest event is 3[56]\d\d s in the future\n +This clock/,
   );
-  expect(ill.output).toMatch(/! Work +1 job is overdue, the first since 1970-[^]*tidings dev/);
+  expect(ill.output).toMatch(/! Work +2 jobs are overdue, the first since 1970-[^]*tidings dev/);
   expect(ill.output).toMatch(/\nProblems: 1\. Possible problems: 1\.\n$/);
 
   const empty = await finished(await scratch(), "doctor");
@@ -158,7 +162,7 @@ test.runIf(isLong)(
     const { url } = await database();
     const on = ["--database", url, "--schema", "messaging"];
     const outdated = await finished(folder, "keys", "list", ...on);
-    expect(outdated.errors).toMatch(/schema version 0.*\n +Migrate it/);
+    expect(outdated.errors).toMatch(/schema version 0.*\n +To migrate it/);
     expect((await finished(folder, "migrate", "--sql", ...on)).output).toContain("messaging");
     expect((await finished(folder, "migrate", ...on)).status).toBe(0);
 

@@ -133,12 +133,15 @@ const senders = (count: number): string => (count === 1 ? "1 sender" : `${count}
 /** For how long work may be due before something is wrong, in milliseconds. */
 const patienceMs = 10_000;
 
-/** Looks for work that is due and that no engine runs. */
+/**
+ * Looks for work that is due and that no engine runs. A job that an engine has leased is due when
+ * its lease expires: an engine that runs it extends the lease in time.
+ */
 async function checkWork(database: Database): Promise<Finding> {
   const due = Date.now() - patienceMs;
   const [row] = await database.query(
     `SELECT count(*), min(due_at) FROM ${database.table("jobs")} ` +
-      `WHERE NOT leased AND due_at < ${due} AND kind <> 'reap'`,
+      `WHERE due_at < ${due} AND kind <> 'reap'`,
   );
   const count = Number(row?.[0] ?? 0);
   if (count === 0) return { level: "good", topic: "Work", text: "nothing is overdue" };
