@@ -13,7 +13,7 @@ import {
  *
  * The result is the transaction's connection, a `pg` client. Knex releases it when the transaction
  * ends.
- * @throws TidingsError `invalid_option` when `trx` is not a transaction of Knex
+ * @throws TidingsError `invalid_option` when `trx` is not an open transaction of Knex
  */
 export function fromKnex(trx: KnexTransaction): Promise<object> {
   parseOptions("fromKnex: ", knexSchema, { trx });
@@ -21,10 +21,16 @@ export function fromKnex(trx: KnexTransaction): Promise<object> {
 }
 
 const knexSchema = optionsObject({
-  trx: option<KnexTransaction>("a transaction of Knex", (trx) =>
-    hasMethods(memberOf(trx, "client"), "acquireConnection"),
-  ),
+  trx: option<KnexTransaction>("an open transaction of Knex", isOpen),
 });
+
+/** Knex itself has the same client, but would take a connection that nobody releases. */
+function isOpen(trx: unknown): boolean {
+  const isTransaction =
+    hasMethods(trx, "isCompleted") && hasMethods(memberOf(trx, "client"), "acquireConnection");
+  // Knex has given the connection of an ended transaction to others.
+  return isTransaction && !(trx as KnexTransaction).isCompleted();
+}
 
 /** The parts of a Knex transaction that `fromKnex` uses (knex 3). */
 export interface KnexTransaction {
@@ -33,4 +39,6 @@ export interface KnexTransaction {
     /** Returns the transaction's own connection. */
     acquireConnection(): Promise<object>;
   };
+  /** Returns whether the transaction has ended. */
+  isCompleted(): boolean;
 }

@@ -277,6 +277,23 @@ describe.each(builders)("a transaction of %s", (name, open) => {
     },
   );
 
+  it.runIf(isTried)("accepts no command after its end", async () => {
+    const { run, one, notes } = await open();
+    await one.account().get();
+    let ended: Open | undefined;
+    const work = async (open: Open): Promise<void> => {
+      ended = open;
+      await open.note("order 17");
+    };
+    await run(work);
+    await expect(
+      run((open) => work(open).then(() => Promise.reject(new Error("sold out")))),
+    ).rejects.toThrow("sold out");
+    const late = async (): Promise<unknown> => one.messages.send(hello, { tx: ended?.tx ?? {} });
+    await expect(late()).rejects.toMatchObject({ code: "invalid_option" });
+    expect([await notes(), await bodies(one)]).toEqual([["order 17"], []]);
+  });
+
   it.runIf(isTried)("continues after a refused command", async () => {
     const { run, one, notes } = await open();
     await run(async ({ tx, note }) => {
@@ -372,6 +389,20 @@ it("Drizzle in engine.transaction reads all rows, one row, and undefined for a m
     expect(await found.where(eq(notes.id, 1)).get()).toEqual(first);
     expect(await orm.select().from(notes).where(eq(notes.id, 3)).get()).toBeUndefined();
   });
+});
+
+it("Knex itself, and a transaction of Knex that has ended, take no connection", async () => {
+  const db = await reusedDatabase("");
+  onTestFinished(() => db[Symbol.asyncDispose]());
+  const builder = knex({ client: "pg", connection: db.url, pool: { min: 0, max: 1 } });
+  onTestFinished(() => builder.destroy());
+  const ended = await builder.transaction();
+  await ended.commit();
+  for (const given of [ended, builder as never]) {
+    expect(() => fromKnex(given)).toThrow("trx: expected an open transaction of Knex");
+  }
+  // The only connection of the pool is free.
+  await builder.raw("SELECT 1");
 });
 
 it("a Kysely instance that is not a transaction is refused by its type", () => {
