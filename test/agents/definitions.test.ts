@@ -167,9 +167,8 @@ describe("an agent", () => {
     const long = (count: number): string => "x".repeat(count);
     const many = <T>(count: number, of: (i: number) => T): T[] =>
       Array.from({ length: count }, (_, i) => of(i));
-    // A value that is undefined counts as left out, as in JSON.
     const rule = (on: string, value?: unknown): object => ({
-      handoff: { rules: [{ on, value }] },
+      handoff: { rules: [value === undefined ? { on } : { on, value }] },
     });
     const value = "/handoff/rules/0/value";
     const pb = "pb_01JZZZZZZZZZZZZZZZZZZZZZZZ";

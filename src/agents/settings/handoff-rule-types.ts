@@ -1,6 +1,6 @@
 /** Rules that say when an agent hands its conversation off to people. */
 import * as z from "zod";
-import { definedFields, name, readonlyList } from "../../kernel/index.ts";
+import { name, readonlyList } from "../../kernel/index.ts";
 import { atMost } from "../fields.ts";
 
 /**
@@ -149,7 +149,7 @@ const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50,
 });
 const count = z.int().min(1).max(1_000);
 
-const ruleOfCause = z.discriminatedUnion("on", [
+export const handoffRuleInputSchema = z.discriminatedUnion("on", [
   z.strictObject({
     on: z.literal("keyword").describe("The contact's message contains a keyword."),
     value: words.describe(
@@ -209,13 +209,3 @@ const ruleOfCause = z.discriminatedUnion("on", [
       ),
   }),
 ]);
-
-/** Checks a rule. In process, a `value` that is undefined counts as left out, as in JSON. */
-export const handoffRuleInputSchema: z.ZodType<HandoffRuleInput, HandoffRuleInput> = z.preprocess(
-  (rule: HandoffRuleInput) => (isObject(rule) ? definedFields(rule) : rule),
-  ruleOfCause,
-);
-
-function isObject(rule: unknown): boolean {
-  return typeof rule === "object" && rule !== null && !Array.isArray(rule);
-}
