@@ -15,7 +15,7 @@ import {
   refuseTooManyAddresses,
   requireFreePhone,
 } from "./identities.ts";
-import { insertContact, publishCreated, writeContact } from "./write-contact.ts";
+import { hasOtherFacts, insertContact, publishCreated, writeContact } from "./write-contact.ts";
 import type { KeyObject } from "node:crypto";
 import { definedFields } from "../kernel/index.ts";
 import { type ContactRow, identityByAddress } from "./rows.ts";
@@ -45,7 +45,7 @@ export const createContact: Command<CreateContact, Contact> = {
   },
 };
 
-/** Updates the given fields of a contact. */
+/** Updates the given fields of a contact. If nothing differs, it writes nothing. */
 export const updateContact: Command<UpdateContact, Contact> = {
   kind: "command",
   name: "contacts.update",
@@ -56,7 +56,7 @@ export const updateContact: Command<UpdateContact, Contact> = {
     // Locked even when nothing changes: a concurrent erasure must find the stored response.
     const contact = await contactToChange(tx, id, { hold: true });
     const facts = definedFields(change);
-    if (Object.keys(facts).length === 0) return showContact(tx, contact, services);
+    if (!hasOtherFacts(contact, facts)) return showContact(tx, contact, services);
     const { drawId } = services;
     if (change.phone !== undefined && change.phone !== contact.phone) {
       await changePhone(tx, services.secret, contact, change.phone);

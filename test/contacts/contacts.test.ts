@@ -111,7 +111,10 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
     ] as const) {
       expect((await contacts.list({ label })).data).toHaveLength(found);
     }
-    expect(await contacts.update(made.id, {})).toEqual(changed);
+    await clock.advance(1_000);
+    for (const same of [{}, { name: null, labels: ["b", "c"], time_zone: "Asia/Tokyo" }]) {
+      expect(await contacts.update(made.id, same), "nothing changes").toEqual(changed);
+    }
     const events = (await everyEvent(one)).map(({ type, data }) => ({ type, data }));
     expect(events).toEqual([
       { type: "contact.created", data: { contact: made } },

@@ -1,15 +1,15 @@
 import { appendEvent } from "../../events/index.ts";
 import { type ContactId, definedFields } from "../../kernel/index.ts";
-import { canonicalJson, type Command, type Services } from "../../operations/index.ts";
+import type { Command, Services } from "../../operations/index.ts";
 import { StorageConflict } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { setConsent, consentOf } from "../consent/stored-consent.ts";
 import { isNewConsent } from "../consent/consent-rules.ts";
 import { contactUpdated } from "../events.ts";
-import { createContactWith, writeContact } from "../write-contact.ts";
+import { createContactWith, hasOtherFacts, writeContact } from "../write-contact.ts";
 import { type ImportContact, importContactSchema } from "./import-types.ts";
 import { showContact } from "../show.ts";
-import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "../rows.ts";
+import { contactById, identityByAddress, type IdentityRow } from "../rows.ts";
 
 interface ImportedContact {
   readonly status: "created" | "updated" | "unchanged";
@@ -46,13 +46,6 @@ export const importContact: Command<ImportContact, ImportedContact> = {
     return { status: hasNewFacts || hasNewConsent ? "updated" : "unchanged", contact_id };
   },
 };
-
-/** Whether one of the imported facts differs from that of the contact. */
-function hasOtherFacts(contact: ContactRow, facts: Partial<ContactRow>): boolean {
-  return Object.entries(facts).some(
-    ([name, value]) => canonicalJson(Reflect.get(contact, name)) !== canonicalJson(value),
-  );
-}
 
 /**
  * Applies an imported consent. Returns whether it changed the consent of the address. An import
