@@ -45,7 +45,6 @@ export {
   agentVersions,
 } from "./rows.ts";
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
-export { maxOpenRuns } from "./runs/limits.ts";
 export { mayQuote, redactedRun } from "./runs/redaction-rules.ts";
 export { redactSession } from "./handling/session.ts";
 export { handOff } from "./handling/hand-off.ts";

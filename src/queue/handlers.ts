@@ -1,6 +1,6 @@
 /** Forms of job handlers that several modules use. */
 import { finish, renew } from "./jobs/lease.ts";
-import type { Claim, JobDefinition } from "./jobs/job.ts";
+import type { Claim, JobDefinition, JobRun } from "./jobs/job.ts";
 import type { EngineJobKind, JobKeys, JobKind } from "./jobs/job-kinds.ts";
 import { background, type Store, type Tx } from "../store/index.ts";
 import type { Scope } from "../kernel/index.ts";
@@ -9,9 +9,6 @@ import type { Scope } from "../kernel/index.ts";
 interface WithStore {
   readonly store: Store;
 }
-
-/** How many chunks one run processes before it lets other jobs run. */
-const maxChunks = 100;
 
 /** Defines a job whose work is one transaction in its scope, which also finishes the job. */
 export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R extends WithStore>(
@@ -23,6 +20,26 @@ export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R exten
   };
 }
 
+/** Whether more chunks follow. */
+export type ChunkResult = "more" | "done";
+
+/** How many chunks one run processes before it lets other jobs run. */
+const maxChunks = 100;
+
+/**
+ * Runs chunks of a job's work, each in a transaction of its own. Returns `more` if the job must run
+ * again, because its run has lasted long enough or the engine stops.
+ */
+export async function runChunks(
+  { stopping }: Pick<JobRun, "stopping">,
+  runChunk: () => Promise<ChunkResult>,
+): Promise<ChunkResult> {
+  for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
+    if ((await runChunk()) === "done") return "done";
+  }
+  return "more";
+}
+
 /** Kinds of jobs whose work is done in chunks. */
 type ChunkedKind = "discard" | "erase" | "erase-address" | "merge";
 
@@ -31,21 +48,16 @@ type ChunkedKind = "discard" | "erase" | "erase-address" | "merge";
  * job.
  */
 export function inChunks<K extends ChunkedKind, R extends WithStore>(
-  work: (tx: Tx, key: JobKeys[K], runtime: R) => Promise<"more" | "done">,
+  work: (tx: Tx, key: JobKeys[K], runtime: R) => Promise<ChunkResult>,
 ): JobDefinition<K, R> {
-  return (runtime) =>
-    async (claim, { stopping }) => {
-      const { key }: { readonly key: JobKeys[K] } = claim;
-      const scope: Scope = claim;
-      const { store } = runtime;
-      for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
-        const progress = await store.commit(
-          scope,
-          async (tx) => ((await renew(tx, claim)) === undefined ? "done" : work(tx, key, runtime)),
-          background,
-        );
-        if (progress === "done") return;
-      }
-      await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
-    };
+  return (runtime) => async (claim, run) => {
+    const { key }: { readonly key: JobKeys[K] } = claim;
+    const scope: Scope = claim;
+    const { store } = runtime;
+    const workIfLeased = async (tx: Tx): Promise<ChunkResult> =>
+      (await renew(tx, claim)) === undefined ? "done" : work(tx, key, runtime);
+    const progress = await runChunks(run, () => store.commit(scope, workIfLeased, background));
+    if (progress === "done") return;
+    await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
+  };
 }

@@ -5,7 +5,7 @@ export { Dispatcher } from "./dispatcher/dispatcher.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./dispatcher/due-jobs.ts";
-export { inChunks, inTransaction } from "./handlers.ts";
+export { inChunks, inTransaction, type ChunkResult, runChunks } from "./handlers.ts";
 export { retry } from "./retry.ts";
 export { checkUnansweredCommit, keepOrUndo } from "./unanswered-commit.ts";
 export type {

@@ -15,15 +15,15 @@ import {
   finish,
   type JobHandler,
   type JobOrder,
+  type ChunkResult,
   renew,
+  runChunks,
 } from "../../queue/index.ts";
 import { background, type Store, type UnscopedTx } from "../../store/index.ts";
 import { notFound } from "../../kernel/index.ts";
 
 /** Rows of each kind that one transaction removes. */
 const chunk = 200;
-/** Chunks per run of the job. Then other jobs can run. */
-const maxChunks = 100;
 /**
  * The delay of the job, in milliseconds. `removeConsumer` removes the rows at once. If its process
  * ends early, the job continues.
@@ -59,21 +59,18 @@ export async function isBeingRemoved(tx: UnscopedTx, { name }: ConsumerRow): Pro
 
 /** Continues the removal of a consumer, because the process that began it ended early. */
 export function continueRemoval({ store }: ConsumerRuntime): JobHandler<"remove-consumer"> {
-  return async (claim, { stopping }) => {
+  return async (claim, run) => {
     const { consumer } = claim.key;
-    for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
-      const progress = await store.commitUnscoped(
-        async (tx) => ((await renew(tx, claim)) === undefined ? "done" : removeChunk(tx, consumer)),
-        background,
-      );
-      if (progress === "done") return;
-    }
+    const removeIfLeased = async (tx: UnscopedTx): Promise<ChunkResult> =>
+      (await renew(tx, claim)) === undefined ? "done" : removeChunk(tx, consumer);
+    const progress = await runChunks(run, () => store.commitUnscoped(removeIfLeased, background));
+    if (progress === "done") return;
     await store.commitUnscoped((tx) => finish(tx, claim, { againAt: tx.now }), background);
   };
 }
 
 /** Removes one chunk. The last one also removes the consumer and the job. */
-async function removeChunk(tx: UnscopedTx, name: string): Promise<"more" | "done"> {
+async function removeChunk(tx: UnscopedTx, name: string): Promise<ChunkResult> {
   const consumer = await tx.get(consumerByName, [name]);
   // Another process has completed the removal, and the name may be in use again.
   if (consumer === undefined || !(await isBeingRemoved(tx, consumer))) return "done";

@@ -8,7 +8,15 @@ import { type RecoverWebhook, recoverWebhookSchema } from "../input-types.ts";
 import { requireWebhook } from "../commands.ts";
 import { type DeliveryId, firstIdAt, millis, type WebhookId } from "../../kernel/index.ts";
 import type { Command, Runtime } from "../../operations/index.ts";
-import { arm, type Claim, finish, type JobHandler, renew } from "../../queue/index.ts";
+import {
+  arm,
+  type Claim,
+  finish,
+  type JobHandler,
+  type ChunkResult,
+  renew,
+  runChunks,
+} from "../../queue/index.ts";
 import { background, type Reads, type Tx } from "../../store/index.ts";
 
 /**
@@ -40,19 +48,17 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
 
 /** Deliveries per transaction. */
 const chunk = 200;
-/** Chunks per run. Then other jobs can run. */
-const maxChunks = 100;
 
 /** Schedules the failed deliveries of a webhook again, from the requested time on. */
 export function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
-  return async (claim, { stopping }) => {
+  return async (claim, run) => {
     const { account_id, mode, key } = claim;
     const scope = { account_id, mode };
-    for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
+    const progress = await runChunks(run, async () => {
       const failed = await nextFailed(store.reads(scope), key.webhook_id);
-      const left = await store.commit(scope, (tx) => recoverChunk(tx, claim, failed), background);
-      if (left === "done") return;
-    }
+      return store.commit(scope, (tx) => recoverChunk(tx, claim, failed), background);
+    });
+    if (progress === "done") return;
     await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
   };
 }
@@ -88,7 +94,7 @@ async function recoverChunk(
   tx: Tx,
   claim: Claim<"recover">,
   { after, version, ids }: FailedRange,
-): Promise<"more" | "done"> {
+): Promise<ChunkResult> {
   if ((await renew(tx, claim)) === undefined) return "done";
   const webhook = await tx.get(webhookById, [claim.key.webhook_id]);
   if (webhook === undefined || webhook.recover_after === null) {
