@@ -35,7 +35,7 @@ import { background } from "../store/index.ts";
 import { attempts, earlyReceipts, inboundIds, messages, messageWords, timeline } from "./rows.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
 import { retryEarlyReceipts } from "./receipts/record-receipt.ts";
-import { lookUpAttempt } from "./attempts/look-up-attempt.ts";
+import { lookUpAttempt } from "./look-ups/look-up-attempt.ts";
 import { sendQueued } from "./hand-over/send-queued.ts";
 import type { PreviewMessage } from "./input-types.ts";
 

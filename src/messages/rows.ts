@@ -24,7 +24,7 @@ import {
 } from "../ports/index.ts";
 import type { Keyword } from "../contacts/index.ts";
 import type { TimelineEntry } from "./timeline/timeline-types.ts";
-import type { CarrierState } from "./receipts/carrier-state.ts";
+import type { CarrierState } from "./carrier-state.ts";
 import type { EndStatus } from "./rules.ts";
 import type { Category, MessageError, Segments } from "./types.ts";
 

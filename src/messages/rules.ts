@@ -21,12 +21,7 @@ import {
   type MessageStatus,
 } from "../kernel/index.ts";
 import type { EventType } from "../events/index.ts";
-import {
-  type CarrierState,
-  type Evidence,
-  join,
-  type JoinResult,
-} from "./receipts/carrier-state.ts";
+import { type CarrierState, type Evidence, join, type JoinResult } from "./carrier-state.ts";
 import { defaultTtl } from "./input-types.ts";
 import type { MessageError } from "./types.ts";
 

@@ -13,7 +13,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/messages/receipts/record-receipt.ts":
     "the attempt that a receipt is about tells whose it is",
   "src/messages/receipts/apply-receipt.ts": "receipts that came early are nobody's yet",
-  "src/messages/attempts/identify-attempt.ts":
+  "src/messages/look-ups/identify-attempt.ts":
     "a carrier's id belongs to one attempt in all accounts",
   "src/senders/commands.ts": "a live address is one account's",
 

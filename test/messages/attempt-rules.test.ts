@@ -12,7 +12,7 @@ import {
   takeBackAttempt,
   withValidTime,
 } from "../../src/messages/attempts/attempt-rules.ts";
-import { maxAttempts } from "../../src/messages/hand-over/route-rules.ts";
+import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
 import { expiredDecision, type MessageState } from "../../src/messages/rules.ts";
 import type { MessageError } from "../../src/messages/types.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";

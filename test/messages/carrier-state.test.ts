@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  type CarrierState,
-  type Evidence,
-  join,
-} from "../../src/messages/receipts/carrier-state.ts";
+import { type CarrierState, type Evidence, join } from "../../src/messages/carrier-state.ts";
 import { carrierError } from "../../src/messages/attempts/attempt-rules.ts";
 import { carrierErrorCodes } from "../../src/ports/carrier-errors.ts";
 

@@ -8,7 +8,7 @@ import {
   nextAfter,
   matchRoute,
   type FailedAttempt,
-} from "../../src/messages/hand-over/route-rules.ts";
+} from "../../src/messages/routes/route-rules.ts";
 import type { Route } from "../../src/ports/route.ts";
 
 describe("the route of a message", () => {

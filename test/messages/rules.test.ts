@@ -22,7 +22,7 @@ import {
   release,
   applyReceiptTimeout,
 } from "../../src/messages/rules.ts";
-import { maxAttempts, retryDelays } from "../../src/messages/hand-over/route-rules.ts";
+import { maxAttempts, retryDelays } from "../../src/messages/routes/route-rules.ts";
 import { maxScheduleAhead } from "../../src/kernel/limits.ts";
 import { messageStatuses } from "../../src/kernel/message-status.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";

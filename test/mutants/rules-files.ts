@@ -41,7 +41,7 @@ export const rulesFiles: readonly RulesFile[] = [
     tests: ["test/messages/attempt-rules.test.ts", "test/messages/rules.test.ts"],
   },
   {
-    file: "src/messages/hand-over/route-rules.ts",
+    file: "src/messages/routes/route-rules.ts",
     tests: ["test/messages/choose-route.test.ts"],
     equivalents: [
       { from: '""', to: '"Stryker was here!"', why: "No transport has either name." },

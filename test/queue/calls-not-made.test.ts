@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
-import { maxAttempts } from "../../src/messages/hand-over/route-rules.ts";
+import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";

@@ -11,8 +11,8 @@ import {
   type RejectedAnswer,
   type SendAnswer,
 } from "../../ports/index.ts";
-import type { Evidence } from "../receipts/carrier-state.ts";
-import { maxAttempts, type NextAttempt, retryDelays } from "../hand-over/route-rules.ts";
+import type { Evidence } from "../carrier-state.ts";
+import { maxAttempts, type NextAttempt, retryDelays } from "../routes/route-rules.ts";
 import {
   type Ambiguous,
   applyEvidence,

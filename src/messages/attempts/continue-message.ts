@@ -3,8 +3,8 @@
  * another attempt decides the status, or the next attempt is planned.
  */
 import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
-import { join } from "../receipts/carrier-state.ts";
-import { findNextAttempt } from "../hand-over/choose-route.ts";
+import { join } from "../carrier-state.ts";
+import { findNextAttempt } from "./next-attempt.ts";
 import {
   isAccepted,
   isPending,
@@ -18,7 +18,7 @@ import type { Services } from "../../operations/index.ts";
 import { arm, disarm } from "../../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow } from "../rows.ts";
 import { armFollowUps, sendJob } from "../job-orders.ts";
-import type { PlannedAttempt } from "../hand-over/route-rules.ts";
+import type { PlannedAttempt } from "../routes/route-rules.ts";
 import { endOf, type MessageState } from "../rules.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";

@@ -3,7 +3,7 @@
  * pure rules are in `attempt-rules.ts`.
  */
 import { type AfterAttempt, applyAnswer, applyLateRefusal, applyNotSent } from "./attempt-rules.ts";
-import { type AttemptFailure, findNextAttempt } from "../hand-over/choose-route.ts";
+import { type AttemptFailure, findNextAttempt } from "./next-attempt.ts";
 import {
   dependsOn,
   hasGoneOnWithout,
@@ -13,7 +13,7 @@ import {
 } from "./message-attempts.ts";
 import { checkLostAttempts } from "./lost-attempts.ts";
 import { stateOf } from "../stored-state.ts";
-import type { NextAttempt } from "../hand-over/route-rules.ts";
+import type { NextAttempt } from "../routes/route-rules.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "../rows.ts";
 import type { MessageState } from "../rules.ts";
 import type { Services } from "../../operations/index.ts";

@@ -6,9 +6,9 @@
  * (`undelivered`). While a later attempt may deliver it or is planned, the carrier's `undelivered`
  * of an earlier one does not end the message.
  */
-import type { Evidence } from "../receipts/carrier-state.ts";
+import type { Evidence } from "../carrier-state.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "../rows.ts";
-import { isTransportError } from "../hand-over/route-rules.ts";
+import { isTransportError } from "../routes/route-rules.ts";
 import { isArrived } from "../rules.ts";
 import type { MessageStatus } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";

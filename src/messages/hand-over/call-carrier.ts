@@ -3,7 +3,7 @@ import type { Runtime } from "../../operations/index.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../../ports/index.ts";
 import type { MessageAndAttempt } from "../attempts/message-attempts.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
-import { checkSendAnswer } from "../transports/transport-results.ts";
+import { checkSendAnswer } from "../transport-results.ts";
 
 /**
  * The deadline of a carrier call, in milliseconds. A hand-over leaves at least half a lease

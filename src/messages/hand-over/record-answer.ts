@@ -12,7 +12,7 @@ import {
   providerIdFor,
   recordCarrierOptOut,
 } from "../receipts/apply-receipt.ts";
-import type { AttemptFailure } from "./choose-route.ts";
+import type { AttemptFailure } from "../attempts/next-attempt.ts";
 import { acceptedStatus, decideAfterAnswer } from "../attempts/decide-after-attempt.ts";
 import type { HandedOver } from "./hand-over.ts";
 import { sendJob, updateClass } from "../job-orders.ts";

@@ -1,6 +1,6 @@
 import { applyLostAnswer, sendAgain } from "../attempts/attempt-rules.ts";
-import type { Evidence } from "../receipts/carrier-state.ts";
-import { findNextAttempt } from "./choose-route.ts";
+import type { Evidence } from "../carrier-state.ts";
+import { findNextAttempt } from "../attempts/next-attempt.ts";
 import { reachedCarrier } from "../attempts/message-attempts.ts";
 import { moveAndRecord } from "../move.ts";
 import { stateOf } from "../stored-state.ts";

@@ -1,4 +1,4 @@
-import { transportPatch } from "./choose-route.ts";
+import { transportPatch } from "../attempts/next-attempt.ts";
 import {
   carrierColumns,
   reachedCarrier,
@@ -8,7 +8,7 @@ import { firstFollowUpAt } from "../attempts/follow-up-times.ts";
 import { followUpLostAttempts } from "../attempts/lost-attempts.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
 import { arm } from "../../queue/index.ts";
-import type { NextAttempt } from "./route-rules.ts";
+import type { NextAttempt } from "../routes/route-rules.ts";
 import { type AttemptRow, attempts } from "../rows.ts";
 import type { MessageState } from "../rules.ts";
 import { followUpJob } from "../job-orders.ts";

@@ -17,7 +17,7 @@ import { noVerdicts, type Runtime } from "../../operations/index.ts";
 import type { SendAnswer } from "../../ports/index.ts";
 import { callCarrier, type Called } from "./call-carrier.ts";
 import { takeBack } from "./take-back.ts";
-import { checkSendAnswer } from "../transports/transport-results.ts";
+import { checkSendAnswer } from "../transport-results.ts";
 
 /** The maximum number of messages of one conversation in one run. Then other jobs run. */
 const maxInARow = 50;

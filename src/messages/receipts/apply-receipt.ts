@@ -9,7 +9,7 @@ import {
   earlyReceiptsOf,
   attemptByProviderId,
 } from "../rows.ts";
-import type { Evidence } from "./carrier-state.ts";
+import type { Evidence } from "../carrier-state.ts";
 import { evidenceOf, withValidTime } from "../attempts/attempt-rules.ts";
 import { nextFollowUpAt } from "../attempts/follow-up-times.ts";
 import { applyEvidence } from "../rules.ts";
@@ -31,7 +31,7 @@ import {
   type MessageAndAttempt,
 } from "../attempts/message-attempts.ts";
 import { followUpJob } from "../job-orders.ts";
-import { isTransportError } from "../hand-over/route-rules.ts";
+import { isTransportError } from "../routes/route-rules.ts";
 import { setConsent } from "../../contacts/index.ts";
 import type { MessageError } from "../types.ts";
 

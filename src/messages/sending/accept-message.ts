@@ -18,7 +18,7 @@ import { prefetchThrottle, type SenderRow } from "../../senders/index.ts";
 import type { Call } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { firstTransport } from "../hand-over/choose-route.ts";
+import { firstTransport } from "../routes/choose-route.ts";
 import { addWords } from "../search/search-words.ts";
 import { releaseJob, sendJob } from "../job-orders.ts";
 import { rememberHandOver } from "../hand-over/hand-over.ts";

@@ -11,7 +11,7 @@ import type {
 import { background } from "../../store/index.ts";
 import { receiveFromCarrier } from "../inbound/receive.ts";
 import { recordReceipt } from "../receipts/record-receipt.ts";
-import { checkCallbackResult, checkInbound, checkReceipt } from "./transport-results.ts";
+import { checkCallbackResult, checkInbound, checkReceipt } from "../transport-results.ts";
 
 type Recording = Pick<Runtime, "store" | "services" | "logger">;
 

@@ -5,7 +5,7 @@ export const evidence = inArea("evidence", [
   {
     name: "undelivered-outranks-delivered",
     sentence: "A message that arrived is reported as undelivered, and the host sends it again.",
-    file: "src/messages/receipts/carrier-state.ts",
+    file: "src/messages/carrier-state.ts",
     find: "  undelivered: 3,\n  delivered: 4,",
     replace: "  undelivered: 4,\n  delivered: 3,",
     tests: ["test/messages/carrier-state.test.ts"],
@@ -13,7 +13,7 @@ export const evidence = inArea("evidence", [
   {
     name: "latest-receipt-wins",
     sentence: "The status depends on the order in which receipts arrive.",
-    file: "src/messages/receipts/carrier-state.ts",
+    file: "src/messages/carrier-state.ts",
     find: "state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },",
     replace: "state: { ...evidence, ...times },",
     tests: ["test/messages/carrier-state.test.ts"],
@@ -22,7 +22,7 @@ export const evidence = inArea("evidence", [
     name: "latest-time-wins",
     sentence:
       "A repeated receipt moves the time of delivery, and reports of response times change.",
-    file: "src/messages/receipts/carrier-state.ts",
+    file: "src/messages/carrier-state.ts",
     find: "return Math.min(a, b);",
     replace: "return Math.max(a, b);",
     tests: ["test/messages/carrier-state.test.ts"],
@@ -30,7 +30,7 @@ export const evidence = inArea("evidence", [
   {
     name: "read-does-not-prove-delivery",
     sentence: "A message whose only receipt is `read` has no time of delivery.",
-    file: "src/messages/receipts/carrier-state.ts",
+    file: "src/messages/carrier-state.ts",
     find: 'const delivered = status === "delivered" || status === "read";',
     replace: 'const delivered = status === "delivered";',
     tests: ["test/messages/carrier-state.test.ts"],

@@ -47,7 +47,7 @@ export const retry = inArea("retry", [
   {
     name: "route-starts-over",
     sentence: "A fallback goes back to the transport that has just failed.",
-    file: "src/messages/hand-over/route-rules.ts",
+    file: "src/messages/routes/route-rules.ts",
     find: "const inTurn = [...transports.slice(last + 1), ...transports.slice(0, last + 1)];",
     replace: "const inTurn = [...transports.slice(last), ...transports.slice(0, last)];",
     tests: ["test/messages/choose-route.test.ts"],

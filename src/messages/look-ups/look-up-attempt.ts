@@ -8,26 +8,30 @@ import {
   needsFollowUp,
   nextFollowUpAt,
   receiptsEndAt,
-} from "./follow-up-times.ts";
+} from "../attempts/follow-up-times.ts";
 import { ForwardSteps } from "./forward-steps.ts";
 import { waitForTransportMs } from "../hand-over/hand-over.ts";
 import { callDeadlineMs, outbound, transportFor } from "../hand-over/call-carrier.ts";
-import { acceptedStatus, decideAfterNotSent } from "./decide-after-attempt.ts";
+import { acceptedStatus, decideAfterNotSent } from "../attempts/decide-after-attempt.ts";
 import { applyReceiptTimeout } from "../rules.ts";
 import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
 import type { Runtime, Services } from "../../operations/index.ts";
 import { background, type Tx } from "../../store/index.ts";
-import { checkLookupAnswer } from "../transports/transport-results.ts";
+import { checkLookupAnswer } from "../transport-results.ts";
 import {
   applyEarlyReceipts,
   applyReceipts,
   joinEvidence,
   providerIdFor,
 } from "../receipts/apply-receipt.ts";
-import { transportPatch } from "../hand-over/choose-route.ts";
+import { transportPatch } from "../attempts/next-attempt.ts";
 import { type Finding, hasRival, identify } from "./identify-attempt.ts";
-import { isDecidingAttempt, isOutdated, type MessageAndAttempt } from "./message-attempts.ts";
+import {
+  isDecidingAttempt,
+  isOutdated,
+  type MessageAndAttempt,
+} from "../attempts/message-attempts.ts";
 import { sendJob } from "../job-orders.ts";
 
 /**

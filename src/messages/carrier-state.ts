@@ -6,8 +6,8 @@
  * the earliest carrier time, then the error code. Each of the three times is the earliest that any
  * evidence proves: `read` proves delivery, and `delivered` and `undelivered` prove sending.
  */
-import type { IgnoredReason } from "../timeline/timeline-types.ts";
-import type { MessageError } from "../types.ts";
+import type { IgnoredReason } from "./timeline/timeline-types.ts";
+import type { MessageError } from "./types.ts";
 
 /** `at` is the carrier's time in milliseconds. For `unconfirmed`, it is the end of the wait. */
 export type Evidence =

@@ -13,8 +13,8 @@ import {
   kindOf,
   memberOf,
   quoted,
-} from "../../kernel/index.ts";
-import type { CallbackResult, LookupAnswer, SendAnswer } from "../../ports/index.ts";
+} from "../kernel/index.ts";
+import type { CallbackResult, LookupAnswer, SendAnswer } from "../ports/index.ts";
 
 /** The maximum length of a carrier's id, in characters. Databases limit what an index can hold. */
 const maxIdLength = 500;

@@ -1,39 +1,8 @@
-import { isMessageRefused, listAttempts } from "../attempts/message-attempts.ts";
+import { isMessageRefused, listAttempts } from "./message-attempts.ts";
 import type { AttemptRow, MessageRow } from "../rows.ts";
-import {
-  nextAfter,
-  matchRoute,
-  type NextAttempt,
-  type RouteFacts,
-  type FailedAttempt,
-  type ChosenRoute,
-} from "./route-rules.ts";
-import { carries, type Services } from "../../operations/index.ts";
-import type { Mode } from "../../kernel/index.ts";
+import { chooseRoute, type Routing } from "../routes/choose-route.ts";
+import { type FailedAttempt, nextAfter, type NextAttempt } from "../routes/route-rules.ts";
 import type { Tx } from "../../store/index.ts";
-
-type Routing = Pick<Services, "routes" | "factsByTransport">;
-
-/** Returns the route of a message whose sender belongs to transport `home`. */
-function chooseRoute(
-  { routes, factsByTransport }: Routing,
-  message: RouteFacts & { readonly mode: Mode },
-  home: string,
-): ChosenRoute {
-  const { mode, channel } = message;
-  return matchRoute(routes, message, home, (transport) =>
-    carries(factsByTransport, transport, mode, channel),
-  );
-}
-
-/** Returns the first transport of a message. */
-export function firstTransport(
-  services: Routing,
-  message: RouteFacts & { readonly mode: Mode },
-  home: string,
-): string {
-  return services.routes.length === 0 ? home : chooseRoute(services, message, home).transports[0];
-}
 
 /** The columns of an attempt that say how it failed. */
 export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before">;
