@@ -14,7 +14,7 @@ import {
 } from "../receipts/apply-receipt.ts";
 import type { AttemptFailure } from "../attempts/next-attempt.ts";
 import { acceptedStatus, decideAfterAnswer } from "../attempts/decide-after-attempt.ts";
-import type { HandedOver } from "./hand-over.ts";
+import type { BegunAttempt } from "./begin-attempt.ts";
 import { sendJob, updateClass } from "../job-orders.ts";
 import { recordOutcome } from "./record-outcome.ts";
 
@@ -27,13 +27,13 @@ export async function recordAnswer(
   tx: Tx,
   services: Services,
   claim: Claim<"send">,
-  handed: HandedOver,
+  begun: BegunAttempt,
   answer: SendAnswer,
 ): Promise<boolean> {
-  prefetchOutcome(tx, services, claim, handed, answer);
+  prefetchOutcome(tx, services, claim, begun, answer);
   const [message, attempt] = await Promise.all([
-    tx.get(messageById, [handed.message.id], { hold: "recent" }),
-    tx.get(attemptById, [handed.attempt.id], { hold: "recent" }),
+    tx.get(messageById, [begun.message.id], { hold: "recent" }),
+    tx.get(attemptById, [begun.attempt.id], { hold: "recent" }),
   ]);
   // The account's sandbox may have been reset during the call.
   if (message === undefined || attempt === undefined) {
@@ -51,7 +51,7 @@ export async function recordAnswer(
   const { message: answered } = recorded;
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
   if (answered.status === "queued") await arm(tx, sendJob(answered, answered.retry_at ?? tx.now));
-  const waiting = await findWaiting(tx, claim, handed, latest);
+  const waiting = await findWaiting(tx, claim, begun, latest);
   if (waiting === undefined) await finish(tx, claim);
   else await updateClass(tx, claim, waiting);
   return waiting !== undefined;
@@ -65,7 +65,7 @@ export async function recordAnswer(
 async function findWaiting(
   tx: Tx,
   claim: Claim<"send">,
-  { isLast }: HandedOver,
+  { isLast }: BegunAttempt,
   { status }: MessageRow,
 ): Promise<MessageRow | undefined> {
   const isInOutbox = status === "queued" || status === "sending";
@@ -79,7 +79,7 @@ function prefetchOutcome(
   tx: Tx,
   services: Services,
   claim: Claim<"send">,
-  { message, attempt, isLast }: HandedOver,
+  { message, attempt, isLast }: BegunAttempt,
   answer: SendAnswer,
 ): void {
   // The message itself is the first in the outbox. The command looks for the one behind it.

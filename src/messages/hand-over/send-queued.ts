@@ -1,5 +1,5 @@
 import { background, isStorageFailure, type Tx } from "../../store/index.ts";
-import { type HandedOver, handOverMessage, prefetchHandOver } from "./hand-over.ts";
+import { type BegunAttempt, beginNextAttempt, prefetchNextAttempt } from "./begin-attempt.ts";
 import { recordAnswer } from "./record-answer.ts";
 import {
   checkUnansweredCommit,
@@ -26,63 +26,66 @@ const maxInARow = 50;
 export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
-    sendFrom(runtime, claim, run, await handOverNext(runtime, claim, run));
+    sendFrom(runtime, claim, run, await beginNext(runtime, claim, run));
   const firstStep: FirstStep<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, endsRun: false };
-    const handed = await handOverMessage(tx, claim, options);
+    const begun = await beginNextAttempt(tx, claim, options);
     return {
-      run: (run) => sendFrom(runtime, claim, run, handed),
+      run: (run) => sendFrom(runtime, claim, run, begun),
       undo: async (later) => {
-        if (handed !== undefined) await takeBack(later, services, claim, handed);
+        if (begun !== undefined) await takeBack(later, services, claim, begun);
       },
     };
   };
   // Policies of the host application are evaluated outside of the engine's transactions.
-  return Object.assign(handle, hostPolicies.any ? {} : { firstStep, prefetch: prefetchHandOver });
+  return Object.assign(
+    handle,
+    hostPolicies.any ? {} : { firstStep, prefetch: prefetchNextAttempt },
+  );
 }
 
-/** Calls the carrier with a message that was handed over, and with those that wait behind it. */
+/** Calls the carrier for an attempt that has begun, then for the messages that wait behind it. */
 async function sendFrom(
   runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
-  first: HandedOver | undefined,
+  first: BegunAttempt | undefined,
 ): Promise<void> {
-  let handed = first;
-  for (let i = 1; handed !== undefined; i++) {
-    const called = await callCarrier(runtime, handed, run.abort);
+  let begun = first;
+  for (let i = 1; begun !== undefined; i++) {
+    const called = await callCarrier(runtime, begun, run.abort);
     // The call may still go on. The engine that takes the job next records the lost answer.
     if (called === "aborted") return;
-    if (called === "not called") return recordNotCalled(runtime, claim, run, handed);
+    if (called === "not called") return recordNotCalled(runtime, claim, run, begun);
     if (called.unfinishedCall !== undefined) {
-      return recordMissedDeadline(runtime, claim, run, handed, called);
+      return recordMissedDeadline(runtime, claim, run, begun, called);
     }
-    if (handed.isLast) run.freeSlot();
-    if (!(await record(runtime, claim, run, handed, called.answer))) return;
-    handed = await handOverNext(runtime, claim, run, i >= maxInARow);
+    if (begun.isLast) run.freeSlot();
+    if (!(await record(runtime, claim, run, begun, called.answer))) return;
+    begun = await beginNext(runtime, claim, run, i >= maxInARow);
   }
 }
 
 /**
- * Hands over the next message. Returns undefined if none is handed over now; the job is then
+ * Begins an attempt for the next message. Returns undefined if none begins now; the job is then
  * released. That is so if the run has sent enough, or the engine stops.
  */
-async function handOverNext(
+async function beginNext(
   runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
   hasSentEnough = false,
-): Promise<HandedOver | undefined> {
+): Promise<BegunAttempt | undefined> {
   const { services, hostPolicies } = runtime;
-  let maybeStored: HandedOver | undefined;
+  let maybeStored: BegunAttempt | undefined;
   try {
     return await hostPolicies.commit(
       claim,
       async (tx, hostVerdicts) => {
-        prefetchHandOver(tx, claim.key);
+        prefetchNextAttempt(tx, claim.key);
         // The engine may have begun to stop while policies were evaluated.
         const endsRun = hasSentEnough || run.stopping.aborted;
-        return (maybeStored = await handOverMessage(tx, claim, {
+        return (maybeStored = await beginNextAttempt(tx, claim, {
           services,
           hostVerdicts,
           endsRun,
@@ -92,7 +95,7 @@ async function handOverNext(
     );
   } catch (error) {
     if (maybeStored === undefined || !isStorageFailure(error)) throw error;
-    switch (await checkHandOver(runtime, claim, run, maybeStored)) {
+    switch (await checkBegun(runtime, claim, run, maybeStored)) {
       case "claimed":
         return maybeStored;
       case "taken back":
@@ -104,22 +107,22 @@ async function handOverNext(
 }
 
 /**
- * Returns whether a hand-over is stored, although the storage failed: the answer to the commit may
- * have been lost. If the claim has been lost since, the attempt is taken back: nobody else knows
+ * Returns whether a begun attempt is stored, although the storage failed: the answer to the commit
+ * may have been lost. If the claim has been lost since, the attempt is taken back: nobody else knows
  * that the carrier was not called, and the message would be ambiguous.
  */
-function checkHandOver(
+function checkBegun(
   { store, clock, services }: Runtime,
   claim: Claim<"send">,
   { abort }: JobRun,
-  handed: HandedOver,
+  begun: BegunAttempt,
 ): Promise<"claimed" | "taken back" | "not stored"> {
-  const undo = (tx: Tx): Promise<void> => takeBack(tx, services, claim, handed);
+  const undo = (tx: Tx): Promise<void> => takeBack(tx, services, claim, begun);
   return checkUnansweredCommit(clock, abort, () =>
     store.commit(
       claim,
       async (tx) => {
-        if ((await tx.get(attemptById, [handed.attempt.id])) === undefined) return "not stored";
+        if ((await tx.get(attemptById, [begun.attempt.id])) === undefined) return "not stored";
         return (await keepOrUndo(tx, claim, undo)) ? "claimed" : "taken back";
       },
       background,
@@ -136,15 +139,15 @@ function record(
   { store, clock, services }: Runtime,
   claim: Claim<"send">,
   { abort }: JobRun,
-  handed: HandedOver,
+  begun: BegunAttempt,
   answer: SendAnswer,
 ): Promise<boolean> {
   return retry(clock, abort, () =>
     store.commit(
       claim,
       async (tx) => {
-        const waits = await recordAnswer(tx, services, claim, handed, answer);
-        if (!waits || !handed.isLast) return waits;
+        const waits = await recordAnswer(tx, services, claim, begun, answer);
+        if (!waits || !begun.isLast) return waits;
         // Usually, the message that waits has armed the job for its time.
         await finish(tx, claim, (await isRearmed(tx, claim)) ? {} : { againAt: tx.now });
         return false;
@@ -159,10 +162,10 @@ function recordNotCalled(
   { store, clock, services }: Runtime,
   claim: Claim<"send">,
   { abort }: JobRun,
-  handed: HandedOver,
+  begun: BegunAttempt,
 ): Promise<void> {
   return retry(clock, abort, () =>
-    store.commit(claim, (tx) => takeBack(tx, services, claim, handed), background),
+    store.commit(claim, (tx) => takeBack(tx, services, claim, begun), background),
   );
 }
 
@@ -171,7 +174,7 @@ async function recordMissedDeadline(
   runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
-  handed: HandedOver,
+  begun: BegunAttempt,
   { answer, unfinishedCall }: Called,
 ): Promise<void> {
   const { store, clock, logger, services } = runtime;
@@ -179,18 +182,18 @@ async function recordMissedDeadline(
     store.commit(
       claim,
       async (tx) => {
-        await recordAnswer(tx, services, claim, handed, answer);
+        await recordAnswer(tx, services, claim, begun, answer);
         // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
         await finish(tx, claim, { againAt: tx.now, failed: true });
       },
       background,
     ),
   );
-  const { id: attempt_id, transport } = handed.attempt;
+  const { id: attempt_id, transport } = begun.attempt;
   const recordLate = async (lateAnswer: unknown): Promise<void> => {
     try {
       checkSendAnswer(transport, lateAnswer);
-      await record(runtime, claim, run, handed, lateAnswer);
+      await record(runtime, claim, run, begun, lateAnswer);
     } catch (error) {
       logger.warn({ err: error, attempt_id }, "a late answer of a carrier could not be recorded");
     }

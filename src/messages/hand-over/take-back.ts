@@ -3,7 +3,7 @@
  * call, or the process stalled there for too long.
  */
 import { takeBackAttempt } from "../attempts/attempt-rules.ts";
-import type { HandedOver } from "./hand-over.ts";
+import type { BegunAttempt } from "./begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
 import { isPending } from "../attempts/message-attempts.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
@@ -38,19 +38,19 @@ export async function takeBack(
   tx: Tx,
   services: Services,
   claim: Claim<"send">,
-  handed: HandedOver,
+  begun: BegunAttempt,
 ): Promise<void> {
   const { drawId } = services;
   const [message, attempt] = await Promise.all([
-    tx.get(messageById, [handed.message.id], { hold: "recent" }),
-    tx.get(attemptById, [handed.attempt.id], { hold: "recent" }),
+    tx.get(messageById, [begun.message.id], { hold: "recent" }),
+    tx.get(attemptById, [begun.attempt.id], { hold: "recent" }),
   ]);
   // The account's sandbox may have been reset, or an earlier commit has taken the attempt back and
   // only its result was lost.
   if (message !== undefined && attempt !== undefined) {
     const decision = takeBackAttempt(stateOf(message), attempt.number, tx.now);
     if (decision.decision === "none" || !isPending(attempt)) {
-      await recordAnswer(tx, services, claim, handed, notCalled);
+      await recordAnswer(tx, services, claim, begun, notCalled);
     } else {
       const queued = await moveMessage(tx, drawId, message, decision.state);
       tx.remove(attempts, attempt);

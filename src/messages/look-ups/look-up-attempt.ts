@@ -10,7 +10,7 @@ import {
   receiptsEndAt,
 } from "../attempts/follow-up-times.ts";
 import { ForwardSteps } from "./forward-steps.ts";
-import { waitForTransportMs } from "../hand-over/hand-over.ts";
+import { waitForTransportMs } from "../hand-over/begin-attempt.ts";
 import { callDeadlineMs, outbound, transportFor } from "../hand-over/call-carrier.ts";
 import { acceptedStatus, decideAfterNotSent } from "../attempts/decide-after-attempt.ts";
 import { applyReceiptTimeout } from "../rules.ts";

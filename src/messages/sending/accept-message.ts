@@ -21,7 +21,7 @@ import type { Tx } from "../../store/index.ts";
 import { firstTransport } from "../routes/choose-route.ts";
 import { addWords } from "../search/search-words.ts";
 import { releaseJob, sendJob } from "../job-orders.ts";
-import { rememberHandOver } from "../hand-over/hand-over.ts";
+import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 
 /** The fields of `SendMessage` that every author of a message can set. */
 type Draft = Pick<
@@ -145,7 +145,7 @@ export async function writeMessage(
   }
   // This transaction may hand the message over, too.
   prefetchThrottle(tx, sender.address);
-  rememberHandOver(tx, message);
+  rememberNextAttempt(tx, message);
   if (isNewConversation) {
     tx.promiseNone(outbox, [conversation.id]);
     armNew(tx, sendJob(message, tx.now));

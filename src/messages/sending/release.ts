@@ -1,7 +1,7 @@
 import type { GenerateId } from "../../kernel/index.ts";
 import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { rememberHandOver } from "../hand-over/hand-over.ts";
+import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
 import { moveAndRecord } from "../move.ts";
 import { messageById, scheduledInConversation } from "../rows.ts";
@@ -38,7 +38,7 @@ export async function releaseMessage(
     const decision = release(stateOf(each), tx.now);
     if (decision.decision === "none") continue;
     const updated = await moveAndRecord(tx, drawId, each, decision.state);
-    rememberHandOver(tx, updated);
+    rememberNextAttempt(tx, updated);
     await arm(tx, sendJob(updated, tx.now));
   }
   // If more are before the message, the job continues at once.

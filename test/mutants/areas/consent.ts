@@ -37,7 +37,7 @@ export const consent = inArea("consent", [
   {
     name: "hand-over-skips-consent",
     sentence: "A message that was queued before a STOP is still sent after it.",
-    file: "src/messages/hand-over/hand-over.ts",
+    file: "src/messages/hand-over/begin-attempt.ts",
     find: 'if (decision.verdict !== "allow") {',
     replace: 'if (decision.verdict === "defer") {',
     tests: ["test/consents/consent.test.ts"],

@@ -33,7 +33,7 @@ export const lease = inArea("lease", [
   {
     name: "hand-over-without-lease",
     sentence: "An engine that has lost a conversation to another one still hands a message over.",
-    file: "src/messages/hand-over/hand-over.ts",
+    file: "src/messages/hand-over/begin-attempt.ts",
     find: "await renew(tx, claim);\n  if (leased_until === undefined) return undefined;",
     replace: "(await renew(tx, claim)) ?? tx.now + 60_000;",
     tests: ["test/queue/leases.test.ts"],

@@ -29,7 +29,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
   {
     name: "erased-contact-gets-message",
     sentence: "A queued message is sent to a contact who was erased.",
-    file: "src/messages/hand-over/hand-over.ts",
+    file: "src/messages/hand-over/begin-attempt.ts",
     find: 'if (message.body === null || recipient === "erased") {',
     replace: "if (message.body === null) {",
     tests: ["test/privacy/erase.test.ts"],

@@ -7,7 +7,7 @@ export const order = inArea("order", [
     sentence:
       "A later message overtakes one that waits for a retry, so that a contact reads the answers " +
       "in the wrong order.",
-    file: "src/messages/hand-over/hand-over.ts",
+    file: "src/messages/hand-over/begin-attempt.ts",
     find: "const [message, behind] = await tx.list(outbox, [conversation_id], 2);",
     replace:
       "const next = await tx.list(outbox, [conversation_id], 2);\n" +

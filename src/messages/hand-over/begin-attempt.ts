@@ -29,46 +29,46 @@ import { recordLostAnswer } from "./record-lost-answer.ts";
 const maxScanned = 50;
 
 /** A message and its committed attempt, for which the carrier is called next. */
-export interface HandedOver extends MessageAndAttempt {
-  /** Whether no other message of the conversation waited at the hand-over. */
+export interface BegunAttempt extends MessageAndAttempt {
+  /** Whether no other message of the conversation waited when it began. */
   readonly isLast: boolean;
 }
 
-interface HandOverOptions {
+interface BeginOptions {
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
-  /** Whether the run of the job ends: it hands over nothing more, and the job is due again. */
+  /** Whether the run of the job ends: it begins nothing more, and the job is due again. */
   readonly endsRun: boolean;
 }
 
-/** Prefetches what `handOverMessage` reads. */
-export function prefetchHandOver(tx: Tx, { conversation_id }: JobKeys["send"]): void {
+/** Prefetches what `beginNextAttempt` reads. */
+export function prefetchNextAttempt(tx: Tx, { conversation_id }: JobKeys["send"]): void {
   tx.prefetch(() => [{ index: outbox, key: [conversation_id], limit: 2 }]);
-  tx.prefetchAbout(handOverSubject(conversation_id));
+  tx.prefetchAbout(attemptSubject(conversation_id));
 }
 
-/** Lets `prefetchHandOver` name the rows whose keys are in the message. */
-export function rememberHandOver(tx: Tx, message: MessageRow): void {
+/** Lets `prefetchNextAttempt` name the rows whose keys are in the message. */
+export function rememberNextAttempt(tx: Tx, message: MessageRow): void {
   const { conversation_id, channel, from, to } = message;
-  tx.remember(handOverSubject(conversation_id), () => [
+  tx.remember(attemptSubject(conversation_id), () => [
     { index: identityByAddress, key: [mediumOf(channel), to] },
     { index: throttleByAddress, key: [from] },
   ]);
 }
 
-const handOverSubject = (id: ConversationId): string => `hand-over ${id}`;
+const attemptSubject = (id: ConversationId): string => `attempt in ${id}`;
 
 /**
  * Records an attempt for the next message of a conversation. The caller calls the carrier after the
  * commit. Without a message to send, the job ends, or waits until the next message is due.
  *
- * The same transaction renews the claim, so an engine that lost the claim hands nothing over.
+ * The same transaction renews the claim, so an engine that lost the claim begins none.
  */
-export async function handOverMessage(
+export async function beginNextAttempt(
   tx: Tx,
   claim: Claim<"send">,
-  options: HandOverOptions,
-): Promise<HandedOver | undefined> {
+  options: BeginOptions,
+): Promise<BegunAttempt | undefined> {
   const { services, endsRun } = options;
   const { conversation_id } = claim.key;
   const leased_until = await renew(tx, claim);
@@ -138,7 +138,7 @@ async function leaveToOthers(
   tx: Tx,
   claim: Claim<"send">,
   message: MessageRow,
-  options: HandOverOptions,
+  options: BeginOptions,
 ): Promise<undefined> {
   const present = await currentLane(tx, claim);
   if (remoteOf(present) === message.transport) {
@@ -154,7 +154,7 @@ async function waitUntil(
   tx: Tx,
   claim: Claim<"send">,
   at: number,
-  options: HandOverOptions,
+  options: BeginOptions,
 ): Promise<undefined> {
   const firstExpiry = await handleExpiredAndLost(tx, claim, options);
   await finish(tx, claim, { againAt: Math.min(at, firstExpiry) });
@@ -177,7 +177,7 @@ async function beginAttempt(
   tx: Tx,
   claim: Claim<"send">,
   { message, state, leased_until }: NextMessage,
-  options: HandOverOptions,
+  options: BeginOptions,
 ): Promise<MessageAndAttempt | "throttled" | "not sent"> {
   const { services, hostVerdicts } = options;
   const { drawId } = services;
@@ -221,7 +221,7 @@ async function beginAttempt(
 async function handleExpiredAndLost(
   tx: Tx,
   { key: { conversation_id } }: Claim<"send">,
-  { services }: HandOverOptions,
+  { services }: BeginOptions,
 ): Promise<number> {
   let firstExpiry = Infinity;
   let ended = 0;
