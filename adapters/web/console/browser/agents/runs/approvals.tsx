@@ -20,11 +20,12 @@ import { t } from "../../texts.ts";
 
 const refreshDelayMs = 400;
 
-/** The events after which other actions wait. */
+/** The events after which other actions wait, or their input was removed. */
 const types: ReadonlySet<EventType> = new Set([
   "agent.run.awaiting_approval",
   "agent.run.approval_decided",
   "contact.erased",
+  "message.redacted",
 ]);
 
 interface Waiting extends WaitingRuns {
