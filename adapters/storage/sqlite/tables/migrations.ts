@@ -12,10 +12,28 @@ import { createWordIndex } from "./word-index.ts";
 const schemaTable = `${namePrefix}schema`;
 
 /**
+ * Settings for a table that is rebuilt, which is dropped and replaced by its copy. With foreign
+ * keys, SQLite would first delete its rows, and then delete or refuse the rows of the host
+ * application that refer to them. And it would refuse to rename the copy while a view of the host
+ * application names the missing table. Foreign keys cannot be changed inside a transaction.
+ */
+const settingsToRebuild = "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON;";
+/** The defaults of Node's handles. */
+const usualSettings = "PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF;";
+
+/**
  * Returns the statements that migrate a database from schema version `from`, in one transaction.
  */
 export function migrationSql(schema: Schema, from: number): string {
-  return ["BEGIN IMMEDIATE;", ...statements(schema, from), "COMMIT;", ""].join("\n");
+  const rebuilds = additionsSince(from, schema).some(needsRowid);
+  return [
+    ...(rebuilds ? [settingsToRebuild] : []),
+    "BEGIN IMMEDIATE;",
+    ...statements(schema, from),
+    "COMMIT;",
+    ...(rebuilds ? [usualSettings] : []),
+    "",
+  ].join("\n");
 }
 
 function statements(schema: Schema, from: number): string[] {
@@ -81,8 +99,9 @@ export async function ensureSchema(
 }
 
 function migrate(handle: DatabaseSync, schema: Schema): void {
-  handle.exec("BEGIN IMMEDIATE");
+  handle.exec(settingsToRebuild);
   try {
+    handle.exec("BEGIN IMMEDIATE");
     // Another process may have migrated while this one waited for the lock.
     const version = versionOf(handle);
     refuseNewer(version, schema);
@@ -91,6 +110,8 @@ function migrate(handle: DatabaseSync, schema: Schema): void {
   } catch (error) {
     rollBack(handle);
     throw error;
+  } finally {
+    handle.exec(usualSettings);
   }
 }
 

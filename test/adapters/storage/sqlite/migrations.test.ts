@@ -1,6 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
+import { schemaOf } from "../../../../src/ports/collection.ts";
+import { collection, nullable, text } from "../../../../src/ports/define-collection.ts";
 import { StorageConflict } from "../../../../src/ports/storage.ts";
 import { cases } from "../../../support/runs.ts";
 import { closing, says, write } from "../port.ts";
@@ -74,6 +76,37 @@ describe("migrations of the SQLite storage", () => {
     await closing(sqlite({ file: fresh })).open(secondSchema);
     expect(shape(opened)).toEqual(shape(fresh));
     expect(shape(printed)).toEqual(shape(fresh));
+  });
+
+  it("keep the rows and views of the host application that refer to a table which is rebuilt", async () => {
+    const columns = { id: text(), words: nullable(text()) };
+    const [plain, searched] = [collection("books", columns), collection("books", columns)];
+    for (const each of [plain, searched]) each.key("id");
+    searched.words("by_words", "words", { since: 2 });
+    for (const how of ["opened", "printed"]) {
+      const file = await temporaryFile();
+      const before = sqlite({ file });
+      await before.open(schemaOf([plain]));
+      const row = { id: "a", words: "b", version: 1 };
+      await write(before, { kind: "insert", collection: plain, row });
+      await before.close();
+      const host = new DatabaseSync(file);
+      host.exec(`CREATE TABLE loans (book TEXT REFERENCES tidings_books (id) ON DELETE CASCADE);
+        INSERT INTO loans VALUES ('a'); CREATE VIEW titles AS SELECT id FROM tidings_books`);
+      const later = schemaOf([searched]);
+      if (how === "printed") host.exec(sqlite({ file }).migrationSql(later, 1));
+      const after = closing(sqlite({ file }));
+      await after.open(later);
+      expect(host.prepare("SELECT book, id FROM loans, titles").all()).toEqual([
+        { book: "a", id: "a" },
+      ]);
+      // The database goes on to check and apply what the host application has declared.
+      const remove = { kind: "remove", collection: searched, key: ["a"], version: 1 } as const;
+      await write(after, remove);
+      expect(host.prepare("SELECT book FROM loans").all()).toEqual([]);
+      expect(() => host.exec("INSERT INTO loans VALUES ('none')")).toThrow("FOREIGN KEY");
+      host.close();
+    }
   });
 
   it("refuse a database of a newer version, and leave it unchanged", async () => {
