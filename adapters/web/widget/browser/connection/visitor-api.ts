@@ -33,7 +33,7 @@ export class VisitorApi {
   readonly memory: Memory;
   readonly #options: ChatOptions;
   #opening: Promise<Session> | undefined;
-  /** The session of this tab, in case the browser stores nothing. */
+  /** The session of this tab, in case the browser stores nothing, or that of another visitor. */
   #own: Session | undefined;
 
   constructor(options: ChatOptions) {
@@ -50,7 +50,10 @@ export class VisitorApi {
   /** Returns the session. Opens one if there is none, once for all tabs. */
   session(): Promise<Session> {
     const { known } = this;
-    if (known !== undefined) return Promise.resolve(known);
+    if (known !== undefined) {
+      this.#own = known;
+      return Promise.resolve(known);
+    }
     this.#opening ??= this.#openOnce().finally(() => (this.#opening = undefined));
     return this.#opening;
   }
