@@ -74,6 +74,8 @@ function widgetOf(chat: Chat, options: ChatOptions): () => void {
     if (focused?.isConnected === false) root.querySelector<HTMLElement>(".list")?.focus();
   };
   chat.listeners.add("close", () => {
+    // The page has closed the panel while the visitor is elsewhere.
+    if (root.activeElement === null) return;
     // The button, which the panel may have covered, is there after the next drawing.
     queueMicrotask(() => root.querySelector<HTMLElement>(".launcher")?.focus());
   });
