@@ -65,7 +65,7 @@ export class Chat {
     this.#api = new VisitorApi(options);
     this.#history = new History(this.#api, this.#thread);
     this.#outbox = new Outbox(this.#api.memory);
-    this.#receipts = new Receipts(this.#api);
+    this.#receipts = new Receipts(this.#api, this.#retries);
     this.#typing = new Typing(this.#api, draw);
     this.#tabs = new BrowserTabs(`tidings-chat:${options.sessionUrl}:${options.visitor}`);
     this.#sender = new Sender(this.#api, this.#outbox, this.#retries, {
@@ -81,7 +81,6 @@ export class Chat {
       history: this.#history,
       tabs: this.#tabs,
       retries: this.#retries,
-      onOpen: () => void this.#receipts.report(),
       onLoaded: (isOther) => {
         if (isOther) this.#receipts.forget();
         this.#readShown();
@@ -118,6 +117,12 @@ export class Chat {
       this.#readShown();
     });
     window.addEventListener("online", () => this.#retries.wake());
+    // Another tab has changed what counts as seen. This may come before or after a message of it.
+    window.addEventListener("storage", ({ key }) => {
+      if (!this.#api.memory.has(key)) return;
+      this.#readShown();
+      this.#draw();
+    });
     // A browser keeps no page with an open connection in its back/forward cache.
     window.addEventListener("pagehide", () => this.#updates.disconnect());
     window.addEventListener("pageshow", ({ persisted }) => persisted && this.#resume());
@@ -204,9 +209,6 @@ export class Chat {
       case "sent":
         this.#sent(news.client_id, news.message);
         break;
-      case "seen":
-        this.#countUnread();
-        break;
     }
     this.#draw();
   }
@@ -221,12 +223,15 @@ export class Chat {
     this.#typing.show(undefined);
     const isNew = !this.#thread.has(message.id);
     this.#thread.number = Math.max(this.#thread.number, number);
+    const { leads } = this.#updates;
+    // The other tabs get it from this one, and share what is noted.
+    if (isNew && leads) this.#receipts.noteArrival(message, this.#thread.messages);
     this.#thread.add([message]);
     if (isNew) {
       this.#latest = message.id;
       this.listeners.tell("message", message);
     }
-    if (this.#updates.leads && !this.#isShown) void this.#receipts.mark(message.id, "delivered");
+    if (leads && !this.#isShown) this.#receipts.reportDelivered(message);
     this.#readShown();
   }
 
@@ -249,10 +254,7 @@ export class Chat {
   /** What the visitor sees counts as read. */
   #readShown(): void {
     const unseen = this.#receipts.unseen(this.#thread.messages);
-    if (this.#isShown && unseen.length > 0) {
-      this.#receipts.see(unseen);
-      this.#tabs.tell({ kind: "seen" });
-    }
+    if (this.#isShown && unseen.length > 0) this.#receipts.see(unseen, this.#thread.messages);
     this.#countUnread();
   }
 

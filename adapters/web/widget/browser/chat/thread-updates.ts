@@ -14,8 +14,6 @@ export interface UpdatesContext {
   readonly history: History;
   readonly tabs: BrowserTabs;
   readonly retries: Retries;
-  /** The stream is open in this tab. */
-  readonly onOpen: () => void;
   /** The newest messages are loaded. `isOther`: they belong to another contact than before. */
   readonly onLoaded: (isOther: boolean) => void;
   /** News came from the stream or from another tab. Messages are not in the thread yet. */
@@ -112,7 +110,7 @@ export class ThreadUpdates {
   async #load(session: Session): Promise<void> {
     const isOther = await this.#context.history.loadNewest(session);
     this.#phase = "ready";
-    this.#isInterrupted = false;
+    this.#setInterrupted(false);
     this.#context.onLoaded(isOther);
   }
 
@@ -130,23 +128,20 @@ export class ThreadUpdates {
       }
       return true;
     };
-    await retries.repeat(fill, mayRecover, signal);
+    await retries.repeat(fill, (error) => this.#noteEnd(error), signal);
     if (this.#filling === signal) this.#filling = undefined;
   }
 
   /** Reads the stream for all tabs, until it ends. Resolves with false, so that it is repeated. */
   async #lead(signal: AbortSignal): Promise<boolean> {
-    const { api, history, thread, onOpen } = this.#context;
+    const { api, history, thread } = this.#context;
     this.#leads = true;
     await api.inSession(async (session) => {
       if (session.contact_id !== history.contact) await this.#load(session);
       await readStream(api, session, {
         after: thread.number,
         signal,
-        onOpen: () => {
-          this.#setInterrupted(false);
-          onOpen();
-        },
+        onOpen: () => this.#setInterrupted(false),
         onArrival: (arrival) => this.#passOn({ kind: "arrival", ...arrival }),
         onRedaction: (redaction) => this.#passOn({ kind: "redaction", ...redaction }),
         onSignal: (given) => this.#passOn({ kind: "signal", signal: given }),

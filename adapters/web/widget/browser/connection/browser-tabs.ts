@@ -7,9 +7,7 @@ export type ChatNews =
   | ({ readonly kind: "arrival" | "redaction" } & Arrival)
   | { readonly kind: "signal"; readonly signal: WebchatSignal }
   /** A tab has sent what the visitor wrote in it. */
-  | { readonly kind: "sent"; readonly client_id: string; readonly message: WebchatMessage }
-  /** The visitor has seen what was unread. */
-  | { readonly kind: "seen" };
+  | { readonly kind: "sent"; readonly client_id: string; readonly message: WebchatMessage };
 
 /** What a tab tells the others. */
 export type TabMessage =
