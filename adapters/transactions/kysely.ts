@@ -20,14 +20,26 @@ export function fromKysely(trx: KyselyTransaction): Handle {
   // A plugin such as CamelCasePlugin would change the engine's column names and values.
   const plain = trx.withoutPlugins();
   return handleOf(trx, async ({ text, values }) => {
-    const { rows } = await plain.executeQuery({
-      sql: text,
-      parameters: values,
-      query: { kind: "RawNode", sqlFragments: [text], parameters: [] },
-      queryId: { queryId: "tidings" },
-    });
-    return { rows: rows.map(valuesOf) };
+    try {
+      const { rows } = await plain.executeQuery({
+        sql: text,
+        parameters: values,
+        query: { kind: "RawNode", sqlFragments: [text], parameters: [] },
+        queryId: { queryId: "tidings" },
+      });
+      return { rows: rows.map(valuesOf) };
+    } catch (error) {
+      throw withSqlState(error);
+    }
   });
+}
+
+const hasEnded = /^Transaction is already (?:committed|rolled back)$/;
+
+/** Kysely refuses queries of a transaction that has ended. Adds PostgreSQL's SQLSTATE for that. */
+function withSqlState(error: unknown): unknown {
+  if (!(error instanceof Error) || !hasEnded.test(error.message)) return error;
+  return Object.assign(new Error(error.message, { cause: error }), { code: "25P01" });
 }
 
 const kyselySchema = optionsObject({
