@@ -117,10 +117,11 @@ export class EngineProcess<Tx extends object | undefined> {
     if (context.occurs("clockSkewed", { call: "start" })) {
       run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);
     }
+    // If this throws, the process stays down.
+    const engine = makeEngine(this.#portsOf(context), run);
     this.#run = run;
     this.#isStopping = false;
     this.#failure = undefined;
-    const engine = makeEngine(this.#portsOf(context), run);
     this.#engine = engine;
     world.story.note([this.name], `${this.name} starts`);
     void this.#start(engine, run);
@@ -226,7 +227,12 @@ export class EngineProcess<Tx extends object | undefined> {
     const crashed = this.#run;
     void this.#settings.world.clock.sleep(ms).then(() => {
       // The process may have been started in the meantime.
-      if (crashed === this.#run) this.start();
+      if (crashed !== this.#run) return;
+      try {
+        this.start();
+      } catch (error) {
+        this.#fail(error);
+      }
     });
   }
 

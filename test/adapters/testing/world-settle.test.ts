@@ -1,6 +1,7 @@
 /** What `settle` of a world waits for. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { MessagingEngine } from "../../../adapters/entry.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { scriptedCarrier, world } from "../../../adapters/testing/index.ts";
 import { runs } from "../../support/runs.ts";
@@ -17,6 +18,35 @@ describe("settle", () => {
       /did not settle within 60000 ms\. Still to be done:\n {2}the call "wait for ever" is not answered\n {2}the job release .* is due in \d+ s\nWhat happened:/,
     );
   });
+
+  test.each(["at once", "later"])(
+    "fails if the engine of a process that restarts %s cannot be made",
+    async (when) => {
+      let canMake = true;
+      const w = world({
+        storage: memory(),
+        transports: [scriptedCarrier()],
+        engine: (ports) => {
+          if (!canMake) throw new RangeError("there is no configuration");
+          return new MessagingEngine(ports);
+        },
+      });
+      await w.run((engine) => engine.messages.list());
+      canMake = false;
+      w.crash("engine 1", when === "later" ? { forMs: 100 } : {});
+      await w.advance(1_000);
+      expect(w.up).toEqual([]);
+      expect(await w.pending()).toEqual([
+        when === "later"
+          ? "engine 1 cannot start: RangeError: there is no configuration"
+          : "engine 1 is down",
+      ]);
+      await expect(w.settle()).rejects.toThrow("there is no configuration");
+      canMake = true;
+      await w.settle();
+      expect((await w.run((engine) => engine.messages.list())).data).toEqual([]);
+    },
+  );
 
   test("does not wait for a call that named an engine which does not exist", async () => {
     const w = world({ storage: memory(), transports: [scriptedCarrier()] });
