@@ -9,7 +9,7 @@ import {
 import type { ContactId, Scope } from "../kernel/index.ts";
 import { contactErased } from "../contacts/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { disarm } from "../queue/index.ts";
+import { disarm, findJob } from "../queue/index.ts";
 import {
   attempts,
   attemptsOfMessage,
@@ -61,15 +61,18 @@ export async function eraseHistory(
 
 /**
  * Removes one chunk of the stored responses about an erased contact's address. Returns whether
- * there is more. The last chunk also ends the job.
+ * there is more. The last chunk also ends the job. After that nothing is removed: what a repeated
+ * request would find is about a later owner of the address.
  */
 export async function eraseAddress(
   tx: Tx,
   hash: string,
   { responses }: HistoryChunks,
 ): Promise<"more" | "done"> {
+  const job = { kind: "erase-address", key: { hash } } as const;
+  if ((await findJob(tx, job)) === undefined) return "done";
   if (!(await eraseStoredResponses(tx, hash, responses))) return "more";
-  await disarm(tx, { kind: "erase-address", key: { hash } });
+  await disarm(tx, job);
   return "done";
 }
 

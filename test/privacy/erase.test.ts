@@ -32,6 +32,14 @@ const words = [
   "salt",
 ];
 
+const gossip: Policy = {
+  name: "gossip",
+  evaluate: ({ message: { body } }) =>
+    body === "pay"
+      ? { verdict: "deny", code: "broke", message: "Zebulon owes us." }
+      : { verdict: "allow" },
+};
+
 const key = (name: string): { idempotencyKey: string } => ({
   idempotencyKey: `key of ${name}`.replaceAll(" ", "-"),
 });
@@ -221,13 +229,6 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
         error: { code: "landline", message: `Zebulon at ${to} has no mobile phone.` },
       }),
     });
-    const gossip: Policy = {
-      name: "gossip",
-      evaluate: ({ message: { body } }) =>
-        body === "pay"
-          ? { verdict: "deny", code: "broke", message: "Zebulon owes us." }
-          : { verdict: "allow" },
-    };
     const one = engine(storage, { transports: [line], policies: [gossip] });
     await one.start();
     const { contacts, messages, conversations } = one;
@@ -256,6 +257,16 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
     expect(await outcome(messages.send({ to: phone, body: "pay" }, key("by number")))).toBe(
       "erased",
     );
+  });
+
+  it("leaves what is stored about a later owner of the number if it is repeated", async () => {
+    const { contacts, messages } = world().engine(open().connect(), { policies: [gossip] });
+    const { id } = await contacts.create({ phone });
+    await contacts.erase(id, key("erase"));
+    const pay = () => outcome(messages.send({ to: phone, body: "pay" }, key("pay")));
+    expect(await pay()).toBe("policy_denied");
+    expect(await outcome(contacts.erase(id, key("erase")))).toBe("done");
+    expect(await pay()).toBe("policy_denied");
   });
 
   it("keeps an opt-out of the number", async () => {
