@@ -115,6 +115,7 @@ export type {
   AgentRunAwaitingApprovalData,
   AgentRunCompletedData,
   ApproveRun,
+  AwaitedCall,
   ConversationHandoffData,
   CreateAgent,
   CreatePlaybook,

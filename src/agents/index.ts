@@ -57,7 +57,7 @@ export type {
   TriggerAgent,
 } from "./runs/input-types.ts";
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
-export type { Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
+export type { AwaitedCall, Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";
 export type { HandoffCause, HandoffRule, HandoffRuleInput } from "./settings/handoff-rule-types.ts";
 export type {

@@ -136,6 +136,7 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
       message_ids: [],
       result: null,
       approval: null,
+      later_approvals: [],
       usage: { input_tokens: 0, output_tokens: 0, model_calls: 0 },
       created_at: at,
       finished_at: at,

@@ -96,6 +96,7 @@ const run = {
     },
   ],
   approval: null,
+  later_approvals: [],
   result: { said: secret },
   usage: {
     input_tokens: 1,

@@ -16,7 +16,13 @@ async function openShop(skip: TestContext["skip"]) {
     agents: { ...agents, actions: [refundAction(() => {})] },
   });
   const hire = async (name: string) =>
-    (await shop.agents.create({ name, channels: ["sms"], reply: { debounce_ms: 0 } })).id;
+    (
+      await shop.agents.create({
+        name,
+        channels: ["sms"],
+        limits: { max_triggers_per_minute: 1_000 },
+      })
+    ).id;
   /** Returns the run, which waits. */
   const ask = async (agent: string, order: number): Promise<string> => {
     const { id: contact_id } = await shop.contacts.create({ phone: `+1415555${1_000 + order}` });

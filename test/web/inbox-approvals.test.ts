@@ -143,6 +143,9 @@ test("a click on a stale view does not decide about the run's next call", async 
     (await shop.agents.runs(bea.id, { status: "awaiting_approval" })).data[0];
   await open();
   await bar("4711").waitFor();
+  // What waits after it is there to see.
+  await bar("4711").getByRole("listitem").getByText("4712").waitFor();
+  expect(await bar("4711").getByRole("button").count()).toBe(2);
   await page.route("**/approve", async (route) => {
     const run = await waiting();
     await shop.agents.approve(bea.id, run?.id ?? "", { decision: "deny" });

@@ -3,7 +3,7 @@ import { mayAnswerIn } from "../handling/session.ts";
 import { conversationById } from "../../conversations/index.ts";
 import { arm } from "../../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./input-types.ts";
-import { callToDecide, runResource } from "./show.ts";
+import { callsToDecide, runResource } from "./show.ts";
 import { runById, type RunRow, runs } from "./rows.ts";
 import { afterDecisions } from "./call-rules.ts";
 import { publishDecisions } from "./publish-decisions.ts";
@@ -29,7 +29,7 @@ export const approveRun: Command<ApproveRun, Run> = {
     const person = personOf(caller, author_id);
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== id) throw notFound("run");
-    const call = callToDecide(run);
+    const [call] = callsToDecide(run);
     // An approval after the deadline is refused, even if the job that denies it has not run yet.
     if (call === undefined || (run.approve_by ?? 0) <= tx.now) {
       throw new TidingsError(

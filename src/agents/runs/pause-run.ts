@@ -1,7 +1,7 @@
 import { agentRunAwaitingApproval } from "../events.ts";
 import { callsAfterTurn, firstDenialOf } from "./call-rules.ts";
 import { type RunRow, runs } from "./rows.ts";
-import { callToDecide } from "./show.ts";
+import { callsToDecide } from "./show.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent } from "../../events/index.ts";
 import { type GenerateId, iso } from "../../kernel/index.ts";
@@ -29,7 +29,7 @@ export function pauseRun(
     resumed: true,
     approve_by,
   });
-  const call = callToDecide(paused);
+  const [call] = callsToDecide(paused);
   if (call === undefined) throw new TypeError("a run without a waiting call was paused");
   const about = { contact_id, conversation_id };
   const { id: run_id, agent_id } = paused;

@@ -1,15 +1,14 @@
 import { iso, isoOrNull } from "../../kernel/index.ts";
+import { isWaiting } from "./call-rules.ts";
 import type { ActionCall, AwaitedCall, Run } from "./types.ts";
 import type { RunRow } from "./rows.ts";
 
-/** Returns the call that the next decision is about: the oldest that waits for one. */
-export function callToDecide({
+/** Returns the calls that wait for a decision, oldest first. The next decision is about the first. */
+export function callsToDecide({
   status,
   calls,
-}: Pick<RunRow, "status" | "calls">): ActionCall | undefined {
-  return status === "awaiting_approval"
-    ? calls.find((call) => call.status === "awaiting_approval")
-    : undefined;
+}: Pick<RunRow, "status" | "calls">): readonly ActionCall[] {
+  return status === "awaiting_approval" ? calls.filter(isWaiting) : [];
 }
 
 function awaitedCall({ id: call_id, action, input }: ActionCall): AwaitedCall {
@@ -30,7 +29,7 @@ export function runResource(row: RunRow): Run {
     steps,
   } = row;
   const { result, input_tokens, output_tokens, model_calls, created_at, finished_at } = row;
-  const call = callToDecide(row);
+  const [approval = null, ...later_approvals] = callsToDecide(row).map(awaitedCall);
   return {
     id,
     agent_id,
@@ -39,7 +38,8 @@ export function runResource(row: RunRow): Run {
     conversation_id,
     trigger: { type: trigger, message_ids: [...message_ids] },
     status,
-    approval: call === undefined ? null : awaitedCall(call),
+    approval,
+    later_approvals,
     steps: [...steps],
     message_ids: [...sent_message_ids],
     result,

@@ -118,6 +118,11 @@ export interface Run {
   /** The call that the next decision is about. Null unless the run awaits an approval. */
   readonly approval: AwaitedCall | null;
   /**
+   * The calls that the decisions after it are about, in their order. Empty unless the run awaits an
+   * approval.
+   */
+  readonly later_approvals: AwaitedCall[];
+  /**
    * What was done, in order. If there are more than 200 steps, the latest are left out, except
    * those of the type `approval`.
    */
@@ -156,6 +161,12 @@ export const runSchema = z
       .nullable()
       .describe(
         "The call that the next decision is about. Null unless the run awaits an approval.",
+      ),
+    later_approvals: z
+      .array(awaitedCallSchema)
+      .describe(
+        "The calls that the decisions after it are about, in their order. Empty unless the run " +
+          "awaits an approval.",
       ),
     steps: z
       .array(runStepSchema)

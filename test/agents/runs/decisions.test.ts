@@ -68,12 +68,14 @@ describe.each(storages)("a decision on $name", ({ open }) => {
     const { engine, paid, pass, read, decideIn } = made;
     const first = (await read()).approval;
     expect(first).toEqual({ call_id: `${made.id}.1`, action: "pay_out", input: { amount: 5 } });
+    const second = { ...first, call_id: `${made.id}.2`, input: { amount: 7 } };
+    expect((await read()).later_approvals).toEqual([second]);
     const decide = decideIn(engine);
     expect(await decide("approve", first?.call_id)).toBe("done");
     await pass();
     expect(paid).toEqual([5]);
     const before = await read();
-    expect(before.approval).toEqual({ ...first, call_id: `${made.id}.2`, input: { amount: 7 } });
+    expect([before.approval, before.later_approvals]).toEqual([second, []]);
 
     // A colleague still sees the first call.
     for (const decision of ["approve", "deny"] as const) {

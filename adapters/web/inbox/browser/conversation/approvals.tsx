@@ -24,9 +24,8 @@ export function Approvals({ row }: { readonly row: Conversation }): JSX.Element 
                 name: nameOfAssignee({ type: "agent", id: run.agent_id }),
               })}
               onDecided={replace}
-            >
-              <Input value={run.approval.input} />
-            </Approval>
+              showInput={(input) => <Input value={input} />}
+            />
           ),
       )}
     </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import type { Run } from "../../../../../src/index.ts";
+import type { Json, Run } from "../../../../../src/index.ts";
 import { api } from "../connection/http.ts";
 import { ApiError } from "../connection/problem.ts";
 import { may } from "../connection/session.ts";
@@ -18,12 +18,15 @@ interface ApprovalProps {
   readonly title: string;
   /** Gets the run after the decision, also after that of another person. */
   readonly onDecided: (run: Run) => void;
-  /** What shows the input of the action. */
-  readonly children: ComponentChildren;
+  /** Shows the input of an action. */
+  readonly showInput: (input: Json) => ComponentChildren;
 }
 
-/** Shows the action that a run waits for. People with the right can approve or deny it. */
-export function Approval({ run, title, onDecided, children }: ApprovalProps): JSX.Element {
+/**
+ * Shows the action that a run waits for, and those that wait after it. People with the right can
+ * approve or deny the first.
+ */
+export function Approval({ run, title, onDecided, showInput }: ApprovalProps): JSX.Element {
   const id = useId();
   return (
     <section class="approval" aria-labelledby={id}>
@@ -33,11 +36,24 @@ export function Approval({ run, title, onDecided, children }: ApprovalProps): JS
           {title} {run.approval && <code>{run.approval.action}</code>}
         </span>
       </h2>
-      {children}
+      {run.approval && showInput(run.approval.input)}
       <div class="approval-end">
         <p class="grow muted">{text("approvalWaits")}</p>
         {may("agents:trigger") && <Buttons run={run} describedBy={id} onDecided={onDecided} />}
       </div>
+      {run.later_approvals.length > 0 && (
+        <div class="approval-later">
+          <h3 class="muted">{text("approvalsLater")}</h3>
+          <ol>
+            {run.later_approvals.map(({ call_id, action, input }) => (
+              <li key={call_id}>
+                <code>{action}</code>
+                {showInput(input)}
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
     </section>
   );
 }

@@ -42,6 +42,7 @@ export const text = defineTexts({
   signedOutBody: "You are signed out.",
 
   approvalWaits: "Without a decision, the action is denied after a day.",
+  approvalsLater: "Next in the same run",
   approve: "Approve",
   approved: "The action is approved",
   decidedBefore: "Another person decided first, or the time to decide is over.",

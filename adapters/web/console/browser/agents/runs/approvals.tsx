@@ -1,7 +1,7 @@
 /** Actions that wait for a person's decision. */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Agent, EventType, Run } from "../../../../../../src/index.ts";
+import type { Agent, AwaitedCall, EventType, Run } from "../../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -62,7 +62,8 @@ export function Approvals(): JSX.Element | null {
     onGap: refresh,
   });
   const { data, isLoading } = waiting.state.value;
-  const rows = (data?.runs ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
+  const runs = (data?.runs ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
+  const rows = runs.flatMap((run) => callsOf(run).map((call) => ({ run, call })));
   if (data === undefined || rows.length === 0) return null;
   const { agents, hasMore } = data;
   const count = number(rows.length);
@@ -86,6 +87,10 @@ export function Approvals(): JSX.Element | null {
   );
 }
 
+/** The calls of a run that wait, in the order of their decisions. */
+const callsOf = ({ approval, later_approvals }: Run): readonly AwaitedCall[] =>
+  approval === null ? [] : [approval, ...later_approvals];
+
 /** Reads the names of the runs' agents, except those that are known. */
 async function namesOf(
   runs: readonly Run[],
@@ -100,8 +105,13 @@ async function namesOf(
   return new Map(await Promise.all(ids.map(async (id) => [id, await read(id)] as const)));
 }
 
+interface Row {
+  readonly run: Run;
+  readonly call: AwaitedCall;
+}
+
 interface ApprovalTableProps {
-  readonly rows: readonly Run[];
+  readonly rows: readonly Row[];
   readonly agents: Waiting["agents"];
 }
 
@@ -110,40 +120,38 @@ function ApprovalTable({ rows, agents }: ApprovalTableProps): JSX.Element {
     <Table
       label={t("approvals")}
       rows={rows}
-      keyOf={({ id }) => id}
-      linkOf={({ agent_id, id }) => linkTo(["agents", agent_id, id])}
+      keyOf={({ call }) => call.call_id}
+      linkOf={({ run: { agent_id, id } }) => linkTo(["agents", agent_id, id])}
       columns={[
         {
           id: "action",
           label: t("stepAction"),
-          cell: (run) => (
-            <code class="strong nowrap">{run.approval?.action ?? t("runAwaiting")}</code>
-          ),
+          cell: ({ call }) => <code class="strong nowrap">{call.action}</code>,
         },
         {
           id: "input",
           label: t("stepInput"),
-          cell: (run) => (
+          cell: ({ call }) => (
             <code class="approval-input truncate muted">
-              <bdi>{JSON.stringify(run.approval?.input ?? null)}</bdi>
+              <bdi>{JSON.stringify(call.input)}</bdi>
             </code>
           ),
         },
         {
           id: "contact",
           label: t("columnContact"),
-          cell: ({ conversation_id }) => <ContactCell conversationId={conversation_id} />,
+          cell: ({ run }) => <ContactCell conversationId={run.conversation_id} />,
         },
         {
           id: "agent",
           label: t("agent"),
-          cell: ({ agent_id }) => <bdi class="nowrap">{agents.get(agent_id)}</bdi>,
+          cell: ({ run }) => <bdi class="nowrap">{agents.get(run.agent_id)}</bdi>,
         },
         {
           id: "created",
           label: t("columnCreated"),
           isNumeric: true,
-          cell: ({ created_at }) => <When at={created_at} />,
+          cell: ({ run }) => <When at={run.created_at} />,
         },
       ]}
     />

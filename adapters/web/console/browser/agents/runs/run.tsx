@@ -66,9 +66,8 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
           run={run}
           title={t("approvalTitle")}
           onDecided={(next) => resource.set(next)}
-        >
-          {run.approval && <Json value={run.approval.input} label={t("stepInput")} />}
-        </Approval>
+          showInput={(input) => <Json value={input} label={t("stepInput")} />}
+        />
       )}
       <div class={played.length === 0 ? "message-page" : "run-page"}>
         <div class="message-side">
