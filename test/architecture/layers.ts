@@ -22,6 +22,7 @@ export const moduleOrder = [
   "senders",
   "conversations",
   "consents",
+  "policies",
   "messages",
   "observations",
   "sentiment",

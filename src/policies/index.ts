@@ -1,0 +1,8 @@
+export {
+  checkPolicies,
+  decisionOf,
+  type PolicyContext,
+  throwIfDenied,
+  toPolicyVerdict,
+} from "./check-policies.ts";
+export { type PolicyVerdict, policyVerdictSchema } from "./policy-types.ts";
