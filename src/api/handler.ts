@@ -270,8 +270,8 @@ export class RequestHandler implements ApiHandler {
     const { request, params, scope, caller, mayContinue } = exchange;
     const { limits, prepared } = this.#backend;
     const last = headerOf(request.headers, "last-event-id");
-    const { fields, place } = resumedInput(queryOf(exchange), last);
-    const input = queryInput(inputSchema(operation, limits), fields, params, place);
+    const { fields, locate } = resumedInput(queryOf(exchange), last);
+    const input = queryInput(inputSchema(operation, limits), fields, params, locate);
     // An error response, when the stream cannot open, must not have these headers.
     const headers = { ...exchange.headers, ...eventStreamHeaders };
     if (request.method === "HEAD") return { status: 200, headers, body: null };
@@ -285,7 +285,7 @@ export class RequestHandler implements ApiHandler {
     const events = await executor
       .open(operation, input, contextOf(exchange), sources, signal)
       .catch((error: unknown) => {
-        throw withPlaces(error, place);
+        throw withPlaces(error, locate);
       });
     const body = this.#logErrors(encodeEvents(events), exchange);
     return { status: 200, headers, body, cutOff: cutOff.signal };

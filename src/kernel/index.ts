@@ -147,9 +147,9 @@ export {
 export {
   inBody,
   inQuery,
+  type Locate,
   maxErrors,
   maxItemErrors,
   parse,
-  type Place,
   unknownField,
 } from "./validation.ts";

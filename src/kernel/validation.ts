@@ -4,8 +4,8 @@ import { type FieldError, type FieldPlace, invalid } from "./errors.ts";
 import { alternatives, describe, memberOf, quoted, show, suggestion } from "./describe.ts";
 import { nearestName } from "./text.ts";
 
-/** Converts a path into the parsed input to the place where the caller sent the field. */
-export type Place = (path: readonly PropertyKey[]) => FieldPlace;
+/** Returns where the caller sent a field, from its path in the parsed input. */
+export type Locate = (path: readonly PropertyKey[]) => FieldPlace;
 
 /** The maximum number of errors of an input. */
 export const maxErrors = 100;
@@ -15,7 +15,7 @@ export const maxItemErrors = 20;
 /** Where an input comes from. */
 interface Origin {
   /** Returns the place of a field. By default, the input is the body. */
-  readonly place?: Place;
+  readonly locate?: Locate;
   /** The names of the options that are the last argument of the method, not part of its input. */
   readonly options?: readonly string[];
 }
@@ -48,13 +48,13 @@ export function parse<Input>(
 }
 
 /** A JSON pointer (RFC 6901) into the body. */
-export const inBody: Place = (path) => ({
+export const inBody: Locate = (path) => ({
   pointer: path
     .map((segment) => `/${brief(String(segment)).replaceAll("~", "~0").replaceAll("/", "~1")}`)
     .join(""),
 });
 
-export const inQuery: Place = ([name = "", ..._within]) => ({ parameter: brief(String(name)) });
+export const inQuery: Locate = ([name = "", ..._within]) => ({ parameter: brief(String(name)) });
 
 export const unknownField = (
   place: FieldPlace,
@@ -81,22 +81,22 @@ function errorsOf(
     const nearest = furthest(issue.errors);
     if (nearest !== undefined) return nearest.flatMap((each) => errorsOf(each, origin, path));
   }
-  const { place = inBody } = origin;
-  return [{ ...place(path), ...explain(issue) }];
+  const { locate = inBody } = origin;
+  return [{ ...locate(path), ...explain(issue) }];
 }
 
 /** Returns an error for each unknown field of the object at `path`. */
 function unknownFields(
   { keys, message, input }: z.core.$ZodIssueUnrecognizedKeys,
   path: readonly PropertyKey[],
-  { place = inBody, options = [] }: Origin,
+  { locate = inBody, options = [] }: Origin,
 ): FieldError[] {
   const known = knownFields(message);
   let isListed = false;
   return keys.slice(0, maxErrors).map((key) => {
-    const where = place([...path, key]);
+    const where = locate([...path, key]);
     const isParameter = "parameter" in where;
-    const beside = known.filter((each) => "parameter" in place([...path, each]) === isParameter);
+    const beside = known.filter((each) => "parameter" in locate([...path, each]) === isParameter);
     const nearest = instead(key, beside, path.length === 0 ? options : []);
     if (nearest !== undefined) return unknownField(where, key, nearest);
     // The list can be long, so only the first error has it.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { inBody, inQuery, parse, type Place } from "../../src/kernel/validation.ts";
+import { inBody, inQuery, parse, type Locate } from "../../src/kernel/validation.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { text } from "../../src/kernel/fields.ts";
 import { thrownBy } from "../support/thrown-by.ts";
@@ -133,7 +133,7 @@ describe("the error of an unknown field", () => {
 
   test("calls a parameter of a query a parameter", () => {
     const error = thrownBy(() =>
-      parse(noteInput, { ...note, prioriy: 1, foo: 1 }, { place: inQuery }),
+      parse(noteInput, { ...note, prioriy: 1, foo: 1 }, { locate: inQuery }),
     );
     expect(error).toMatchObject({
       errors: [
@@ -158,7 +158,7 @@ describe("the error of an unknown field", () => {
   });
 
   test("names the parameters that a query lacks", () => {
-    const error = thrownBy(() => parse(noteInput.partial(), { foo: 1 }, { place: inQuery }));
+    const error = thrownBy(() => parse(noteInput.partial(), { foo: 1 }, { locate: inQuery }));
     const message = 'Unknown parameter "foo". Other parameters: id, to, priority, author.';
     expect(error).toMatchObject({ errors: [{ parameter: "foo", message }] });
   });
@@ -169,8 +169,8 @@ describe("the error of an unknown field", () => {
   });
 
   test("suggests only what is sent in the same place", () => {
-    const place: Place = (path) => (path[0] === "id" ? inQuery(path) : inBody(path));
-    const error = thrownBy(() => parse(noteInput, { ...note, idd: 1 }, { place }));
+    const locate: Locate = (path) => (path[0] === "id" ? inQuery(path) : inBody(path));
+    const error = thrownBy(() => parse(noteInput, { ...note, idd: 1 }, { locate }));
     expect(error).toMatchObject({
       errors: [{ pointer: "/idd", message: 'Unknown field "idd". Remove it.' }],
     });

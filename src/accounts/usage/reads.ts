@@ -90,20 +90,22 @@ export const getHourlyUsage: Query<GetHourlyUsage, HourlyUsage> = {
   },
 };
 
-interface Place {
+interface HourAndChannel {
   readonly hour: number;
   readonly channel: HourCount["channel"];
 }
-type Counts = Place & Pick<HourCount, "accepted" | "received" | "failed">;
-type Times = Place & { readonly bound: number; readonly messages: number };
+type Counts = HourAndChannel & Pick<HourCount, "accepted" | "received" | "failed">;
+type Times = HourAndChannel & { readonly bound: number; readonly messages: number };
 
 /** Joins the counts and the delivery times of each hour and channel. */
 function hourCounts(counts: readonly Counts[], times: readonly Times[]): HourCount[] {
-  const keyOf = ({ hour, channel }: Place): string => `${hour} ${channel}`;
+  const keyOf = ({ hour, channel }: HourAndChannel): string => `${hour} ${channel}`;
   const countsOf = new Map(counts.map((each) => [keyOf(each), each]));
   const timesOf = Map.groupBy(times, keyOf);
-  const places = new Map<string, Place>([...counts, ...times].map((each) => [keyOf(each), each]));
-  return [...places]
+  const all = new Map<string, HourAndChannel>(
+    [...counts, ...times].map((each) => [keyOf(each), each]),
+  );
+  return [...all]
     .toSorted(([, a], [, b]) => a.hour - b.hour || (a.channel < b.channel ? -1 : 1))
     .map(([key, { hour, channel }]) => {
       const { accepted = 0, failed = 0, received = 0 } = countsOf.get(key) ?? {};

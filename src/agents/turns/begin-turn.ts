@@ -159,18 +159,18 @@ async function continueFirst(
   tx: Tx,
   drawId: GenerateId,
   runs: readonly Seen<RunRow>[],
-  place: Pick<FoundTurn, "conversation" | "session">,
+  where: Pick<FoundTurn, "conversation" | "session">,
 ): Promise<FoundTurn | undefined> {
   for (const run of runs) {
     const used = await agentInUse(tx, run);
-    if (used !== undefined) return { ...place, run, agent: used.definition };
-    cancel(tx, drawId, place.conversation, run);
+    if (used !== undefined) return { ...where, run, agent: used.definition };
+    cancel(tx, drawId, where.conversation, run);
   }
   return undefined;
 }
 
-/** Where the conversation's agent answers. */
-interface Place extends Pick<FoundTurn, "conversation" | "agent"> {
+/** An agent, and the conversation in which it answers. */
+interface Answering extends Pick<FoundTurn, "conversation" | "agent"> {
   readonly session: Seen<AgentSessionRow>;
 }
 
@@ -179,19 +179,21 @@ async function findOwnTurn(
   tx: Tx,
   services: Services,
   { answers, others }: Pick<OpenRuns, "answers" | "others">,
-  place: Place,
+  answering: Answering,
 ): Promise<FoundTurn | LaterTurn | undefined> {
   const { drawId } = services;
-  const { conversation, session } = place;
+  const { conversation, session } = answering;
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
   if ((await messageToAnswer(tx, messages)) !== undefined) {
-    const beginAt = await earliestAnswerAt(tx, services, place, messages);
+    const beginAt = await earliestAnswerAt(tx, services, answering, messages);
     if (beginAt > tx.now) return { beginAt };
     const [begun] = answers;
     const run =
-      begun === undefined ? newRun(tx, drawId, place, messages) : addMessages(tx, begun, messages);
-    return { ...place, run };
+      begun === undefined
+        ? newRun(tx, drawId, answering, messages)
+        : addMessages(tx, begun, messages);
+    return { ...answering, run };
   }
 
   // A person has answered and handed the conversation back, or all addresses that wrote have opted
@@ -201,14 +203,14 @@ async function findOwnTurn(
     last === undefined
       ? session
       : tx.update(agentSessions, session, { heard_through: last.sequence, updated_at: tx.now });
-  const beginAt = withinReplyLimit(place, tx.now);
+  const beginAt = withinReplyLimit(answering, tx.now);
   // These runs may reply too.
   if (others.length > 0 && beginAt > tx.now) return { beginAt };
   return continueFirst(tx, drawId, others, { conversation, session: heard });
 }
 
 /** Returns when the agent may next reply, in milliseconds since the epoch. */
-function withinReplyLimit({ session, agent }: Place, now: number): number {
+function withinReplyLimit({ session, agent }: Answering, now: number): number {
   return mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, now);
 }
 
@@ -241,7 +243,7 @@ async function handOffIfUnable(
 function newRun(
   tx: Tx,
   drawId: GenerateId,
-  { conversation, session: { agent_id, agent_revision, frames } }: Place,
+  { conversation, session: { agent_id, agent_revision, frames } }: Answering,
   messages: readonly MessageRow[],
 ): Seen<RunRow> {
   return beginRun(tx, drawId, conversation, {
@@ -261,10 +263,10 @@ function newRun(
 async function earliestAnswerAt(
   tx: Tx,
   { scoresSentiment }: Services,
-  place: Place,
+  answering: Answering,
   messages: readonly MessageRow[],
 ): Promise<number> {
-  const { conversation, agent } = place;
+  const { conversation, agent } = answering;
   const [first, last] = [messages.at(0), messages.at(-1)];
   if (first === undefined || last === undefined) return 0;
   const { debounce_ms } = agent.reply;
@@ -275,7 +277,7 @@ async function earliestAnswerAt(
     : [];
   return Math.max(
     burstEnd,
-    withinReplyLimit(place, tx.now),
+    withinReplyLimit(answering, tx.now),
     pending === undefined ? 0 : Math.min(last.created_at, maxBurstEnd) + scoreMs,
   );
 }

@@ -5,9 +5,9 @@ import {
   inBody,
   inQuery,
   invalid,
+  type Locate,
   maxErrors,
   parse,
-  type Place,
   TidingsError,
   unknownField,
 } from "../../kernel/index.ts";
@@ -31,10 +31,10 @@ export function commandInput<Input>(
     ...repeated.map((name) => unknownField(inBody([name]), name)),
     ...Object.keys(query).map((name) => unknownField(inQuery([name]), name)),
   ];
-  const place: Place = (path) => (isParam(path, params) ? inQuery(path) : inBody(path));
+  const locate: Locate = (path) => (isParam(path, params) ? inQuery(path) : inBody(path));
   // The body is copied only if it has to be: it may have very many fields.
   const input = Object.keys(params).length === 0 ? body : { ...body, ...params };
-  return parse(schema, input, { place, errors });
+  return parse(schema, input, { locate, errors });
 }
 
 /** Commands take no query. */
@@ -48,12 +48,12 @@ export function queryInput<Input>(
   schema: z.ZodType<Input>,
   query: Fields,
   params: Params,
-  place: Place = inQuery,
+  locate: Locate = inQuery,
 ): Input {
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(query, name));
   const errors = repeated.map((name) => unknownField(inQuery([name]), name));
   try {
-    return parse(schema, { ...query, ...params }, { place, errors });
+    return parse(schema, { ...query, ...params }, { locate, errors });
   } catch (error) {
     throw withParametersExplained(error, query);
   }
@@ -90,22 +90,22 @@ function explained(error: FieldError, query: Fields): FieldError {
 export function resumedInput(
   query: Fields,
   header: string | undefined,
-): { readonly fields: Fields; readonly place: Place } {
-  if (header === undefined || header === "") return { fields: query, place: inQuery };
+): { readonly fields: Fields; readonly locate: Locate } {
+  if (header === undefined || header === "") return { fields: query, locate: inQuery };
   return {
     fields: { ...query, last_event_id: header },
-    place: (path) => (path[0] === "last_event_id" ? { header: "Last-Event-ID" } : inQuery(path)),
+    locate: (path) => (path[0] === "last_event_id" ? { header: "Last-Event-ID" } : inQuery(path)),
   };
 }
 
 /** Says where the caller sent the fields that an operation found wrong in its input. */
-export function withPlaces(error: unknown, place: Place): unknown {
+export function withPlaces(error: unknown, locate: Locate): unknown {
   if (!(error instanceof TidingsError) || error.code !== "validation_failed") return error;
   return invalid(
     error.errors.map(({ pointer, code, message, ...others }) =>
       pointer === undefined
         ? { ...others, code, message }
-        : { ...place(pointer.split("/").slice(1)), code, message },
+        : { ...locate(pointer.split("/").slice(1)), code, message },
     ),
   );
 }
