@@ -128,3 +128,31 @@ test.runIf(isLong)(
     }
   },
 );
+
+test.runIf(isLong)(
+  "what failed in a dialog that is closed by now is not read again after an outage",
+  async ({ skip }) => {
+    const { shop, url, stop, restart, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    await answer(page, "**/v1/messages/*/timeline", { status: 500, detail: "It failed." });
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".message").getByRole("button", { name: "Message actions" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Details of this message" }).press("Enter");
+    await page.getByText("It failed.").waitFor();
+    await page.keyboard.press("Escape");
+    let reads = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/timeline")) reads += 1;
+    });
+    stop();
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await page.getByText("Not connected").waitFor();
+    restart();
+    // This is read after what waits for the connection.
+    const read = page.waitForResponse("**/v1/operators*");
+    await page.getByText("Connected again").waitFor();
+    await read;
+    expect(reads).toBe(0);
+  },
+);

@@ -136,7 +136,7 @@ function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
   );
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
   const [changing, setChanging] = useState<Consent>();
-  useEffect(() => void resource.reload(), [resource]);
+  useEffect(() => resource.loadWhileShown(), [resource]);
   useLive({
     onEvent: ({ type, data }) => {
       const isConsent = type === "contact.opted_in" || type === "contact.opted_out";

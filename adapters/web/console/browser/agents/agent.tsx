@@ -46,7 +46,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
     [path, status],
   );
   const refresh = useCoalesced(() => runs.refresh(), refreshDelayMs);
-  useEffect(() => void agent.reload(), [agent]);
+  useEffect(() => agent.loadWhileShown(), [agent]);
   useEffect(() => void runs.reload(), [runs]);
   useLive({
     onEvent: ({ type }) => {
@@ -121,10 +121,7 @@ function usePlaybookNames(): ReadonlyMap<string, string> {
       new Resource<Page<Playbook>>((signal) => api.get("v1/playbooks", { limit: 100 }, { signal })),
     [],
   );
-  useEffect(() => {
-    void playbooks.reload();
-    return () => playbooks.stop();
-  }, [playbooks]);
+  useEffect(() => playbooks.loadWhileShown(), [playbooks]);
   return new Map(playbooks.data?.data.map(({ id, name }) => [id, name]));
 }
 

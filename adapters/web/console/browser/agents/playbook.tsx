@@ -23,7 +23,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
   );
   const runState = useRun(agent, runId).state.value;
   const run = isGoneRun(runState) ? undefined : runState.data;
-  useEffect(() => void resource.reload(), [resource]);
+  useEffect(() => resource.loadWhileShown(), [resource]);
   useReturn(() => void resource.reload());
   const { data, error } = resource.state.value;
   const back = { href: linkTo(["agents"]), label: t("agents") };

@@ -51,10 +51,7 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
     [id],
   );
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
-  useEffect(() => {
-    void resource.reload();
-    return () => resource.stop();
-  }, [resource]);
+  useEffect(() => resource.loadWhileShown(), [resource]);
   useLive({
     onEvent: ({ data }) => {
       if ("message_id" in data && data.message_id === id) refresh();

@@ -29,7 +29,7 @@ export function Waiting({ version }: VersionProps): JSX.Element {
     () => new Resource<Backlog>((signal) => api.get("v1/backlog", {}, { signal })),
     [],
   );
-  useEffect(() => void backlog.reload(), [backlog, version]);
+  useEffect(() => backlog.loadWhileShown(), [backlog, version]);
   const { data, error } = backlog.state.value;
   return (
     <>
@@ -123,9 +123,7 @@ function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX
       new Resource<Page<Webhook>>((signal) => api.get("v1/webhooks", { limit: 100 }, { signal })),
     [],
   );
-  useEffect(() => {
-    if (may("webhooks:read")) void known.reload();
-  }, [known]);
+  useEffect(() => (may("webhooks:read") ? known.loadWhileShown() : undefined), [known]);
   const byId = new Map(known.state.value.data?.data.map((each) => [each.id, each]));
   return (
     <Table
@@ -166,7 +164,7 @@ export function Errors({ version }: VersionProps): JSX.Element {
     () => new Resource<ErrorCounts>((signal) => api.get("v1/usage/errors", {}, { signal })),
     [],
   );
-  useEffect(() => void errors.reload(), [errors, version]);
+  useEffect(() => errors.loadWhileShown(), [errors, version]);
   const { data, error } = errors.state.value;
   const most = data?.data[0]?.messages ?? 1;
   return (

@@ -31,10 +31,7 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
     () => new Resource<DeliveryWithBody>((signal) => api.get(path, {}, { signal })),
     [path],
   );
-  useEffect(() => {
-    void resource.reload();
-    return () => resource.stop();
-  }, [resource]);
+  useEffect(() => resource.loadWhileShown(), [resource]);
   const { data, error } = resource.state.value;
   useDeliveries(data === undefined ? [] : [data], () => resource.reload());
   const back = { href: linkTo(["webhooks", webhookId]), label: t("webhook") };

@@ -61,7 +61,8 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const soon = useCoalesced(refresh, refreshDelayMs);
   const { rows } = list.state.value;
   const expectMore = useDeliveries(rows?.slice(0, pageSize) ?? [], refresh);
-  useEffect(reload, [webhook, list]);
+  useEffect(() => webhook.loadWhileShown(), [webhook]);
+  useEffect(() => void list.reload(), [list]);
   useLive({ onEvent: soon, onGap: soon });
   useReturn(soon);
   const { data, error } = webhook.state.value;

@@ -47,10 +47,8 @@ function WebhookList(): JSX.Element {
   );
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<CreatedWebhook>();
-  useEffect(() => {
-    void list.reload();
-    void backlog.reload();
-  }, [list, backlog]);
+  useEffect(() => void list.reload(), [list]);
+  useEffect(() => backlog.loadWhileShown(), [backlog]);
   useReturn(() => {
     void list.refresh();
     void backlog.reload();

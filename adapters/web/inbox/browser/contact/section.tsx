@@ -10,10 +10,7 @@ export function useResource<Data>(
 ): Resource<Data> {
   const resource = useMemo(() => new Resource(load), [id]);
   const version = contactVersion.value.get(id) ?? 0;
-  useEffect(() => {
-    void resource.reload();
-    return () => resource.stop();
-  }, [resource, version]);
+  useEffect(() => resource.loadWhileShown(), [resource, version]);
   return resource;
 }
 

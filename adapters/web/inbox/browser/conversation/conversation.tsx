@@ -40,10 +40,7 @@ interface ConversationProps {
 export function Conversation({ id, back }: ConversationProps): JSX.Element {
   const loading = useMemo(() => new Resource((signal) => conversations.fetch(id, signal)), [id]);
   const row = conversation(id);
-  useEffect(() => {
-    void loading.reload();
-    return () => loading.stop();
-  }, [loading]);
+  useEffect(() => loading.loadWhileShown(), [loading]);
   useMarkRead(id, row?.unread_count ?? 0);
   const { data, error } = loading.state.value;
   useEffect(() => {

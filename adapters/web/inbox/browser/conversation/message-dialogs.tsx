@@ -40,7 +40,7 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
     [message.id],
   );
   // The status is the last change that the page knows, so the timeline is read again with it.
-  useEffect(() => void timeline.reload(), [message.status]);
+  useEffect(() => timeline.loadWhileShown(), [message.status]);
   const { data, error } = timeline.state.value;
   const status = shownStatus(message);
   const facts: readonly (readonly [string, ComponentChildren])[] = [
@@ -218,7 +218,7 @@ async function runOf(
 /** What the agent did before it wrote a message. */
 export function WhyDialog({ message, onClose }: MessageDialogProps): JSX.Element {
   const run = useMemo(() => new Resource((signal) => runOf(message, signal)), [message.id]);
-  useEffect(() => void run.reload(), [run]);
+  useEffect(() => run.loadWhileShown(), [run]);
   const { data, error } = run.state.value;
   return (
     <Dialog title={t("why")} onClose={onClose} isWide>

@@ -50,6 +50,12 @@ export class Resource<Data> {
     }
   }
 
+  /** Loads it for a component, and returns a function that gives it up: the result of an effect. */
+  loadWhileShown(): () => void {
+    void this.reload();
+    return () => this.stop();
+  }
+
   /** Replaces the data, for example by the answer to a write. */
   set(data: Data): void {
     this.stop();

@@ -66,10 +66,7 @@ export function EditorPage({ kind, id }: EditorProps): JSX.Element {
     () => new Resource<EditorData>((signal) => load({ kind, id }, signal)),
     [kind, id],
   );
-  useEffect(() => {
-    void resource.reload();
-    return () => resource.stop();
-  }, [resource]);
+  useEffect(() => resource.loadWhileShown(), [resource]);
   const { data, error } = resource.state.value;
   if (data === undefined) {
     return (

@@ -41,10 +41,7 @@ export function PlayedGraph({ run, played, linksTo }: PlayedGraphProps): JSX.Ele
     () => new Resource<Playbook>((signal) => load(played, signal)),
     [id, version],
   );
-  useEffect(() => {
-    void playbook.reload();
-    return () => playbook.stop();
-  }, [playbook]);
+  useEffect(() => playbook.loadWhileShown(), [playbook]);
   const { data, error } = playbook.state.value;
   const ofRun = { run: run.id, agent: run.agent_id };
   return (

@@ -47,7 +47,7 @@ export function useRun(agentId: string | undefined, id: string | undefined): Res
       if (type === "agent.run.approval_decided" && data.run_id === id) refresh();
       // A run that may quote the message has lost its texts.
       if (type === "message.redacted" && isOfRun(data.conversation_id)) refresh();
-      if (type === "contact.erased") refresh();
+      if (type === "contact.erased" && isGiven) refresh();
     },
     onGap: () => {
       if (isGiven) refresh();
