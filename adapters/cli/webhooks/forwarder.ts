@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KeyObject } from "node:crypto";
 import type { Event } from "../../entry.ts";
-import { httpClient } from "../../http-client/index.ts";
-import type {
-  Destinations,
-  HttpClient,
-  HttpOutcome,
-  HttpResponse,
-} from "../../../src/ports/index.ts";
+import { standard } from "../../standard.ts";
+import type { Destinations, HttpOutcome, HttpResponse } from "../../../src/ports/index.ts";
 import { signatureHeaders, signingKey } from "../../../src/webhooks/index.ts";
 
 /** The outcome of posting one event. */
@@ -48,7 +43,7 @@ export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #keys: readonly KeyObject[];
   /** The client with which engines post to webhooks. */
-  readonly #client: HttpClient = httpClient();
+  readonly #client = standard().http.client;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
