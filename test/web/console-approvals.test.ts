@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import type { AgentModel } from "../../src/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
@@ -10,16 +11,19 @@ import { accessibilityFaults, newShop, newTab, refundAction, servePage } from ".
 const chromium = sharedChromium();
 
 /** A shop whose agents can ask for refunds, each in a conversation of its own. */
-async function openShop(skip: TestContext["skip"]) {
-  const { agents } = standard();
+async function openShop(skip: TestContext["skip"], model?: AgentModel) {
+  const refunded: string[] = [];
+  const actions = [refundAction((order) => void refunded.push(order))];
   const { engine, shop, authorize } = await newShop({
-    agents: { ...agents, actions: [refundAction(() => {})] },
+    agents: { model: model ?? standard().agents.model, actions },
   });
   const hire = async (name: string) =>
     (
       await shop.agents.create({
         name,
         channels: ["sms"],
+        actions: ["refund"],
+        reply: { debounce_ms: 0 },
         limits: { max_triggers_per_minute: 1_000 },
       })
     ).id;
@@ -34,7 +38,7 @@ async function openShop(skip: TestContext["skip"]) {
   };
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page, faults } = await newTab(await chromium(skip));
-  return { shop, hire, ask, page, faults, open: () => page.goto(`${url}#/agents`) };
+  return { shop, hire, ask, refunded, page, faults, open: () => page.goto(`${url}#/agents`) };
 }
 
 /** The orders of the actions in the table, in its order. */
@@ -92,3 +96,29 @@ test.runIf(isLong)(
     expect((await ordersOf(page)).at(-1)).toBe("order 100");
   },
 );
+
+test("the console lists each action of a run that waits for several, and its page their order", async ({
+  skip,
+}) => {
+  const orders = ["order 1", "order 2"];
+  const model: AgentModel = {
+    respond: ({ calls }) =>
+      calls.length === 0
+        ? { calls: orders.map((order) => ({ action: "refund", input: { order } })) }
+        : {},
+  };
+  const { shop, hire, refunded, page, open } = await openShop(skip, model);
+  await hire("Bea");
+  await open();
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Both, please" });
+  await counted(page, "2").waitFor();
+  expect(await ordersOf(page)).toEqual(orders);
+  await page.getByRole("row", { name: "order 2" }).getByRole("link").click();
+  const bar = page.getByRole("region", { name: "Waits for your decision: refund" });
+  await bar.getByRole("listitem").getByText("order 2").waitFor();
+  await bar.getByRole("button", { name: "Deny" }).click();
+  await bar.getByRole("listitem").waitFor({ state: "detached" });
+  await bar.getByText("order 2").waitFor();
+  await bar.getByRole("button", { name: "Approve" }).click();
+  await expect.poll(() => refunded).toEqual(["order 2"]);
+});
