@@ -97,7 +97,7 @@ test.runIf(isLong)(
   },
 );
 
-test("the console lists each action of a run that waits for several, and its page their order", async ({
+test("the console lists each action that one run waits for, and its page their order", async ({
   skip,
 }) => {
   const orders = ["order 1", "order 2"];

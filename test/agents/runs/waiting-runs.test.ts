@@ -56,7 +56,7 @@ async function payments(storage: StoragePort) {
 }
 
 describe.each(storages)("runs that wait for an approval on $name", ({ open }) => {
-  test("are listed by their deadlines, as long as they wait, in their account and mode", async () => {
+  test("are listed by their deadlines while they wait, in their account and mode", async () => {
     const { engine, agent, conversation, begin, decide, waiting } = await payments(
       open().connect(),
     );

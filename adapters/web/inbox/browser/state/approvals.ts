@@ -62,7 +62,7 @@ const delayMs = 200;
 /** Reads again what waits in the open conversation. */
 export const readApprovalsAgain = (): void => void version.value++;
 
-/** A conversation's runs that wait for a decision, oldest first, if the person may see them. */
+/** The runs in a conversation that wait for a decision, oldest first, if the person may see any. */
 export function useWaitingRuns({ id }: Conversation): Resource<readonly Run[]> {
   const waiting = useMemo(() => new Resource((aborted) => readWaiting(id, aborted)), [id]);
   useEffect(() => {
