@@ -1,31 +1,33 @@
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/longest-first.ts";
 import { SummaryReporter } from "./test/summary-reporter.ts";
 import { entries } from "./tsup.config.ts";
 
-/** Resolves `tidings` to the sources, for tests of the examples and the documentation. */
-const alias = Object.entries(entries).map(([name, source]) => ({
-  find: new RegExp(`^tidings${name === "index" ? "" : `/${name}`}$`),
-  replacement: fileURLToPath(new URL(source, import.meta.url)),
-}));
+const sources = Object.fromEntries(
+  Object.entries(entries).map(([name, source]) => [
+    name === "index" ? "tidings" : `tidings/${name}`,
+    new URL(source, import.meta.url).href,
+  ]),
+);
 
 export default defineConfig(({ mode }) => ({
-  resolve: { alias },
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/openapi-client/**"],
     pool: "forks",
     // Tests leave much garbage. More room for young objects makes its collection cheaper.
     execArgv: ["--max-semi-space-size=64"],
+    // Node itself imports the sources. Code that Vite has transformed is slower: each use of an
+    // imported name calls a getter.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Each worker imports the sources once. Tests undo what they change of the process.
     isolate: false,
-    setupFiles: ["test/support/no-strays.ts"],
+    setupFiles: ["test/support/sources-setup.ts", "test/support/no-strays.ts"],
     globalSetup: ["scratch", "postgres", "chromium"].map((each) => `test/support/${each}-setup.ts`),
     // One more than a small machine has cores: many tests wait for a server or another process.
     maxWorkers: 3,
-    // The share of the random cases that properties and simulations try.
-    provide: { share: mode === "long" ? 1 : 0.1 },
+    // The share of the random cases that properties and simulations try, and what `tidings` is.
+    provide: { share: mode === "long" ? 1 : 0.1, sources },
     sequence: { sequencer: LongestFirst },
     // Time-outs end only what hangs, on a slow machine too.
     testTimeout: 900_000,
