@@ -2,11 +2,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Test files that take long, although they are small. Vitest would start small files last. */
 const slowest = [
-  "crash/crash",
-  "web/console-pages",
   "package/package",
-  "web/console",
+  "web/console-pages",
   "web/inbox-pages",
+  "crash/crash",
+  "web/console",
   "agents/turns/interruptions",
   "webhooks/sending",
   "contacts/import/import-lines",
