@@ -5,6 +5,7 @@ import {
   type ConversationRow,
 } from "../../../src/conversations/rows.ts";
 import { events } from "../../../src/events/rows.ts";
+import { runs } from "../../../src/agents/runs/rows.ts";
 import { jobByName } from "../../../src/queue/jobs/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/channels.ts";
@@ -38,6 +39,11 @@ export const reopenWindow: Invariant = {
         const all = insertedRows(writes, messages);
         // A merge in the same commit may have changed the contact's current conversation first.
         const checked = writtenRows(writes, contacts).length > 0 ? [] : all;
+        const triggered = new Set(
+          insertedRows(writes, runs).flatMap(({ request, conversation_id }) =>
+            request === null ? [] : conversation_id,
+          ),
+        );
         for (const message of checked) {
           const { id, contact_id, conversation_id, created_at, from } = message;
           const last = currentOf(message);
@@ -45,7 +51,9 @@ export const reopenWindow: Invariant = {
           // Another message or an operator may have opened a conversation just before.
           const isAlone = all.filter((each) => each.contact_id === contact_id).length === 1;
           const isRequested = [last.id, contact_id, from].some((id) => operators.opening.has(id));
-          if (message.direction === "outbound" || !isAlone || isRequested) continue;
+          // The operator may have named a contact that was merged into this one.
+          const isTriggered = triggered.has(conversation_id);
+          if (message.direction === "outbound" || !isAlone || isRequested || isTriggered) continue;
           const age = created_at - last.closed_at;
           if (age < windowMs === (conversation_id === last.id)) continue;
           const effect = conversation_id === last.id ? "reopened it" : `started ${conversation_id}`;
