@@ -67,6 +67,11 @@ export interface Tied {
 const nameOf = ({ collection, name }: Index): string =>
   `tidings_${collection.name}_${name === "primary" ? "pkey" : name}`;
 
+/** Whether an index may have rows with a null in a column. */
+const mayBeNull = ({ collection, where }: Index, column: string): boolean =>
+  where?.column !== column &&
+  columnsOf(collection).some(([name, { nullable }]) => name === column && nullable);
+
 /** Every form of look-up and range over an index. */
 function* reads(index: Index): Generator<Tied> {
   const { collection } = index;
@@ -79,9 +84,16 @@ function* reads(index: Index): Generator<Tied> {
   for (let length = 0; length <= index.columns.length; length++) {
     const prefix = tuple(0, length);
     const lookup = { index, key: prefix, limit: 10 };
-    yield* planLookups([lookup, lookup], tableOf).statements.map(tied);
     yield* planLookups([{ ...lookup, lock: true }], tableOf).statements.map(tied);
+    const last = index.columns[length - 1];
+    if (last !== undefined && mayBeNull(index, last)) {
+      const key = [...prefix.slice(0, -1), null];
+      for (const order of ["ascending", "descending"] as const) {
+        yield* planLookups([{ ...lookup, key, order }], tableOf).statements.map(tied);
+      }
+    }
     for (const direction of ["ascending", "descending"] as const) {
+      yield* planLookups([{ ...lookup, order: direction }], tableOf).statements.map(tied);
       const range: Range = { index, prefix, order: direction, limit: 10 };
       const forms: Range[] = [range, { ...range, skip: 3 }];
       for (let to = length + 1; to <= order.length; to++) {

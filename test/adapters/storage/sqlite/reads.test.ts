@@ -70,8 +70,8 @@ describe("the plans of reads", () => {
       const ordering = [...new Set([...index.columns, ...index.collection.primary.columns])];
       for (let length = 0; length <= index.columns.length; length++) {
         const prefix = Array<number>(length).fill(1);
-        reads.get(connection, { index, key: prefix, limit: 5 });
         for (const order of ["ascending", "descending"] as const) {
+          reads.get(connection, { index, key: prefix, limit: 5, order });
           reads.range(connection, { index, prefix, order, limit: 5 });
           reads.range(connection, { index, prefix, order, skip: 3, limit: 5 });
           for (let bound = 1; bound <= ordering.length - length; bound++) {
