@@ -54,11 +54,12 @@ function statements(schema: Schema, names: Names, from: number): string[] {
       // Versions before 8 lack it.
       createPendingCounts(names),
       ...added,
+      // Versions before 11 lack the key. It comes last, because it locks out new processes.
+      addPrimaryKey(names),
       `UPDATE ${names.schemaTable} SET version = ${version} WHERE version = ${from};`,
     ];
   }
   return [
-    // Without a primary key, PostgreSQL refuses to update a table that belongs to a publication.
     `CREATE TABLE ${names.schemaTable} (version integer NOT NULL, ` +
       `id uuid PRIMARY KEY DEFAULT gen_random_uuid());`,
     `INSERT INTO ${names.schemaTable} (version) VALUES (${version});`,
@@ -71,6 +72,15 @@ function statements(schema: Schema, names: Names, from: number): string[] {
     ...added,
   ];
 }
+
+/**
+ * Without a primary key, PostgreSQL refuses to update a table that belongs to a publication. If the
+ * table of the schema version has one, this locks nothing.
+ */
+const addPrimaryKey = ({ schemaTable }: Names): string =>
+  `DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_index WHERE indisprimary AND ` +
+  `indrelid = ${literal(schemaTable)}::regclass) ` +
+  `THEN ALTER TABLE ${schemaTable} ADD PRIMARY KEY (id); END IF; END $$;`;
 
 /**
  * Migrates an older database if `canMigrate` allows it.

@@ -84,11 +84,17 @@ describe("migrations of the PostgreSQL storage", () => {
     expect(await shape(printed)).toEqual(await shape(fresh));
   });
 
-  it("upgrade a database that publishes the changes of its tables", async () => {
+  it.each([
+    { from: "this version" },
+    { from: "a version before 11", without: "tidings_schema_pkey" },
+  ])("upgrade a database of $from that publishes its changes", async ({ without }) => {
     const where = await database();
     const before = on(where);
     await before.open(firstSchema);
     await write(before, insertNote("a"));
+    if (without !== undefined) {
+      await where.pool().query(`ALTER TABLE tidings_schema DROP CONSTRAINT ${without}`);
+    }
     const { rows } = await where
       .pool()
       .query<{ name: string }>(
@@ -100,6 +106,9 @@ describe("migrations of the PostgreSQL storage", () => {
     await after.open(secondSchema);
     await write(after, { kind: "remove", collection: laterNotes, key: ["a"], version: 1 });
     expect(await after.reader.get([{ index: laterNoteById, key: ["a"], limit: 1 }])).toEqual([[]]);
+    const fresh = await database();
+    await on(fresh).open(secondSchema);
+    expect(await shape(where)).toEqual(await shape(fresh));
   });
 
   it("do not disturb a process of the older version", async () => {
