@@ -129,6 +129,32 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)(
+  "what a visitor has read stays read in a page for which the browser stores nothing",
+  async ({ skip }) => {
+    const context = await chromium(skip);
+    await context.addInitScript(`Object.defineProperty(window, "localStorage", {
+      get: () => { throw new DOMException("Refused", "SecurityError"); },
+    })`);
+    const site = await widgetSite(context);
+    const { page, launcher, panel, write, shows } = await site.openTab();
+    await write("Hello");
+    await panel.getByText("Sent").waitFor();
+    const close = async () => {
+      await page.keyboard.press("Escape");
+      await panel.waitFor({ state: "detached" });
+    };
+    await close();
+    await site.say("News");
+    const named = (name: string) => page.getByRole("button", { name, exact: true });
+    await named("Open the chat. Unread messages: 1").waitFor();
+    await launcher.click();
+    await shows(["> Hello", "News"]);
+    await close();
+    await named("Open the chat").waitFor();
+  },
+);
+
+test.runIf(isLong)(
   "a page that closes the panel leaves the focus where the visitor is",
   async ({ skip }) => {
     const site = await widgetSite(await chromium(skip));

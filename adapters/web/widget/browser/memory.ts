@@ -1,24 +1,19 @@
 /** What the chat remembers in this browser, also for the other tabs. */
 import type { ChatOptions } from "./options.ts";
 
-/** Runs `work`. If the browser refuses to store anything, the chat works until the page is left. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
 /** The values of one chat, by name. */
 export class Memory {
   readonly #prefix: string;
   readonly #visitor: string;
   readonly #storage: () => Storage;
+  /** What this page has read or set last. Nothing else is left once its values are not stored. */
+  readonly #last = new Map<string, unknown>();
+  #isRefused = false;
 
   /**
-   * Removes the values of another visitor. A page of that visitor that is still open remembers
-   * nothing from then on. `storage` is a function, since a browser may refuse even to name it.
+   * Removes the values of another visitor. A page of that visitor that is still open remembers its
+   * values until it is left, as all pages do if the browser stores nothing. `storage` is a function,
+   * since a browser may refuse even to name it.
    */
   constructor({ sessionUrl, visitor }: ChatOptions, storage: () => Storage) {
     this.#prefix = `tidings-chat:${sessionUrl}:`;
@@ -29,30 +24,47 @@ export class Memory {
     this.#write("visitor", visitor);
   }
 
-  /** Whether the values are those of the visitor whom this page names. */
+  /** Whether values are stored, and are those of the visitor whom this page names. */
   get #isOwn(): boolean {
-    return (this.#read<string>("visitor") ?? "") === this.#visitor;
+    const isNamed = (this.#read<string>("visitor") ?? "") === this.#visitor;
+    return isNamed && !this.#isRefused;
   }
 
   recall<T>(name: string): T | undefined {
-    return this.#isOwn ? this.#read<T>(name) : undefined;
+    if (this.#isOwn) this.#last.set(name, this.#read(name));
+    return this.#last.get(name) as T | undefined;
   }
 
   #read<T>(name: string): T | undefined {
-    const text = attempt(() => this.#storage().getItem(this.#prefix + name)) ?? null;
-    return text === null ? undefined : attempt(() => JSON.parse(text) as T);
+    const text = this.#attempt((storage) => storage.getItem(this.#prefix + name)) ?? null;
+    try {
+      return text === null ? undefined : (JSON.parse(text) as T);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Stores a value. Undefined removes it. */
   remember(name: string, value: unknown): void {
+    this.#last.set(name, value);
     if (this.#isOwn) this.#write(name, value);
   }
 
   #write(name: string, value: unknown): void {
-    attempt(() => {
-      if (value === undefined) this.#storage().removeItem(this.#prefix + name);
-      else this.#storage().setItem(this.#prefix + name, JSON.stringify(value));
+    this.#attempt((storage) => {
+      if (value === undefined) storage.removeItem(this.#prefix + name);
+      else storage.setItem(this.#prefix + name, JSON.stringify(value));
     });
+  }
+
+  /** Uses the storage, and notes if the browser refuses that. */
+  #attempt<T>(work: (storage: Storage) => T): T | undefined {
+    try {
+      return work(this.#storage());
+    } catch {
+      this.#isRefused = true;
+      return undefined;
+    }
   }
 
   /** Whether a key of the storage is that of a value. */
@@ -68,7 +80,7 @@ export class Memory {
   }
 
   #names(start: string): readonly string[] {
-    const names = attempt(() => Object.keys(this.#storage())) ?? [];
+    const names = this.#attempt(Object.keys) ?? [];
     return names
       .filter((name) => name.startsWith(this.#prefix + start))
       .map((name) => name.slice(this.#prefix.length));

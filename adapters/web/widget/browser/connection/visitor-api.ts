@@ -33,8 +33,6 @@ export class VisitorApi {
   readonly memory: Memory;
   readonly #options: ChatOptions;
   #opening: Promise<Session> | undefined;
-  /** The session of this tab, in case the browser stores nothing, or that of another visitor. */
-  #own: Session | undefined;
 
   constructor(options: ChatOptions) {
     this.#options = options;
@@ -43,17 +41,14 @@ export class VisitorApi {
 
   /** The last session, which may have ended. Undefined if this visitor has none in this browser. */
   get known(): Session | undefined {
-    const session = this.memory.recall<Session>("session") ?? this.#own;
+    const session = this.memory.recall<Session>("session");
     return session?.visitor === this.#options.visitor ? session : undefined;
   }
 
   /** Returns the session. Opens one if there is none, once for all tabs. */
   session(): Promise<Session> {
     const { known } = this;
-    if (known !== undefined) {
-      this.#own = known;
-      return Promise.resolve(known);
-    }
+    if (known !== undefined) return Promise.resolve(known);
     this.#opening ??= this.#openOnce().finally(() => (this.#opening = undefined));
     return this.#opening;
   }
@@ -73,7 +68,6 @@ export class VisitorApi {
   /** Forgets a session that has ended, unless another tab has replaced it already. */
   #forget({ id }: Session): void {
     if (this.known?.id !== id) return;
-    this.#own = undefined;
     this.memory.remember("session", undefined);
   }
 
@@ -106,7 +100,6 @@ export class VisitorApi {
     const signal = AbortSignal.timeout(deadlineMs);
     const response = await succeeded(await fetch(sessionUrl, { ...init, signal }));
     const session = parseSession(await response.json(), response.url, visitor);
-    this.#own = session;
     this.memory.remember("session", session);
     return session;
   }
