@@ -220,6 +220,34 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)(
+  "latest events that could not be read again are read with another try, not skipped",
+  async ({ skip }) => {
+    const { engine, shop, authorize } = await newShop();
+    const { url, stop, restart } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    for (let i = 0; i < 110; i++) await shop.contacts.create({ name: `Ann ${i}` });
+    await page.goto(`${url}#/events`);
+    const row = (name: string) => page.locator(".event-row", { hasText: name });
+    await row("Ann 109").waitFor();
+    stop();
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await page.getByText("Not connected").waitFor();
+    await shop.contacts.create({ name: "Missed" });
+    await page.route(/v1[/]events[?]/, (route) => route.fulfill({ status: 500, json: {} }));
+    restart();
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await shop.contacts.create({ name: "After" });
+    await page.getByRole("button", { name: /^Show . new event/ }).waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+    await again.click();
+    await row("Missed").waitFor();
+    await row("After").waitFor();
+    await again.waitFor({ state: "detached" });
+  },
+);
+
+test.runIf(isLong)(
   "an address whose filter has no possible time shows the messages without it",
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();

@@ -6,6 +6,7 @@ import {
   Button,
   dateTime,
   EmptyState,
+  ErrorNote,
   ErrorState,
   go,
   Icon,
@@ -155,16 +156,21 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
   const byId = new Map(events.map((event) => [event.id as string, event]));
   const loaded = tail.events.value;
   const error = tail.error.value;
+  const olderError = tail.olderError.value;
   const hasMore = tail.hasMore.value;
-  const canLoadMore = hasMore && !tail.isLoading.value && error === undefined;
+  const canLoadMore = hasMore && !tail.isLoading.value && olderError === undefined;
   const isEmpty = events.length === 0;
   useEffect(() => {
     // Events that were not loaded yet may have the words of the filter.
     if (isEmpty && canLoadMore) void tail.more();
   }, [isEmpty, canLoadMore]);
-  const retry = (): void => void (hasMore ? tail.more() : tail.reload());
-  const failure = error === undefined ? undefined : <ErrorState error={error} onRetry={retry} />;
-  if (loaded === undefined) return failure ?? <Skeleton rows={8} />;
+  if (loaded === undefined) {
+    if (error !== undefined) return <ErrorState error={error} onRetry={() => tail.show()} />;
+    return <Skeleton rows={8} />;
+  }
+  const failure = olderError !== undefined && (
+    <ErrorState error={olderError} onRetry={() => void tail.more()} />
+  );
   const kept = loaded.length < maxEvents ? undefined : t("eventsKept", { count: maxEvents });
   const nothing = hasMore ? (
     <Skeleton rows={8} />
@@ -180,11 +186,12 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
       onPointerEnter={({ pointerType }) => pointerType === "mouse" && tail.hold(true)}
       onPointerLeave={() => tail.hold(false)}
     >
+      {error !== undefined && <ErrorNote error={error} onRetry={() => tail.show()} />}
       {waiting > 0 && (
         <NewRows onShow={() => tail.show()}>{t("eventsWaiting", { count: waiting })}</NewRows>
       )}
       {isEmpty ? (
-        (failure ?? nothing)
+        failure || nothing
       ) : (
         <VirtualList
           label={t("events")}
@@ -200,7 +207,7 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
               )
             );
           }}
-          footer={failure ?? (kept && <p class="list-note muted">{kept}</p>)}
+          footer={failure || (kept && <p class="list-note muted">{kept}</p>)}
         />
       )}
     </div>

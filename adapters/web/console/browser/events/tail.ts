@@ -22,7 +22,10 @@ export class Tail {
   readonly isPaused = signal(false);
   readonly hasMore = signal(false);
   readonly isLoading = signal(false);
+  /** Why the latest events could not be read. Until they are, those that arrive wait. */
   readonly error = signal<unknown>(undefined);
+  /** Why older events could not be read. */
+  readonly olderError = signal<unknown>(undefined);
 
   private arrived: Event[] = [];
   private isHeld = false;
@@ -76,10 +79,16 @@ export class Tail {
       this.events.value = [...before, ...data].slice(0, maxEvents);
       this.cursor = page.next_cursor ?? undefined;
       this.hasMore.value = page.has_more && before.length + page.data.length < maxEvents;
-      this.error.value = undefined;
+      if (cursor === undefined) this.error.value = undefined;
+      this.olderError.value = undefined;
     } catch (error) {
       if (own.signal.aborted) return;
-      this.error.value = error;
+      if (cursor === undefined) {
+        this.error.value = error;
+        this.isStale = true;
+      } else {
+        this.olderError.value = error;
+      }
     }
     this.loading = undefined;
     this.isLoading.value = false;
@@ -133,7 +142,7 @@ export class Tail {
     this.flush();
   }
 
-  /** Shows what has arrived, also while the list is held. */
+  /** Shows what has arrived, also while the list is held. Tries again after an error. */
   show(): void {
     if (this.isStale) {
       void this.loadLatest();
@@ -159,7 +168,8 @@ export class Tail {
   private flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.isStill()) this.waiting.value = this.added().length;
+    const mayMove = !this.isStill() && this.error.peek() === undefined;
+    if (!mayMove) this.waiting.value = this.added().length;
     // A page that is read now may precede what has arrived, and would replace it.
     else if (this.loading === undefined && this.events.peek() !== undefined) this.show();
   }
