@@ -12,11 +12,14 @@ export interface WaitingRuns {
   readonly hasMore: boolean;
 }
 
-/** Reads the runs of a list that wait for a decision: all of them, or those of the first pages. */
+/**
+ * Reads the runs of a list that wait for a decision: those of the first pages, 1,000 runs unless the
+ * caller says otherwise. A run can be large.
+ */
 export async function readWaitingRuns(
   path: string,
   signal: AbortSignal,
-  maxPages = Infinity,
+  maxPages = 10,
 ): Promise<WaitingRuns> {
   const runs: Run[] = [];
   let cursor: string | null = null;

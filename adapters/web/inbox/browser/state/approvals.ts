@@ -9,7 +9,7 @@ type ConversationId = Conversation["id"];
 
 /** The conversations of the runs that wait, by the ids of the runs. */
 const waitingRuns = new Resource(readMarks);
-/** What events said about runs since the list of those that wait was asked for. Null: no wait. */
+/** What events say about runs while the list of those that wait is read. Null: no wait. */
 const changes = new Map<RunId, ConversationId | null>();
 
 const marked = computed(() => new Set(waitingRuns.data?.values()));
@@ -19,7 +19,7 @@ export const isApprovalAwaited = (id: ConversationId): boolean => marked.value.h
 
 /** Reads in which conversations an action waits. Then events keep that up to date. */
 export function markApprovals(): void {
-  if (may("agents:read")) void waitingRuns.reload();
+  if (may("agents:read") && may("conversations:read")) void waitingRuns.reload();
 }
 
 async function readMarks(aborted: AbortSignal): Promise<ReadonlyMap<RunId, ConversationId>> {
@@ -36,9 +36,11 @@ export function noteApproval({
   type,
   data: { run_id, conversation_id },
 }: Event<"agent.run.awaiting_approval" | "agent.run.approval_decided">): void {
-  // The list that is being read may be older than the event.
-  changes.set(run_id, type === "agent.run.awaiting_approval" ? conversation_id : null);
   const { data, isLoading } = waitingRuns.state.peek();
+  // Without the list, nothing is marked: the person may not see it, or it could not be read.
+  if (data === undefined && !isLoading) return;
+  changes.set(run_id, type === "agent.run.awaiting_approval" ? conversation_id : null);
+  // The list that is being read may be older than the event.
   if (data !== undefined && !isLoading) waitingRuns.set(withChanges(data));
 }
 

@@ -166,7 +166,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
       const sequence = nextSequence();
       await this.reload();
       // What belongs after the last row of a list that is not complete is read with its page.
-      const mayBeListed = (id: string): boolean => this.rows.has(id) || this.isComplete.peek();
+      const mayBeListed = (id: string): boolean => this.has(id) || this.isComplete.peek();
       left = left.filter((id) => mayBeListed(id) && this.known.sequenceOf(id) < sequence);
     }
     for (const each of left.splice(0, maxFetched)) this.refetch(each);
