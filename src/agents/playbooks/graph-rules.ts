@@ -17,7 +17,7 @@ const maxErrors = 100;
  * Returns the problems of a playbook, each with a JSON pointer. An empty list means that it may be
  * enabled: every name is known, every step can be reached, and every loop contains a question. A
  * question that is reached again is asked again, so such a loop waits for the contact each time.
- * `above` says how deep the calls of enabled playbooks nest above this one.
+ * `above` is the length of the longest chain of enabled playbooks that call this one.
  */
 export function checkGraph(
   definition: PlaybookDefinition,
@@ -134,9 +134,11 @@ function wrongCalls({ steps }: PlaybookDefinition, callable: Callable, above: nu
       ];
     }
     if (above + depth < maxFrames) return [];
-    const limit = `Calls of playbooks may be nested at most ${maxFrames} deep.`;
+    const limit = `Calls may nest at most ${maxFrames} playbooks, including the first.`;
     const message =
-      above === 0 ? limit : `${limit} Enabled playbooks call this one ${above} deep already.`;
+      above === 0
+        ? limit
+        : `${limit} Enabled playbooks already form a chain of ${above} above this one.`;
     return [{ path, code: "too_deep", message }];
   });
 }

@@ -159,9 +159,9 @@ async function checkAndHoldCalled(
 }
 
 /**
- * Returns how deep the calls of enabled playbooks nest above one. Updates these playbooks without a
- * change: otherwise two changes at once could each add one half of a chain that is too deep. The
- * other change updates the playbook that it calls, and holds those below.
+ * Returns the length of the longest chain of enabled playbooks that call one. Updates these
+ * playbooks without a change: otherwise two changes at once could each add one half of a chain that
+ * is too long. The other change updates the playbook that it calls, and holds those below.
  */
 async function touchCallers(tx: Tx, id: PlaybookId): Promise<number> {
   const all = await tx.list(playbookByOrdinal, [], maxPlaybooks);

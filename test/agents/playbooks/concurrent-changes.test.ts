@@ -75,8 +75,8 @@ describe.each<StorageCase>(storages)("playbooks, on $name", ({ open }) => {
           pointer: "/steps/0/playbook_id",
           code: "too_deep",
           message:
-            `Calls of playbooks may be nested at most ${maxFrames} deep. ` +
-            `Enabled playbooks call this one ${maxFrames - 4} deep already.`,
+            `Calls may nest at most ${maxFrames} playbooks, including the first. ` +
+            `Enabled playbooks already form a chain of ${maxFrames - 4} above this one.`,
         },
       ],
     });

@@ -43,7 +43,7 @@ describe("the problems of a playbook", () => {
       [definition([call(idOf(0))])],
     ],
     [
-      `Calls of playbooks may be nested at most ${maxFrames} deep.`,
+      `Calls may nest at most ${maxFrames} playbooks, including the first.`,
       definition([call(idOf(1))]),
       Array.from({ length: maxFrames }, (_, i) =>
         definition(i + 1 < maxFrames ? [call(idOf(i + 2))] : [send]),

@@ -46,7 +46,7 @@ export interface Frame {
  */
 export type Library = (id: PlaybookId, revision?: number) => PinnedPlaybook | undefined;
 
-/** The maximum depth of nested playbook calls. */
+/** The maximum number of nested playbooks, including the first. */
 export const maxFrames = 8;
 
 /**
