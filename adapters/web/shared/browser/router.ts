@@ -48,7 +48,7 @@ export function linkTo(
   return `#/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-/** Returns `go` for later. It does nothing once the person has gone to another path. */
+/** Returns a `go` to call later. It does nothing if the person has gone to another path by then. */
 export function goFromHere(): typeof go {
   const here = linkTo(placeNow().path);
   return (link, replace) => {

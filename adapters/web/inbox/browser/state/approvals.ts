@@ -9,7 +9,10 @@ type ConversationId = Conversation["id"];
 
 /** The conversations of the runs that wait, by the ids of the runs. */
 const waitingRuns = new Resource(readMarks);
-/** What events say about runs while the list of those that wait is read. Null: no wait. */
+/**
+ * What events say while the list is read: the conversation of a run that waits, or null if the run
+ * no longer waits.
+ */
 const changes = new Map<RunId, ConversationId | null>();
 
 const marked = computed(() => new Set(waitingRuns.data?.values()));

@@ -295,7 +295,7 @@ async function count(): Promise<void> {
     countOf({ view: "mine", unread: true }),
     countOf({ view: "waiting" }),
   ]);
-  // An answer may come after that to a later request.
+  // An answer may come after the answer to a later request.
   if (sequence < countedAt) return;
   countedAt = sequence;
   counts.value = { all, mine, waiting };

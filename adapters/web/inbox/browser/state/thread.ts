@@ -150,7 +150,7 @@ export class Thread {
     if (!this.isRefreshing) void this.refreshChanged();
   }
 
-  /** Whether a message would stand above those that are loaded, without those in between. */
+  /** Whether a message belongs above those that are loaded. Those in between would be missing. */
   private isAbove(message: Message): boolean {
     const first = this.entries.peek().find((entry) => entry.kind === "message");
     if (first === undefined || this.isComplete.peek()) return false;

@@ -50,7 +50,7 @@ export class Resource<Data> {
     }
   }
 
-  /** Loads it for a component, and returns a function that gives it up: the result of an effect. */
+  /** Loads the data, and returns a function that ends the loading, as effects return it. */
   loadWhileShown(): () => void {
     void this.reload();
     return () => this.stop();

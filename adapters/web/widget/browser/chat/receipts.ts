@@ -70,7 +70,7 @@ export class Receipts {
     this.#add([{ message_id, mark: "delivered" }]);
   }
 
-  /** Remembers that the visitor sees these of all messages, and reports it. */
+  /** Remembers that the visitor sees `unseen`, which are some of `messages`, and reports it. */
   see(unseen: readonly WebchatMessage[], messages: readonly WebchatMessage[]): void {
     const places = [this.#seenUpTo(messages), ...unseen.map(placeOf)];
     const ids = new Set<string>(unseen.map(({ id }) => id));
