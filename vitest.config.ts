@@ -26,7 +26,8 @@ export default defineConfig(({ mode }) => ({
     globalSetup: ["scratch", "postgres", "chromium"].map((each) => `test/support/${each}-setup.ts`),
     // One more than a small machine has cores: many tests wait for a server or another process.
     maxWorkers: 3,
-    // The share of the random cases that properties and simulations try, and what `tidings` is.
+    // `share` is that of the random cases that properties and simulations try. `sources` has the
+    // source of each entry of the package.
     provide: { share: mode === "long" ? 1 : 0.1, sources },
     sequence: { sequencer: LongestFirst },
     // Time-outs end only what hangs, on a slow machine too.

@@ -54,7 +54,7 @@ export function explained(error: unknown): Failure {
       ({ pointer, parameter, message }) =>
         `${pointer?.slice(1) ?? parameter ?? "input"}: ${message}`,
     );
-    // The message has the first of them.
+    // The error's message already says the first of them.
     const others = fields.filter((field) => !error.message.includes(field));
     return new Failure(error.message, ...others, ...(advices[error.code] ?? []));
   }

@@ -9,7 +9,7 @@ const interrupted = 130;
  */
 const sameMs = 500;
 
-/** Codes of errors after which nobody reads the output: a pipe or a terminal was closed. */
+/** Codes of errors that say that nobody reads the output: a pipe or a terminal was closed. */
 const unread: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO"]);
 
 /**

@@ -61,8 +61,8 @@ const accountRoutes: readonly ApiRoute[] = [
     summary: "Get error counts",
     description:
       "Returns how many messages of each sender failed with which error, most frequent first. " +
-      "It adds up one count for each day, sender and error. If there are more than 10,000, those " +
-      "of the oldest days are left out. Counts are kept for 92 days. Any key may call this.",
+      "It adds up at most 10,000 counts, one for each day, sender and error. If there are more, " +
+      "those of the oldest days are left out. Counts are kept for 92 days. Any key may call this.",
     response: errorCountsSchema,
   },
 ];

@@ -121,8 +121,9 @@ export const messagesOfConversation = messages.byId.index("by_conversation", [
   "sequence",
 ]);
 /**
- * What the contact and people have written in a conversation, without keywords and the answers to
- * them. The host application and agents write most messages, which cost this index nothing.
+ * What the contact and people have written in a conversation. With the keyword null, it finds no
+ * keywords and no answers to them. The host application and agents write most messages, which cost
+ * this index nothing.
  */
 export const messagesByAuthor = messages.byId.index(
   "by_author",

@@ -16,7 +16,7 @@ import type { EngineLocks } from "./engine-locks.ts";
 /** A row as the adapter passes it: every column by name, and `version`, which counters lack. */
 export type Row = { readonly [column: string]: unknown };
 
-/** Finds up to `limit` rows whose leading index columns equal `key`, from one end of them. */
+/** Finds the first `limit` rows, in the given order, whose leading index columns equal `key`. */
 export interface Lookup {
   /** The index to read. */
   readonly index: Index;

@@ -125,7 +125,8 @@ export async function usableSenders(
   limit: number,
 ): Promise<string[]> {
   const isUsable = usableOn(channel, tx.scope.mode, services);
-  // Usually all senders are usable. Growing chunks keep the total of the others linear.
+  // Usually all senders are usable. If not, more are read. Each chunk is 4 times the last one, so
+  // the total grows only linearly.
   for (let chunk = limit; ; chunk *= 4) {
     const members = await tx.list(senderChannels.primary, [channel], chunk);
     const rows = await Promise.all(members.map((each) => tx.get(senderById, [each.sender_id])));

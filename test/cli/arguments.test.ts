@@ -38,7 +38,7 @@ test("--version prints the version of the package alone", async () => {
   });
 });
 
-test.runIf(existsSync("/dev/full"))("an output that cannot be written is told", () => {
+test.runIf(existsSync("/dev/full"))("an output that cannot be written is reported", () => {
   const full = openSync("/dev/full", "w");
   const { status, stderr } = spawnSync(process.execPath, [resolve("dist/cli.js"), "--version"], {
     stdio: ["ignore", full, "pipe"],

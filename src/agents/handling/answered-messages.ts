@@ -8,9 +8,8 @@ import { maxUnanswered } from "../runs/limits.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
- * Returns the contact's messages that neither the agent nor a person has answered, oldest first.
- * Of more than `maxUnanswered`, the last are returned. Keyword messages are handled elsewhere and
- * are left out.
+ * Returns the contact's messages that neither the agent nor a person has answered: the latest
+ * `maxUnanswered`, oldest first. Keyword messages are handled elsewhere and are left out.
  */
 export function findUnanswered(
   tx: Tx,
@@ -22,8 +21,8 @@ export function findUnanswered(
 
 /**
  * Returns when the contact wrote the first message that nobody has answered, in milliseconds since
- * the epoch: neither the conversation's agent, nor a person, nor the host application. Of more than
- * `maxUnanswered`, the last are looked at. Null if there is none.
+ * the epoch: neither the conversation's agent, nor a person, nor the host application. Looks at the
+ * contact's latest `maxUnanswered` messages. Null if there is none.
  */
 export async function unansweredSince(
   tx: Tx,
@@ -37,8 +36,8 @@ export async function unansweredSince(
 }
 
 /**
- * Returns the sequence number of the last message before the contact's first one that neither an
- * agent, nor a person, nor the host application has answered.
+ * Returns the sequence number up to which the contact's messages are answered. The message after it
+ * is the first that neither an agent, nor a person, nor the host application has answered.
  */
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
   const [first] = await questionsWithoutAnswer(tx, conversation, "anybody");

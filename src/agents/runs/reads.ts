@@ -56,8 +56,8 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
 };
 
 /**
- * Lists the runs of all agents, newest first. Those that wait for an approval have an index. They
- * are few among all, and the longest wait is first.
+ * Lists the runs of all agents, newest first. Those that wait for an approval are few among all, so
+ * they have an index of their own. The one whose deadline is next comes first.
  */
 export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
   kind: "query",

@@ -118,8 +118,8 @@ export interface Run {
   /** The call that the next decision is about. Null unless the run awaits an approval. */
   readonly approval: AwaitedCall | null;
   /**
-   * The calls that the decisions after it are about, in their order. Empty unless the run awaits an
-   * approval.
+   * The other calls that await an approval, in the order of their decisions. Empty unless the run
+   * awaits an approval.
    */
   readonly later_approvals: AwaitedCall[];
   /**
@@ -165,8 +165,8 @@ export const runSchema = z
     later_approvals: z
       .array(awaitedCallSchema)
       .describe(
-        "The calls that the decisions after it are about, in their order. Empty unless the run " +
-          "awaits an approval.",
+        "The other calls that await an approval, in the order of their decisions. Empty unless the " +
+          "run awaits an approval.",
       ),
     steps: z
       .array(runStepSchema)

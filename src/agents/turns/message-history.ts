@@ -35,7 +35,7 @@ export function historyFrom(
   const isUnanswered = ({ id }: MessageRow): boolean => unansweredIds.has(id);
   // What waits for an answer goes first, however many messages the host has sent since.
   const byNeed = [...parts.filter(isUnanswered), ...parts.filter((row) => !isUnanswered(row))];
-  const chosen = new Set(firstOf(byNeed));
+  const chosen = new Set(firstThatFit(byNeed));
   const shown = parts.filter((row) => chosen.has(row)).toReversed();
   const oldest = shown.findIndex(isUnanswered);
   return {
@@ -45,8 +45,8 @@ export function historyFrom(
   };
 }
 
-/** Returns the first of some messages, as many as a history has. */
-function firstOf(rows: readonly MessageRow[]): readonly MessageRow[] {
+/** Returns the first messages, as many as fit into a history. */
+function firstThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
   let characters = 0;
   const end = rows.slice(0, maxHistory).findIndex((row, i) => {
     characters += textOf(row).length;

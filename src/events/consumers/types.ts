@@ -50,9 +50,9 @@ export interface ParkedEvent<E extends EventEnvelope = EventEnvelope> extends Sc
 export interface ConsumerBacklog {
   /** How many conversations have an event that could be handled now. At most 2,000 are counted. */
   readonly due: number;
-  /** How many wait because the handler has failed, for its next call. At most 2,000 are counted. */
+  /** How many wait for a repetition, after the handler has failed. At most 2,000 are counted. */
   readonly later: number;
-  /** How many events are handled now, in all engines. */
+  /** How many events are being handled, in all engines. */
   readonly running: number;
   /** Since when the longest waiting conversation is due. Null if none is due. */
   readonly oldest_due_at: string | null;

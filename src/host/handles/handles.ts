@@ -177,8 +177,8 @@ export interface AccountHandle {
   usageByHour(hours?: GetHourlyUsage): Promise<HourlyUsage>;
   /**
    * Counts the errors of messages by sender and code, the most frequent one first. By default the
-   * last 7 days, at most 31. If there are more than 10,000 counts of a day, a sender and a code,
-   * those of the oldest days are left out. Counts are kept for 92 days.
+   * last 7 days, at most 31. Adds up at most 10,000 counts, one for each day, sender and code. If
+   * there are more, those of the oldest days are left out. Counts are kept for 92 days.
    */
   errorCounts(days?: GetErrorCounts): Promise<ErrorCounts>;
   /**

@@ -106,8 +106,8 @@ export interface Tx {
   ): Promise<Seen<R> | undefined>;
 
   /**
-   * Returns up to `limit` rows whose first index columns equal `key`: the first in index order, or
-   * with `descending` the last, from the last one on. The rows are guarded like those of `get`.
+   * Returns up to `limit` rows whose first index columns equal `key`: the first ones in index order,
+   * or with `descending` the last ones in reverse order. The rows are guarded like those of `get`.
    * Another command may still add a row under the key.
    */
   list<R extends Scope>(

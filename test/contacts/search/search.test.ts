@@ -204,7 +204,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
   );
 
   it.runIf(isTried)(
-    "finds the contact that passed a filter behind hundreds of other numbers without names",
+    "finds the contact that passes a filter behind hundreds of other numbers without names",
     async () => {
       const { contacts } = world().engine(open().connect());
       const numbers = Array.from({ length: 300 }, (_, i) => `+1500556${1_000 + i}`);

@@ -44,14 +44,14 @@ export const rangeChecks: StorageChecks = {
         `range ${round}: ${described(range)}`,
       );
       const { index, prefix: key, order, limit } = range;
-      const [inOrder = [], reverse = []] = await port.reader.get([
+      const [ascending = [], inOrder = []] = await port.reader.get([
         { index, key, limit },
         { index, key, order, limit },
       ]);
       const wanted = { index, prefix: key, order: "ascending", limit } as const;
       const text = `lookup ${round}: ${described(range)}`;
-      same(keys(inOrder), keys(expected(wanted, rows)), text);
-      same(keys(reverse), keys(expected({ ...wanted, order }, rows)), text);
+      same(keys(ascending), keys(expected(wanted, rows)), text);
+      same(keys(inOrder), keys(expected({ ...wanted, order }, rows)), text);
     }
   },
 
