@@ -36,7 +36,7 @@ describe.each(lightStorages)(
       { why: "send_at", count: 3, concurrency: 1 },
       { why: "quiet hours", count: 3, concurrency: 1 },
       // More than one transaction queues.
-      { why: "send_at", count: 120, concurrency: 60 },
+      { why: "send_at", count: 61, concurrency: 60 },
     ])(
       "go out in order, though one engine is slow with the first: $count because of $why",
       async ({ why, count, concurrency }) => {
