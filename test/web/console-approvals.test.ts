@@ -97,6 +97,22 @@ test.runIf(isLong)(
   },
 );
 
+test.runIf(isLong)(
+  "the console says that the waiting actions could not be read, and reads them with another try",
+  async ({ skip }) => {
+    const { hire, ask, page, open } = await openShop(skip);
+    await ask(await hire("Bea"), 1);
+    await page.route(/v1[/]runs[?]/, (route) => route.fulfill({ status: 500, json: {} }));
+    await open();
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+    await again.click();
+    await counted(page, "1").waitFor();
+    expect(await again.count()).toBe(0);
+  },
+);
+
 test("the console lists each action that one run waits for, and its page their order", async ({
   skip,
 }) => {

@@ -4,7 +4,9 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Agent, AwaitedCall, EventType, Run } from "../../../../../../src/index.ts";
 import {
   api,
+  ApiError,
   Button,
+  ErrorNote,
   linkTo,
   number,
   readWaitingRuns,
@@ -29,7 +31,7 @@ const types: ReadonlySet<EventType> = new Set([
 ]);
 
 interface Waiting extends WaitingRuns {
-  /** The names of their agents, by the ids. A deleted agent has its id. */
+  /** The names of their agents, by the ids. A deleted agent has its id as its name. */
   readonly agents: ReadonlyMap<string, string>;
 }
 
@@ -61,16 +63,21 @@ export function Approvals(): JSX.Element | null {
     },
     onGap: refresh,
   });
-  const { data, isLoading } = waiting.state.value;
+  const { data, error, isLoading } = waiting.state.value;
   const runs = (data?.runs ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
   const rows = runs.flatMap((run) => callsOf(run).map((call) => ({ run, call })));
-  if (data === undefined || rows.length === 0) return null;
+  const failure =
+    error === undefined ? null : <ErrorNote error={error} onRetry={() => void waiting.reload()} />;
+  if (data === undefined || rows.length === 0) {
+    return failure && <Card title={t("approvals")}>{failure}</Card>;
+  }
   const { agents, hasMore } = data;
   const count = number(rows.length);
   return (
     <Card title={t("approvals")} count={hasMore ? t("many", { count }) : count} isFlush>
       <ApprovalTable rows={rows} agents={agents} />
-      {hasMore && (
+      {failure && <div class="more">{failure}</div>}
+      {hasMore && !failure && (
         <div class="more">
           <Button
             isBusy={isLoading}
@@ -98,11 +105,18 @@ async function namesOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(runs.map(({ agent_id }) => agent_id))];
-  const read = async (id: string): Promise<string> =>
-    known.get(id) ??
-    (await api.get<Agent>(`v1/agents/${id}`, {}, { signal }).catch(() => undefined))?.name ??
-    id;
-  return new Map(await Promise.all(ids.map(async (id) => [id, await read(id)] as const)));
+  const names = new Map<string, string>();
+  const read = async (id: string): Promise<void> => {
+    try {
+      const name = known.get(id) ?? (await api.get<Agent>(`v1/agents/${id}`, {}, { signal })).name;
+      names.set(id, name);
+    } catch (error) {
+      // After another failure, the name is read with the next change.
+      if (error instanceof ApiError && error.status === 404) names.set(id, id);
+    }
+  };
+  await Promise.all(ids.map(read));
+  return names;
 }
 
 interface Row {
@@ -145,7 +159,7 @@ function ApprovalTable({ rows, agents }: ApprovalTableProps): JSX.Element {
         {
           id: "agent",
           label: t("agent"),
-          cell: ({ run }) => <bdi class="nowrap">{agents.get(run.agent_id)}</bdi>,
+          cell: ({ run }) => <bdi class="nowrap">{agents.get(run.agent_id) ?? run.agent_id}</bdi>,
         },
         {
           id: "created",
