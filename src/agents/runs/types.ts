@@ -165,8 +165,8 @@ export const runSchema = z
     later_approvals: z
       .array(awaitedCallSchema)
       .describe(
-        "The other calls that await an approval, in the order of their decisions. Empty unless the " +
-          "run awaits an approval.",
+        "The other calls that await an approval, in the order of their decisions. Empty unless " +
+          "the run awaits an approval.",
       ),
     steps: z
       .array(runStepSchema)

@@ -108,8 +108,8 @@ async function beginNext(
 
 /**
  * Returns whether a begun attempt is stored, although the storage failed: the answer to the commit
- * may have been lost. If the claim has been lost since, the attempt is taken back: nobody else knows
- * that the carrier was not called, and the message would be ambiguous.
+ * may have been lost. If the claim has been lost since, the attempt is taken back: nobody else
+ * knows that the carrier was not called, and the message would be ambiguous.
  */
 function checkBegun(
   { store, clock, services }: Runtime,

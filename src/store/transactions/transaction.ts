@@ -106,9 +106,9 @@ export interface Tx {
   ): Promise<Seen<R> | undefined>;
 
   /**
-   * Returns up to `limit` rows whose first index columns equal `key`: the first ones in index order,
-   * or with `descending` the last ones in reverse order. The rows are guarded like those of `get`.
-   * Another command may still add a row under the key.
+   * Returns up to `limit` rows whose first index columns equal `key`: the first ones in index
+   * order, or with `descending` the last ones in reverse order. The rows are guarded like those of
+   * `get`. Another command may still add a row under the key.
    */
   list<R extends Scope>(
     index: ScopedIndex<R>,

@@ -13,8 +13,8 @@ export interface WaitingRuns {
 }
 
 /**
- * Reads the runs of a list that wait for a decision: those of the first pages, 1,000 runs unless the
- * caller says otherwise. A run can be large.
+ * Reads the runs of a list that wait for a decision: those of the first pages, 1,000 runs unless
+ * the caller says otherwise. A run can be large.
  */
 export async function readWaitingRuns(
   path: string,

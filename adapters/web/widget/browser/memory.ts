@@ -12,8 +12,8 @@ export class Memory {
 
   /**
    * Removes the values of another visitor. A page of that visitor that is still open remembers its
-   * values until it is left, as all pages do if the browser stores nothing. `storage` is a function,
-   * since a browser may refuse even to name it.
+   * values until it is left, as all pages do if the browser stores nothing. `storage` is a
+   * function, since a browser may refuse even to name it.
    */
   constructor({ sessionUrl, visitor }: ChatOptions, storage: () => Storage) {
     this.#prefix = `tidings-chat:${sessionUrl}:`;
