@@ -245,7 +245,7 @@ export type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./backlog/index
 export type { Operator, SaveOperator } from "./operators/index.ts";
 export type { AddObservation, Observation } from "./observations/index.ts";
 export type { MergePreview } from "./privacy/index.ts";
-export type { PolicyVerdict } from "./policies/index.ts";
+export type { PolicyVerdict } from "./consents/index.ts";
 export type {
   SandboxEvent,
   SandboxInbound,

@@ -22,7 +22,6 @@ export const moduleOrder = [
   "senders",
   "conversations",
   "consents",
-  "policies",
   "messages",
   "observations",
   "sentiment",

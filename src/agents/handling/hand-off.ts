@@ -2,7 +2,7 @@ import { conversationHandoff } from "../events.ts";
 import { agentInUse } from "../find-agent.ts";
 import { type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions } from "../rows.ts";
 import type { HandoffCause } from "../settings/handoff-rule-types.ts";
-import type { PolicyContext } from "../../policies/index.ts";
+import type { PolicyContext } from "../../consents/index.ts";
 import { contactById, sentimentOf } from "../../contacts/index.ts";
 import {
   changeConversation,

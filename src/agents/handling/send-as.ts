@@ -1,6 +1,6 @@
 import { type MessageRow, sendInConversation } from "../../messages/index.ts";
 import { type Author, type MessageId, TidingsError } from "../../kernel/index.ts";
-import type { PolicyContext } from "../../policies/index.ts";
+import type { PolicyContext } from "../../consents/index.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";

@@ -11,7 +11,7 @@ import { isWaiting } from "../runs/call-rules.ts";
 import { pauseRun } from "../runs/pause-run.ts";
 import { sendAs, type SendResult } from "../handling/send-as.ts";
 import type { BegunTurn, Progress, TurnOutcome } from "./turn-types.ts";
-import type { PolicyContext } from "../../policies/index.ts";
+import type { PolicyContext } from "../../consents/index.ts";
 import {
   changeConversation,
   changeStatus,

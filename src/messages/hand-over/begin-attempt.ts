@@ -14,7 +14,7 @@ import { type ConversationId, type GenerateId, mediumOf } from "../../kernel/ind
 import { expire, expiredDecision, handOver, type MessageState } from "../rules.ts";
 import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
-import { decisionOf } from "../../policies/index.ts";
+import { decisionOf } from "../../consents/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";

@@ -9,7 +9,7 @@ import { stateOf } from "../stored-state.ts";
 import { endQueued } from "../attempts/lost-attempts.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Tx } from "../../store/index.ts";
-import { checkPolicies, type PolicyContext } from "../../policies/index.ts";
+import { checkPolicies, type PolicyContext } from "../../consents/index.ts";
 import { releaseJob } from "../job-orders.ts";
 
 /**

@@ -13,7 +13,7 @@ import {
   decisionOf,
   type PolicyContext,
   throwIfDenied,
-} from "../../policies/index.ts";
+} from "../../consents/index.ts";
 import { prefetchThrottle, type SenderRow } from "../../senders/index.ts";
 import type { Call } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";

@@ -1,4 +1,4 @@
-import { checkPolicies, decisionOf, throwIfDenied } from "../../policies/index.ts";
+import { checkPolicies, decisionOf, throwIfDenied } from "../../consents/index.ts";
 import { findAddressee } from "../../contacts/index.ts";
 import {
   type Channel,

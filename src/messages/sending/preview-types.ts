@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type PolicyVerdict, policyVerdictSchema } from "../../policies/index.ts";
+import { type PolicyVerdict, policyVerdictSchema } from "../../consents/index.ts";
 import { type Channel, channelSchema, timestamp } from "../../kernel/index.ts";
 import { type Segments, segmentsSchema } from "../types.ts";
 

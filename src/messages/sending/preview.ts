@@ -4,7 +4,7 @@ import { channelOf, plan } from "../rules.ts";
 import { segmentsOf } from "../segments.ts";
 import { type PreviewMessage, previewMessageSchema } from "../input-types.ts";
 import type { MessagePreview } from "./preview-types.ts";
-import { checkPolicies, decisionOf, toPolicyVerdict } from "../../policies/index.ts";
+import { checkPolicies, decisionOf, toPolicyVerdict } from "../../consents/index.ts";
 import { authorOf, type Command, type Services } from "../../operations/index.ts";
 import { chooseSender, usableSenders } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";

@@ -25,18 +25,18 @@ export const boundary = inArea("boundary", [
   {
     name: "quiet-hours-start-late",
     sentence: "A marketing message goes out in the very minute in which the quiet hours begin.",
-    file: "src/policies/quiet-hours.ts",
+    file: "src/consents/quiet-hours.ts",
     find: "const hasStarted = Temporal.PlainTime.compare(start, time) <= 0;",
     replace: "const hasStarted = Temporal.PlainTime.compare(start, time) < 0;",
-    tests: ["test/policies/quiet-hours.test.ts"],
+    tests: ["test/consents/quiet-hours.test.ts"],
   },
   {
     name: "quiet-hours-ignore-midnight",
     sentence: "Quiet hours from 21:00 to 08:00 are never in force, and people are texted at night.",
-    file: "src/policies/quiet-hours.ts",
+    file: "src/consents/quiet-hours.ts",
     find: "return isOverMidnight ? hasStarted || hasNotEnded : hasStarted && hasNotEnded;",
     replace: "return !isOverMidnight && hasStarted && hasNotEnded;",
-    tests: ["test/policies/quiet-hours.test.ts"],
+    tests: ["test/consents/quiet-hours.test.ts"],
   },
   {
     name: "segment-of-161-characters",

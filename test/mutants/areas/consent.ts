@@ -70,9 +70,9 @@ export const consent = inArea("consent", [
     name: "first-deferral-wins",
     sentence:
       "A message that quiet hours and a policy defer goes out at the earlier of both times.",
-    file: "src/policies/check-policies.ts",
+    file: "src/consents/check-policies.ts",
     find: "(latest === undefined || each.until > latest.until)",
     replace: "(latest === undefined || each.until < latest.until)",
-    tests: ["test/policies/check-policies.test.ts"],
+    tests: ["test/consents/check-policies.test.ts"],
   },
 ]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decisionOf } from "../../src/policies/check-policies.ts";
+import { decisionOf } from "../../src/consents/check-policies.ts";
 import type { NamedVerdict } from "../../src/ports/policy.ts";
 
 const opinion: fc.Arbitrary<NamedVerdict> = fc

@@ -1,7 +1,7 @@
 import { Temporal } from "@js-temporal/polyfill";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { quietUntil } from "../../src/policies/quiet-hours.ts";
+import { quietUntil } from "../../src/consents/quiet-hours.ts";
 import { firstTimeZone } from "../../src/kernel/time.ts";
 import { isLong } from "../support/runs.ts";
 

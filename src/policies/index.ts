@@ -1,8 +1,0 @@
-export {
-  checkPolicies,
-  decisionOf,
-  type PolicyContext,
-  throwIfDenied,
-  toPolicyVerdict,
-} from "./check-policies.ts";
-export { type PolicyVerdict, policyVerdictSchema } from "./policy-types.ts";
