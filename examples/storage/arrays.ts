@@ -107,8 +107,10 @@ function rowsOf(database: Database, { name }: Collection): readonly Row[] {
 }
 
 /** Rows go in and out as copies, so that nobody can change what is stored. */
-function lookUp(database: Database, { index, key, limit }: Lookup): readonly Row[] {
-  return structuredClone(sortedUnder(database, index, key).slice(0, limit));
+function lookUp(database: Database, { index, key, order, limit }: Lookup): readonly Row[] {
+  const ascending = sortedUnder(database, index, key);
+  const rows = order === "descending" ? ascending.toReversed() : ascending;
+  return structuredClone(rows.slice(0, limit));
 }
 
 function rangeOf(
