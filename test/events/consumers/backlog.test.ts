@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { held } from "../../support/carrier.ts";
 import { isLong } from "../../support/runs.ts";
 import { anna, bert, opened } from "./consumer-world.ts";
-import { eventually, later, lightPlaces } from "./storages-with-table.ts";
+import { eventually, later, lightPlaces, type PlaceCase } from "./storages-with-table.ts";
 
 const nothing = {
   due: 0,
@@ -12,6 +12,17 @@ const nothing = {
   parked: 0,
   unread_since: null,
 };
+
+/** A consumer that has read an event, and was stopped then. */
+async function openStopped(where: PlaceCase) {
+  const { clock, one, receive, noted, noting } = await opened(where);
+  const consumer = noting(one);
+  await one.start();
+  await receive(anna, "read");
+  await noted("read");
+  await consumer.stop();
+  return { clock, one, receive, consumer, stoppedAt: clock.now() };
+}
 
 describe.each(lightPlaces)("the backlog of a consumer on $name", (where) => {
   /** What does not depend on the storage. */
@@ -45,13 +56,7 @@ describe.each(lightPlaces)("the backlog of a consumer on $name", (where) => {
   });
 
   it("tells since when events wait unread in the log of a stopped consumer", async () => {
-    const { clock, one, receive, noted, noting } = await opened(where);
-    const consumer = noting(one);
-    await one.start();
-    await receive(anna, "read");
-    await noted("read");
-    await consumer.stop();
-    const begun = clock.now();
+    const { clock, one, receive, consumer, stoppedAt } = await openStopped(where);
     await one.messages.send({ to: bert, body: "causes events of other types" });
     expect((await consumer.backlog()).unread_since).toBeNull();
     await clock.advance(5_000);
@@ -60,25 +65,19 @@ describe.each(lightPlaces)("the backlog of a consumer on $name", (where) => {
     await clock.advance(60_000);
     await receive(bert, "unread, later");
     expect(await consumer.backlog()).toEqual({ ...nothing, unread_since: event?.created_at });
-    expect(Date.parse(event?.created_at ?? "")).toBeGreaterThanOrEqual(begun + 5_000);
+    expect(Date.parse(event?.created_at ?? "")).toBeGreaterThanOrEqual(stoppedAt + 5_000);
   });
 
   it.runIf(isTried)(
     "gives an earlier time if very many events of other types come first",
     async () => {
-      const { clock, one, receive, noted, noting } = await opened(where);
-      const consumer = noting(one);
-      await one.start();
-      await receive(anna, "read");
-      await noted("read");
-      await consumer.stop();
-      const begun = clock.now();
+      const { clock, one, receive, consumer, stoppedAt } = await openStopped(where);
       const texts = Array.from({ length: 500 }, (_, i) => ({ to: bert, body: `${i}` }));
       await one.messages.batch({ messages: texts });
       await clock.advance(60_000);
       await receive(anna, "unread");
       const since = Date.parse((await consumer.backlog()).unread_since ?? "");
-      expect(since).toBeGreaterThanOrEqual(begun);
+      expect(since).toBeGreaterThanOrEqual(stoppedAt);
       expect(since).toBeLessThan(clock.now());
     },
   );
