@@ -59,8 +59,9 @@ export interface ConsumerBacklog {
   /** How many events are parked. At most 1,000 are counted. */
   readonly parked: number;
   /**
-   * Null if the consumer has read all events of its types from the log. Otherwise, all that it has
-   * not read were created at this time or later. It reads no more while 100 conversations are due.
+   * Null if the consumer has read all events of its types from the log. Otherwise, the events that
+   * it has not read were created at this time or later, as far as the clocks of the engines agree.
+   * It reads no more while 100 conversations are due.
    */
   readonly unread_since: string | null;
 }

@@ -39,7 +39,7 @@ describe.each(lightPlaces)("the backlog of a consumer on $name", (where) => {
     expect(await consumer.backlog()).toEqual(nothing);
   });
 
-  it("counts conversations that wait for a repetition, and parked events", async () => {
+  it("counts conversations that wait for a retry, and parked events", async () => {
     const { clock, one, receive, noted, noting } = await opened(where);
     const consumer = noting(one, (body) => body === "bad");
     await one.start();
