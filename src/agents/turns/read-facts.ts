@@ -12,7 +12,7 @@ import { messageScoreById } from "../../sentiment/index.ts";
 import { type ContactId, firstTimeZone, type MessageId } from "../../kernel/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Reads } from "../../store/index.ts";
-import { readLibrary } from "../playbooks/read-library.ts";
+import { readPlaybooks } from "../playbooks/read-playbooks.ts";
 import { historyFrom, heardBy } from "./message-history.ts";
 
 /** Stands in for the session: a single action from a trigger has none. */
@@ -35,7 +35,7 @@ export async function readFacts(
   const { contact_id } = conversation;
   const { frames, paused_by, guarded_from } = session ?? blank;
   const askedId = frames.at(-1)?.asked_in;
-  const [contact, account, history, unanswered, lowest, observed, pausingRun, question, library] =
+  const [contact, account, history, unanswered, lowest, observed, pausingRun, question, playbooks] =
     await Promise.all([
       reads.get(contactById, [contact_id]),
       readOwnAccount(reads),
@@ -53,8 +53,8 @@ export async function readFacts(
       observationsAbout(reads, contact_id, now),
       paused_by === null ? undefined : reads.get(runById, [paused_by]),
       askedId === undefined ? undefined : reads.get(messageById, [askedId]),
-      readLibrary(reads, {
-        ids: agent.playbook_ids,
+      readPlaybooks(reads, {
+        own: agent.playbook_ids,
         // A triggered playbook need not be one of the agent's own.
         requested: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
         frames,
@@ -79,8 +79,8 @@ export async function readFacts(
     lowest,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
     observations: observed,
-    playbooks: library.startable,
-    library: library.find,
+    playbooks: playbooks.startable,
+    findPlaybook: playbooks.findPlaybook,
     request: run.request,
     isResumed: run.resumed,
     isAwaited: pausingRun?.id === run.id,

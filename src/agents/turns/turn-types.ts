@@ -1,5 +1,5 @@
 /** The data of a turn: what it starts with, what it is decided by, and its outcome. */
-import type { Library, Frame } from "../playbooks/play/frames.ts";
+import type { FindPlaybook, Frame } from "../playbooks/play/frames.ts";
 import type { PinnedPlaybook } from "../playbooks/types.ts";
 import type { AgentSessionRow } from "../rows.ts";
 import type { RunRow } from "../runs/rows.ts";
@@ -130,8 +130,9 @@ export interface TurnFacts {
   /** Whether the contact may want to opt out. */
   readonly suspectsOptOut: boolean;
   readonly observations: readonly string[];
+  /** The playbooks that the turn may start. */
   readonly playbooks: readonly PinnedPlaybook[];
-  readonly library: Library;
+  readonly findPlaybook: FindPlaybook;
   /** What an API trigger asked for. Null if the run was not triggered. */
   readonly request: RunRequest | null;
   /** Whether the run continues after a decision about an action. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/ports/agent-model.ts";
-import { definition, idOf, libraryOf, failing, slot, Talk, type World } from "./support.ts";
+import { definition, idOf, finderOf, failing, slot, Talk, type World } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
 
 /** Tuesday morning is full. Moving needs an approval if `approval.isOpen`. */
@@ -24,7 +24,7 @@ function practice(calls: Json[], approval: { isOpen: boolean } = { isOpen: false
 describe("a contact that moves an appointment", () => {
   it("is asked, corrected, offered free times, and told the result", () => {
     const calls: Json[] = [];
-    const talk = new Talk(libraryOf(reschedule), practice(calls));
+    const talk = new Talk(finderOf(reschedule), practice(calls));
     expect(talk.begin()).toEqual(["Hi Ada, let's find you another time.", "Which day suits you?"]);
     expect(talk.say("hmm, soon")).toEqual(["Which day suits you?"]);
     expect(talk.end).toEqual({ type: "asks", understood: false });
@@ -62,7 +62,7 @@ describe("a contact that moves an appointment", () => {
   });
 
   it("is not asked for known slots, unless the playbook returns to the question", () => {
-    const talk = new Talk(libraryOf(reschedule), practice([]));
+    const talk = new Talk(finderOf(reschedule), practice([]));
     const texts = talk.begin({
       day: "Dec 2",
       part: "AFTERNOON",
@@ -80,7 +80,7 @@ describe("a contact that moves an appointment", () => {
   it("continues with the same call once the action is approved", () => {
     const calls: Json[] = [];
     const approval = { isOpen: true };
-    const talk = new Talk(libraryOf(reschedule), practice(calls, approval));
+    const talk = new Talk(finderOf(reschedule), practice(calls, approval));
     talk.begin({ day: "2026-12-03", part: "morning", sure: true });
     talk.say("none, thanks");
     expect(talk.end).toEqual({ type: "waits" });
@@ -91,7 +91,7 @@ describe("a contact that moves an appointment", () => {
   });
 
   it("can cancel, and is handed off after three unusable answers or a failed action", () => {
-    const talk = new Talk(libraryOf(reschedule));
+    const talk = new Talk(finderOf(reschedule));
     talk.begin();
     expect(talk.say("Never mind!")).toEqual(["All right, it stays as it is."]);
     expect(talk.end).toEqual({ type: "resolved" });
@@ -109,7 +109,7 @@ describe("a contact that moves an appointment", () => {
   });
 
   it("is asked no more often than max_turns", () => {
-    const talk = new Talk(libraryOf(reschedule), practice([]));
+    const talk = new Talk(finderOf(reschedule), practice([]));
     talk.begin();
     let turns = 0;
     for (; talk.end?.type === "asks" && turns < 50; turns++) {
@@ -135,7 +135,7 @@ describe("a model", () => {
 
   it("extracts an answer that plain parsing cannot read, and follows an instruct step", () => {
     const asked: Json[] = [];
-    const talk = new Talk(libraryOf(graph), (move) => {
+    const talk = new Talk(finderOf(graph), (move) => {
       if (move.do === "act") return failing(move);
       asked.push(move.task as unknown as Json);
       const slots =
@@ -153,9 +153,9 @@ describe("a model", () => {
   });
 
   it("is skipped if it returns no text; its hand-off is carried out", () => {
-    const silent = new Talk(libraryOf(graph));
+    const silent = new Talk(finderOf(graph));
     expect(silent.begin({ day: "2026-12-24" })).toEqual(["Bye 2026-12-24 "]);
-    const talk = new Talk(libraryOf(graph), () => ({
+    const talk = new Talk(finderOf(graph), () => ({
       done: "thought",
       answer: { handoff: { reason: "too hard" } },
       failure: null,
@@ -184,7 +184,7 @@ describe("a called playbook", () => {
   );
 
   it("gets its caller's slots and returns its own", () => {
-    const talk = new Talk(libraryOf(outer, inner));
+    const talk = new Talk(finderOf(outer, inner));
     expect(talk.begin({ own: "mine" })).toEqual(["First.", "who?"]);
     expect(talk.frames.map(({ step }) => step)).toEqual(["call", "ask_who"]);
     expect(talk.say("Bob")).toEqual(["count?"]);
@@ -194,17 +194,17 @@ describe("a called playbook", () => {
   });
 
   it("uses its caller's on_cancel if it has none", () => {
-    const talk = new Talk(libraryOf(outer, inner));
+    const talk = new Talk(finderOf(outer, inner));
     talk.begin({ own: "mine" });
     expect(talk.say("forget it")).toEqual([" mine."]);
-    const bare = new Talk(libraryOf(inner));
+    const bare = new Talk(finderOf(inner));
     bare.begin();
     expect(bare.say("cancel")).toEqual([]);
     expect(bare.end).toEqual({ type: "called_off" });
   });
 
   it("causes an error if it no longer exists", () => {
-    const talk = new Talk(libraryOf(outer));
+    const talk = new Talk(finderOf(outer));
     talk.begin();
     expect(talk.end).toMatchObject({ type: "stuck", cause: "guardrail" });
   });
@@ -230,7 +230,7 @@ it("a playbook continues in the version that it began with", () => {
 describe("a question", () => {
   const asking = (retries: number, more: object = {}): Talk =>
     new Talk(
-      libraryOf(
+      finderOf(
         definition(
           [
             { id: "ask", type: "ask", slot: "n", retries },
@@ -267,13 +267,13 @@ describe("a question", () => {
 
 it("a failed action follows on_error, and the playbook fails without it", () => {
   const run = { id: "r", type: "run", action: "x", args: {} } as const;
-  const failing = new Talk(libraryOf(definition([run])));
+  const failing = new Talk(finderOf(definition([run])));
   failing.begin();
   expect(failing.end).toEqual({ type: "stuck", cause: "action_failure", reason: "x failed." });
   const end = { id: "end", type: "send", text: "[{{r.output}}]" } as const;
-  const caring = new Talk(libraryOf(definition([{ ...run, on_error: "end" }, end])));
+  const caring = new Talk(finderOf(definition([{ ...run, on_error: "end" }, end])));
   expect(caring.begin()).toEqual(["[]"]);
-  const working = new Talk(libraryOf(definition([run, end])), () => ({
+  const working = new Talk(finderOf(definition([run, end])), () => ({
     done: "acted",
     outcome: { status: "done", output: "fine" },
   }));

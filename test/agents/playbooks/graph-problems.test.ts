@@ -5,7 +5,7 @@ import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
 import { callsOf, checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
-import { definition, idOf, libraryOf, slot } from "./support.ts";
+import { definition, idOf, finderOf, slot } from "./support.ts";
 
 const send = { id: "hello", type: "send", text: "Hello" } as const;
 const ask = { id: "ask", type: "ask", slot: "a", retries: 1 } as const;
@@ -13,7 +13,7 @@ const call = (playbook_id: PlaybookId, id = "c") => ({ id, type: "call", playboo
 
 describe("the problems of a playbook", () => {
   const problemsOf = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]) =>
-    checkGraph(graph, (id) => libraryOf(graph, ...others)(id)?.definition, english());
+    checkGraph(graph, (id) => finderOf(graph, ...others)(id)?.definition, english());
   const a = slot("a");
 
   it.each<readonly [string, PlaybookDefinition, readonly PlaybookDefinition[]]>([

@@ -8,11 +8,11 @@ import { checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { createPlaybookSchema } from "../../../src/agents/playbooks/input-types.ts";
 import { parse } from "../../../src/kernel/validation.ts";
-import { definition, idOf, libraryOf, slot } from "./support.ts";
+import { definition, idOf, finderOf, slot } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
 
 const found = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]): string[] =>
-  checkGraph(graph, (id) => libraryOf(graph, ...others)(id)?.definition, english()).map((error) =>
+  checkGraph(graph, (id) => finderOf(graph, ...others)(id)?.definition, english()).map((error) =>
     "pointer" in error ? `${error.pointer} ${error.code}` : "no pointer",
   );
 

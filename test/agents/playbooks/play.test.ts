@@ -10,7 +10,7 @@ import type { MoveResult } from "../../../src/agents/turns/decision/moves.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { runs } from "../../support/runs.ts";
 import { pathFaults } from "./path.ts";
-import { definition, idOf, libraryOf, most, recordOf, run, slot, type World } from "./support.ts";
+import { definition, idOf, finderOf, most, recordOf, run, slot, type World } from "./support.ts";
 
 const slots = [
   slot("a"),
@@ -165,9 +165,9 @@ it("a valid playbook asks, waits or ends within its bound for all inputs and out
   let refusedForLoops = 0;
   fc.assert(
     fc.property(graphs, worlds, said, (all, givens, says) => {
-      const library = libraryOf(...all);
+      const findPlaybook = finderOf(...all);
       const errors = all.flatMap((graph) =>
-        checkGraph(graph, (id) => library(id)?.definition, most.language),
+        checkGraph(graph, (id) => findPlaybook(id)?.definition, most.language),
       );
       if (errors.length > 0) {
         // These graphs have no other errors than loops.
@@ -180,12 +180,12 @@ it("a valid playbook asks, waits or ends within its bound for all inputs and out
       // Times three, because the frames of callers may be between questions, too.
       const steps = 3 * Math.max(...all.map((graph) => bound(graph, all)));
       let frames: readonly Frame[] = [
-        beginFrame(library(idOf(0)) as PinnedPlaybook, { a: "x" }, most),
+        beginFrame(findPlaybook(idOf(0)) as PinnedPlaybook, { a: "x" }, most),
       ];
       let end = "begins";
       for (const text of [null, ...says]) {
         const { played } = run(
-          play(frames, end === "waits" ? null : text, library, { ...most, steps }),
+          play(frames, end === "waits" ? null : text, findPlaybook, { ...most, steps }),
           world,
         );
         expect([JSON.stringify(all.map((each) => each.steps)), played.end]).not.toEqual([
@@ -213,14 +213,18 @@ it("the recorded steps are a path of the graphs, which ends where the playbook w
   const met = new Set<unknown>();
   fc.assert(
     fc.property(graphs, worlds, said, fc.constantFrom(5, 100), (all, givens, says, steps) => {
-      const library = libraryOf(...all);
+      const findPlaybook = finderOf(...all);
       const world = worldOf(givens);
-      let frames: readonly Frame[] = [beginFrame(library(idOf(0)) as PinnedPlaybook, {}, most)];
+      let frames: readonly Frame[] = [
+        beginFrame(findPlaybook(idOf(0)) as PinnedPlaybook, {}, most),
+      ];
       for (const text of [null, ...says]) {
         const before = frames.map(({ step }) => step);
-        const { played, path } = run(play(frames, text, library, { ...most, steps }), world);
+        const { played, path } = run(play(frames, text, findPlaybook, { ...most, steps }), world);
         const recorded = recordOf(path);
-        expect(pathFaults(recorded, (id) => library(id as PlaybookId)?.definition)).toEqual([]);
+        expect(pathFaults(recorded, (id) => findPlaybook(id as PlaybookId)?.definition)).toEqual(
+          [],
+        );
         // The turn begins where the last one ended.
         expect(recorded.slice(0, before.length).map(({ name }) => name)).toEqual(before);
         const waits = recorded.filter(({ playbook }) => waiting.has(playbook?.outcome));
@@ -238,9 +242,9 @@ it("the recorded steps are a path of the graphs, which ends where the playbook w
 
 it("a playbook with a loop is stopped at its bound", () => {
   const loop = definition([{ id: "s", type: "send", text: "x", next: "s" }]);
-  const library = libraryOf(loop);
+  const findPlaybook = finderOf(loop);
   const { played } = run(
-    play([beginFrame(library(idOf(0)) as PinnedPlaybook, {}, most)], null, library, most),
+    play([beginFrame(findPlaybook(idOf(0)) as PinnedPlaybook, {}, most)], null, findPlaybook, most),
     worldOf([]),
   );
   expect(played.end).toMatchObject({ type: "stuck", cause: "guardrail" });
@@ -250,19 +254,21 @@ it("a playbook with a loop is stopped at its bound", () => {
 it("a replay with the same results makes the same moves and ends the same", () => {
   fc.assert(
     fc.property(graphs, worlds, said, (all, givens, says) => {
-      const library = libraryOf(...all);
-      let frames: readonly Frame[] = [beginFrame(library(idOf(0)) as PinnedPlaybook, {}, most)];
+      const findPlaybook = finderOf(...all);
+      let frames: readonly Frame[] = [
+        beginFrame(findPlaybook(idOf(0)) as PinnedPlaybook, {}, most),
+      ];
       for (const text of [null, ...says]) {
         const kept: MoveResult[] = [];
         const before = JSON.stringify(frames);
         const world = worldOf(givens);
-        const first = run(play(frames, text, library, most), (move) => {
+        const first = run(play(frames, text, findPlaybook, most), (move) => {
           const answer = world(move);
           kept.push(answer);
           return answer;
         });
         const copy = JSON.parse(before) as Frame[];
-        const again = run(play(copy, text, library, most), () => kept.shift() as MoveResult);
+        const again = run(play(copy, text, findPlaybook, most), () => kept.shift() as MoveResult);
         expect(again).toEqual(first);
         expect(
           JSON.stringify(frames),

@@ -5,7 +5,11 @@ import type { RunStep } from "../../../src/agents/runs/step-types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { play, type Played } from "../../../src/agents/playbooks/play/play.ts";
 import type { PlayOptions } from "../../../src/agents/playbooks/play/play-types.ts";
-import { beginFrame, type Library, type Frame } from "../../../src/agents/playbooks/play/frames.ts";
+import {
+  beginFrame,
+  type FindPlaybook,
+  type Frame,
+} from "../../../src/agents/playbooks/play/frames.ts";
 import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
@@ -42,8 +46,8 @@ export function definition(
   };
 }
 
-/** Playbooks by index, each in version 1. */
-export function libraryOf(...definitions: readonly PlaybookDefinition[]): Library {
+/** Finds the playbooks by index, each in version 1. */
+export function finderOf(...definitions: readonly PlaybookDefinition[]): FindPlaybook {
   const playbooks = definitions.map((definition, place) => ({
     id: idOf(place),
     revision: 1,
@@ -101,15 +105,15 @@ export function recordOf(path: readonly Note[]): readonly RunStep[] {
   return steps.all;
 }
 
-/** A conversation with the first playbook of a library. */
+/** A conversation with the first of the playbooks. */
 export class Talk {
-  readonly #library: Library;
+  readonly #findPlaybook: FindPlaybook;
   readonly #world: World;
   #frames: readonly Frame[] = [];
   end: Played["end"] | null = null;
 
-  constructor(library: Library, world: World = failing) {
-    this.#library = library;
+  constructor(findPlaybook: FindPlaybook, world: World = failing) {
+    this.#findPlaybook = findPlaybook;
     this.#world = world;
   }
 
@@ -118,12 +122,12 @@ export class Talk {
   }
 
   begin(slots: Frame["slots"] = {}): readonly string[] {
-    this.#frames = [beginFrame(this.#library(idOf(0)) as PinnedPlaybook, slots, most)];
+    this.#frames = [beginFrame(this.#findPlaybook(idOf(0)) as PinnedPlaybook, slots, most)];
     return this.say(null);
   }
 
   say(said: string | null): readonly string[] {
-    const { played } = run(play(this.#frames, said, this.#library, most), this.#world);
+    const { played } = run(play(this.#frames, said, this.#findPlaybook, most), this.#world);
     // Frames are stored as JSON between turns.
     this.#frames = JSON.parse(JSON.stringify(played.frames)) as Frame[];
     this.end = played.end;

@@ -44,7 +44,7 @@ export interface Frame {
  * Finds a version of a playbook. Without a revision, finds the current version if the playbook is
  * enabled.
  */
-export type Library = (id: PlaybookId, revision?: number) => PinnedPlaybook | undefined;
+export type FindPlaybook = (id: PlaybookId, revision?: number) => PinnedPlaybook | undefined;
 
 /** The maximum number of nested playbooks, including the first. */
 export const maxFrames = 8;
@@ -85,8 +85,11 @@ export function slotsFrom(
 }
 
 /** Returns the frame's playbook in the version that the frame started with. */
-export function frameDefinition(frame: Frame, library: Library): PlaybookDefinition | undefined {
-  return library(frame.playbook_id, frame.revision)?.definition;
+export function frameDefinition(
+  frame: Frame,
+  findPlaybook: FindPlaybook,
+): PlaybookDefinition | undefined {
+  return findPlaybook(frame.playbook_id, frame.revision)?.definition;
 }
 
 export function stepOf(
@@ -118,10 +121,10 @@ export function notAsked(frames: readonly Frame[]): readonly Frame[] {
 }
 
 /** Returns the slot whose question waits for the contact's answer, if there is one. */
-export function askedSlot(frames: readonly Frame[], library: Library): Slot | undefined {
+export function askedSlot(frames: readonly Frame[], findPlaybook: FindPlaybook): Slot | undefined {
   const frame = frames.at(-1);
   if (frame?.asked !== true) return undefined;
-  const definition = frameDefinition(frame, library);
+  const definition = frameDefinition(frame, findPlaybook);
   const step = stepOf(frame, definition);
   if (step?.type !== "ask") return undefined;
   return definition?.slots.find(({ name }) => name === step.slot);
@@ -140,7 +143,7 @@ export function moveToStep(
   below: readonly Frame[],
   frame: Frame,
   to: string | undefined,
-  library: Library,
+  findPlaybook: FindPlaybook,
   context: AnswerContext,
 ): readonly Frame[] {
   if (to !== undefined) {
@@ -148,7 +151,7 @@ export function moveToStep(
     return [...below, { ...others, step: to, asked: false, tries: 0 }];
   }
   const caller = below.at(-1);
-  const definition = caller && frameDefinition(caller, library);
+  const definition = caller && frameDefinition(caller, findPlaybook);
   const step = caller && stepOf(caller, definition);
   if (caller === undefined || definition === undefined || step === undefined) return below;
   const slots = { ...caller.slots, ...slotsFrom(definition, frame.slots, context) };
@@ -156,7 +159,7 @@ export function moveToStep(
     below.slice(0, -1),
     { ...caller, slots },
     nextOf(definition, step),
-    library,
+    findPlaybook,
     context,
   );
 }

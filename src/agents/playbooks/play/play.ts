@@ -7,7 +7,7 @@ import type { TurnMoves } from "../../turns/decision/moves.ts";
 import {
   beginFrame,
   frameDefinition,
-  type Library,
+  type FindPlaybook,
   maxFrames,
   nextOf,
   moveToStep,
@@ -32,14 +32,14 @@ export interface Played {
 export function* play(
   frames: readonly Frame[],
   contactText: string | null,
-  library: Library,
+  findPlaybook: FindPlaybook,
   options: PlayOptions,
 ): TurnMoves<Played> {
   const texts: string[] = [];
   let stack =
     contactText === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
   yield* enter(stack);
-  if (stack.some((frame) => exceedsTurns(frame, library))) {
+  if (stack.some((frame) => exceedsTurns(frame, findPlaybook))) {
     const reason = "The playbook exceeded its max_turns.";
     return yield* finish(stack, { end: { type: "stuck", cause: "max_turns", reason } }, texts);
   }
@@ -48,7 +48,7 @@ export function* play(
     if (frame === undefined) return { texts, frames: [], end: { type: "over" } };
     const progress =
       taken < options.steps
-        ? yield* advance(stack, frame, { contactText, library, texts, options })
+        ? yield* advance(stack, frame, { contactText, findPlaybook, texts, options })
         : stopped("The playbook exceeded the step limit of a turn.", "limit");
     if ("end" in progress) return yield* finish(stack, progress, texts);
     stack = progress.stack;
@@ -67,7 +67,7 @@ interface TurnEnd {
 }
 
 interface PlayContext extends Pick<StepContext, "contactText" | "texts" | "options"> {
-  readonly library: Library;
+  readonly findPlaybook: FindPlaybook;
 }
 
 function* finish(
@@ -88,10 +88,10 @@ const stopped = (reason: string, outcome: "limit" | "failed"): TurnEnd => ({
 function* advance(
   stack: readonly Frame[],
   frame: Frame,
-  { library, ...context }: PlayContext,
+  { findPlaybook, ...context }: PlayContext,
 ): TurnMoves<Progress> {
   const { options } = context;
-  const definition = frameDefinition(frame, library);
+  const definition = frameDefinition(frame, findPlaybook);
   const step = stepOf(frame, definition);
   if (definition === undefined || step === undefined) {
     return stopped(`The playbook has no step "${frame.step}".`, "failed");
@@ -102,12 +102,12 @@ function* advance(
     case "next": {
       const to = outcome.to ?? nextOf(definition, step);
       const changed = { ...frame, ...outcome.changes };
-      const moved = moveToStep(below, changed, to, library, options);
+      const moved = moveToStep(below, changed, to, findPlaybook, options);
       yield* moveOn(stack, moved, outcome.exit);
       return { stack: moved };
     }
     case "call": {
-      const called = library(outcome.playbook_id);
+      const called = findPlaybook(outcome.playbook_id);
       if (called === undefined) {
         return stopped("The called playbook was deleted or disabled.", "failed");
       }
@@ -119,7 +119,7 @@ function* advance(
       return { stack: [...stack, begun] };
     }
     case "call_off": {
-      const remaining = callOff(stack, library, options);
+      const remaining = callOff(stack, findPlaybook, options);
       if (remaining === undefined) return { end: { type: "called_off" } };
       yield* moveOn(stack, remaining, { outcome: "canceled" });
       return { stack: remaining };
@@ -196,8 +196,8 @@ function exitOf(end: PlayEnd): StepExit {
   }
 }
 
-function exceedsTurns(frame: Frame, library: Library): boolean {
-  return frame.turns > (frameDefinition(frame, library)?.max_turns ?? Infinity);
+function exceedsTurns(frame: Frame, findPlaybook: FindPlaybook): boolean {
+  return frame.turns > (frameDefinition(frame, findPlaybook)?.max_turns ?? Infinity);
 }
 
 /**
@@ -206,13 +206,13 @@ function exceedsTurns(frame: Frame, library: Library): boolean {
  */
 function callOff(
   stack: readonly Frame[],
-  library: Library,
+  findPlaybook: FindPlaybook,
   options: PlayOptions,
 ): readonly Frame[] | undefined {
   const cancelStep = (frame: Frame): string | undefined =>
-    frameDefinition(frame, library)?.on_cancel;
+    frameDefinition(frame, findPlaybook)?.on_cancel;
   const place = stack.findLastIndex((frame) => cancelStep(frame) !== undefined);
   const frame = stack[place];
   if (frame === undefined) return undefined;
-  return moveToStep(stack.slice(0, place), frame, cancelStep(frame), library, options);
+  return moveToStep(stack.slice(0, place), frame, cancelStep(frame), findPlaybook, options);
 }

@@ -63,8 +63,8 @@ function reasonOf({ on, value }: HandoffRule, facts: TurnFacts): string | undefi
 }
 
 /** Whether the contact answers a playbook's question with one of its options, such as "agent". */
-function isOption({ contactText, session, library, isPaused }: TurnFacts): boolean {
-  const options = isPaused ? [] : (askedSlot(session.frames, library)?.enum ?? []);
+function isOption({ contactText, session, findPlaybook, isPaused }: TurnFacts): boolean {
+  const options = isPaused ? [] : (askedSlot(session.frames, findPlaybook)?.enum ?? []);
   const words = normalizedWords(contactText);
   return options.some((option) => normalizedWords(option) === words);
 }

@@ -17,7 +17,7 @@ export function* playPlaybook(
   { frames, contactText }: Pick<Play, "frames" | "contactText">,
 ): TurnMoves<Stage> {
   const { agent } = facts;
-  const played = yield* play(frames, contactText, facts.library, {
+  const played = yield* play(frames, contactText, facts.findPlaybook, {
     ...answerContext(facts),
     steps: agent.limits.max_steps_per_turn,
     stopsOn: (failure) => handsOffOn(agent, failure),

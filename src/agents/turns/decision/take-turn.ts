@@ -74,7 +74,7 @@ function playRequested(
   facts: TurnFacts,
   { playbook_id, slots }: Extract<RunRequest, { readonly type: "playbook" }>,
 ): Stage {
-  const playbook = facts.library(playbook_id);
+  const playbook = facts.findPlaybook(playbook_id);
   return playbook === undefined
     ? endNow(endFailed(facts, "The playbook was deleted or disabled."))
     : beginPlaybook(facts, playbook, slots);

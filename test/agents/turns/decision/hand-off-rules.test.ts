@@ -14,7 +14,7 @@ import type { HandoffRule } from "../../../../src/agents/settings/handoff-rule-t
 import type { TurnFacts } from "../../../../src/agents/turns/turn-types.ts";
 import { type AgentDefinition, defaultAgent } from "../../../../src/agents/types.ts";
 import type { ModelMessage } from "../../../../src/ports/agent-model.ts";
-import { definition, idOf, libraryOf, slot } from "../../playbooks/support.ts";
+import { definition, idOf, finderOf, slot } from "../../playbooks/support.ts";
 import { frame } from "../../playbooks/sample-frame.ts";
 
 const now = 1_000_000_000;
@@ -43,7 +43,7 @@ function factsWith(more: Partial<TurnFacts>): TurnFacts {
     suspectsOptOut: false,
     observations: [],
     playbooks: [],
-    library: () => undefined,
+    findPlaybook: () => undefined,
     request: null,
     isResumed: false,
     isAwaited: false,
@@ -219,14 +219,14 @@ describe("by its rules, an agent hands off", () => {
 
   it("if the contact asks for a person, unless that is an option of the open question", () => {
     const role = slot("role", { enum: ["buyer", "Agent", "real person"] });
-    const library = libraryOf(
+    const findPlaybook = finderOf(
       definition([{ id: "ask", type: "ask", slot: "role", retries: 2 }], [role]),
     );
     const asked = { ...frame, playbook_id: idOf(0) };
     const handsOff = (contactText: string, more: Partial<TurnFacts> = {}): boolean => {
       const agent = agentWith({ on: "customer_request" });
       const playing = { ...session, frames: [asked] };
-      const facts = factsWith({ agent, session: playing, library, contactText, ...more });
+      const facts = factsWith({ agent, session: playing, findPlaybook, contactText, ...more });
       return ruleHandOff(facts) !== undefined;
     };
     for (const option of ["agent", "Agent.", "AGENT!", "a real person", "Real person"]) {

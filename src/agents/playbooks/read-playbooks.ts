@@ -1,31 +1,32 @@
 import { callsOf } from "./graph-rules.ts";
 import { maxPlaybooks, playbookById, playbookVersionOf } from "./rows.ts";
 import type { PinnedPlaybook } from "./types.ts";
-import type { Frame, Library } from "./play/frames.ts";
+import type { FindPlaybook, Frame } from "./play/frames.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Reads } from "../../store/index.ts";
 
-interface LibraryOf {
+interface WantedPlaybooks {
   /** The agent's own playbooks. */
-  readonly ids: readonly PlaybookId[];
+  readonly own: readonly PlaybookId[];
   /** The playbook that a trigger asked for. */
   readonly requested: readonly PlaybookId[];
   readonly frames: readonly Frame[];
 }
 
-interface LoadedLibrary {
+interface FoundPlaybooks {
+  /** The agent's own playbooks that are enabled. */
   readonly startable: readonly PinnedPlaybook[];
-  readonly find: Library;
+  readonly findPlaybook: FindPlaybook;
 }
 
 /**
  * Loads the playbooks that an agent may start, the playbooks that these call, and the versions that
  * the conversation is playing.
  */
-export async function readLibrary(
+export async function readPlaybooks(
   reads: Reads,
-  { ids, requested, frames }: LibraryOf,
-): Promise<LoadedLibrary> {
+  { own, requested, frames }: WantedPlaybooks,
+): Promise<FoundPlaybooks> {
   const current = new Map<string, PinnedPlaybook>();
   const pinned = new Map<string, PinnedPlaybook>();
   const versions = await reads.getAll(
@@ -35,7 +36,7 @@ export async function readLibrary(
   for (const { playbook_id: id, revision, definition } of versions) {
     pinned.set(`${id} ${revision}`, { id, revision, definition });
   }
-  let wanted = [...ids, ...requested, ...versions.flatMap(({ definition }) => callsOf(definition))];
+  let wanted = [...own, ...requested, ...versions.flatMap(({ definition }) => callsOf(definition))];
   // Every playbook that can be played is loaded: an account has no more than this.
   for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxPlaybooks;) {
     const next = [...new Set(wanted)]
@@ -52,8 +53,8 @@ export async function readLibrary(
     wanted = rows.flatMap(({ definition }) => callsOf(definition));
   }
   return {
-    startable: ids.flatMap((id) => current.get(id) ?? []),
-    find: (id, revision) =>
+    startable: own.flatMap((id) => current.get(id) ?? []),
+    findPlaybook: (id, revision) =>
       revision === undefined
         ? current.get(id)
         : (pinned.get(`${id} ${revision}`) ?? sameRevision(current.get(id), revision)),
