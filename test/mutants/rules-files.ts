@@ -64,7 +64,11 @@ export const rulesFiles: readonly RulesFile[] = [
     file: "src/agents/turns/decision/hand-off-rules.ts",
     tests: ["test/agents/turns/decision/hand-off-rules.test.ts"],
     equivalents: [
-      { from: "lowest !== null", to: "true", why: "Null counts as 0, which is not negative." },
+      {
+        from: "lowestScore !== null",
+        to: "true",
+        why: "Null counts as 0, which is not negative.",
+      },
       {
         from: "default:\n      return undefined;",
         to: "default:",

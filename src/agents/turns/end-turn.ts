@@ -139,7 +139,7 @@ function updateSession(
   { message_id, error }: SendResult,
 ): void {
   const isSaid = message_id !== null;
-  const { isStuck, usage } = outcome;
+  const { isFailedAttempt, usage } = outcome;
   tx.update(agentSessions, session, {
     ...(error === null
       ? playbooksAfter(session, run, outcome, message_id)
@@ -147,7 +147,7 @@ function updateSession(
     heard_through: Math.max(session.heard_through, run.heard_through),
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
-    failed_attempts: isStuck ? session.failed_attempts + 1 : 0,
+    failed_attempts: isFailedAttempt ? session.failed_attempts + 1 : 0,
     replied_at: [
       ...withinWindow(session.replied_at, minuteMs, tx.now),
       ...(isSaid ? [tx.now] : []),
@@ -162,12 +162,12 @@ type PlaybookColumns = Partial<Pick<AgentSessionRow, "frames" | "playing" | "pau
 function playbooksAfter(
   session: AgentSessionRow,
   run: RunRow,
-  { frames, playbook_id, isWaiting }: TurnOutcome,
+  { frames, playbook_id, playbookWaits }: TurnOutcome,
   message_id: MessageId | null,
 ): PlaybookColumns {
   const isPlayed = playbook_id !== null;
   // A playbook that waits for an approval keeps waiting while the agent answers other messages.
-  const paused_by = isWaiting ? run.id : isPlayed ? null : session.paused_by;
+  const paused_by = playbookWaits ? run.id : isPlayed ? null : session.paused_by;
   const asks = isPlayed && message_id !== null;
   return { ...frameColumns(asks ? askedIn(frames, message_id) : frames), paused_by };
 }

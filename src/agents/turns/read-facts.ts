@@ -16,7 +16,7 @@ import { readPlaybooks } from "../playbooks/read-playbooks.ts";
 import { historyFrom, heardBy } from "./message-history.ts";
 
 /** Stands in for the session: a single action from a trigger has none. */
-const blank = {
+const noSession = {
   frames: [],
   paused_by: null,
   guarded_from: 0,
@@ -33,34 +33,43 @@ export async function readFacts(
   now: number,
 ): Promise<TurnFacts> {
   const { contact_id } = conversation;
-  const { frames, paused_by, guarded_from } = session ?? blank;
+  const state = session ?? noSession;
+  const { frames, paused_by, guarded_from } = state;
   const askedId = frames.at(-1)?.asked_in;
-  const [contact, account, history, unanswered, lowest, observed, pausingRun, question, playbooks] =
-    await Promise.all([
-      reads.get(contactById, [contact_id]),
-      readOwnAccount(reads),
-      reads.range({
-        index: messagesOfConversation,
-        prefix: [conversation.id],
-        order: "descending",
-        limit: maxHistory,
-      }),
-      reads.getAll(
-        messageById,
-        run.message_ids.map((id) => [id] as const),
-      ),
-      lowestScore(reads, contact_id, run.message_ids),
-      observationsAbout(reads, contact_id, now),
-      paused_by === null ? undefined : reads.get(runById, [paused_by]),
-      askedId === undefined ? undefined : reads.get(messageById, [askedId]),
-      readPlaybooks(reads, {
-        own: agent.playbook_ids,
-        // A triggered playbook need not be one of the agent's own.
-        requested: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
-        frames,
-      }),
-    ]);
-  const state = session ?? blank;
+  const [
+    contact,
+    account,
+    history,
+    unanswered,
+    lowestScore,
+    observed,
+    pausingRun,
+    question,
+    playbooks,
+  ] = await Promise.all([
+    reads.get(contactById, [contact_id]),
+    readOwnAccount(reads),
+    reads.range({
+      index: messagesOfConversation,
+      prefix: [conversation.id],
+      order: "descending",
+      limit: maxHistory,
+    }),
+    reads.getAll(
+      messageById,
+      run.message_ids.map((id) => [id] as const),
+    ),
+    lowestScoreOf(reads, contact_id, run.message_ids),
+    observationsAbout(reads, contact_id, now),
+    paused_by === null ? undefined : reads.get(runById, [paused_by]),
+    askedId === undefined ? undefined : reads.get(messageById, [askedId]),
+    readPlaybooks(reads, {
+      own: agent.playbook_ids,
+      // A triggered playbook need not be one of the agent's own.
+      requested: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
+      frames,
+    }),
+  ]);
   const isLost = question !== undefined && !isSaid(question);
   const waitsForApproval =
     pausingRun !== undefined && pausingRun.id !== run.id && pausingRun.finished_at === null;
@@ -76,7 +85,7 @@ export async function readFacts(
     }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     writtenAt: (answersMessages(run) ? unanswered.at(-1)?.created_at : undefined) ?? now,
-    lowest,
+    lowestScore,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
     observations: observed,
     playbooks: playbooks.startable,
@@ -144,7 +153,7 @@ async function observationsAbout(
 }
 
 /** Returns the lowest sentiment score of the messages. Null if none is scored. */
-async function lowestScore(
+async function lowestScoreOf(
   reads: Reads,
   contact_id: ContactId,
   message_ids: readonly MessageId[],

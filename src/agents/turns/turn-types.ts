@@ -52,9 +52,9 @@ export interface TurnOutcome extends Progress {
   /** The playbook that the turn played. */
   readonly playbook_id: PlaybookId | null;
   /** Whether that playbook waits for an approval. */
-  readonly isWaiting: boolean;
+  readonly playbookWaits: boolean;
   /** Whether the turn counts as a failed attempt. */
-  readonly isStuck: boolean;
+  readonly isFailedAttempt: boolean;
   readonly observations: readonly NewObservation[];
   /** Who made the observations. */
   readonly source: "rule" | "model";
@@ -126,7 +126,7 @@ export interface TurnFacts {
    */
   readonly writtenAt: number;
   /** The lowest sentiment score of the unanswered messages. Null if none was scored. */
-  readonly lowest: number | null;
+  readonly lowestScore: number | null;
   /** Whether the contact may want to opt out. */
   readonly suspectsOptOut: boolean;
   readonly observations: readonly string[];

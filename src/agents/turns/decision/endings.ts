@@ -14,8 +14,8 @@ export function endWith(text: string | null): Ending {
     closes: false,
     frames: [],
     playbook_id: null,
-    isWaiting: false,
-    isStuck: false,
+    playbookWaits: false,
+    isFailedAttempt: false,
     observations: [],
     result: null,
   };
@@ -48,7 +48,7 @@ export function endWithFallback(
   texts: readonly string[] = [],
 ): Ending {
   const text = replyOf(agent, channel, texts, agent.fallback_text);
-  return { ...endWith(text), frames: session.frames, isStuck: true };
+  return { ...endWith(text), frames: session.frames, isFailedAttempt: true };
 }
 
 /** Sends the fallback text, or hands off if a rule limits the failed attempts. */

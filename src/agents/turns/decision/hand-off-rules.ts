@@ -38,7 +38,7 @@ export function ruleHandOff(facts: TurnFacts): HandOff | undefined {
 }
 
 function reasonOf({ on, value }: HandoffRule, facts: TurnFacts): string | undefined {
-  const { contactText, lowest, contact, session, language } = facts;
+  const { contactText, lowestScore, contact, session, language } = facts;
   switch (on) {
     case "customer_request":
       return language.asksForPerson(contactText) && !isOption(facts)
@@ -51,7 +51,7 @@ function reasonOf({ on, value }: HandoffRule, facts: TurnFacts): string | undefi
       return word === undefined ? undefined : `The contact wrote "${word}".`;
     }
     case "sentiment_below":
-      if (lowest !== null && isVeryNegative(lowest)) return "The contact is very upset.";
+      if (lowestScore !== null && isVeryNegative(lowestScore)) return "The contact is very upset.";
       return contact.sentiment !== null && contact.sentiment.score < value
         ? "The contact's sentiment is below the limit."
         : undefined;

@@ -35,10 +35,10 @@ function* afterPlay(facts: TurnFacts, before: readonly Frame[], played: Played):
     case "asks": {
       const aside = end.understood ? undefined : yield* answerAside(facts, before, texts.at(-1));
       const question = replyOf(agent, channel, texts.slice(0, -1), texts.at(-1));
-      return endNow(aside ?? { ...endWith(question), frames, isStuck: !end.understood });
+      return endNow(aside ?? { ...endWith(question), frames, isFailedAttempt: !end.understood });
     }
     case "waits":
-      return endNow({ ...endWith(text), frames, isWaiting: true });
+      return endNow({ ...endWith(text), frames, playbookWaits: true });
     case "over":
     case "called_off": {
       const isAnswered = text !== null || facts.request !== null;

@@ -39,7 +39,7 @@ function factsWith(more: Partial<TurnFacts>): TurnFacts {
     history: { messages: [], unanswered: 0, guarded: 0 },
     contactText: "",
     writtenAt: now,
-    lowest: null,
+    lowestScore: null,
     suspectsOptOut: false,
     observations: [],
     playbooks: [],
@@ -259,10 +259,10 @@ describe("by its rules, an agent hands off", () => {
       contact: { ...nobody, sentiment: { label: "negative", score } },
     });
     const below = handOffFor("sentiment_below", "The contact's sentiment is below the limit.");
-    expect(handOff(rule, { lowest: -0.6, ...feels(-0.9) })).toEqual(
+    expect(handOff(rule, { lowestScore: -0.6, ...feels(-0.9) })).toEqual(
       handOffFor("sentiment_below", "The contact is very upset."),
     );
-    expect(handOff(rule, { lowest: -0.5, ...feels(-0.3) })).toEqual(below);
+    expect(handOff(rule, { lowestScore: -0.5, ...feels(-0.3) })).toEqual(below);
     expect(handOff(rule, feels(-0.3))).toEqual(below);
     expect(handOff(rule, feels(-0.2)), "The limit itself is sufficient.").toBeUndefined();
     expect(handOff(rule, {}), "Nothing was scored.").toBeUndefined();
