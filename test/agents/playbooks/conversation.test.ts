@@ -200,7 +200,7 @@ describe("a called playbook", () => {
     const bare = new Talk(finderOf(inner));
     bare.begin();
     expect(bare.say("cancel")).toEqual([]);
-    expect(bare.end).toEqual({ type: "called_off" });
+    expect(bare.end).toEqual({ type: "canceled" });
   });
 
   it("causes an error if it no longer exists", () => {

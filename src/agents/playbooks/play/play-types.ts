@@ -27,7 +27,7 @@ export type PlayEnd =
    */
   | { readonly type: "asks"; readonly understood: boolean }
   | { readonly type: "over" }
-  | { readonly type: "called_off" }
+  | { readonly type: "canceled" }
   /** An action needs an approval. When the step is played again, it asks for the same action. */
   | { readonly type: "waits" }
   | {
@@ -75,5 +75,5 @@ export type Outcome =
     }
   | { readonly go: "stay"; readonly end: PlayEnd; readonly changes?: Changes }
   | { readonly go: "call"; readonly playbook_id: PlaybookId }
-  | { readonly go: "call_off" }
+  | { readonly go: "cancel" }
   | { readonly go: "end"; readonly end: PlayEnd };

@@ -118,9 +118,9 @@ function* advance(
       yield* enter([begun]);
       return { stack: [...stack, begun] };
     }
-    case "call_off": {
-      const remaining = callOff(stack, findPlaybook, options);
-      if (remaining === undefined) return { end: { type: "called_off" } };
+    case "cancel": {
+      const remaining = cancel(stack, findPlaybook, options);
+      if (remaining === undefined) return { end: { type: "canceled" } };
       yield* moveOn(stack, remaining, { outcome: "canceled" });
       return { stack: remaining };
     }
@@ -138,6 +138,7 @@ function* enter(frames: readonly Frame[]): TurnMoves<void> {
   }
 }
 
+/** Notes that the innermost step that was entered is left. */
 function* leave(
   { outcome, output = null, error = null }: StepExit,
   next: string | null,
@@ -183,7 +184,7 @@ function exitOf(end: PlayEnd): StepExit {
       return { outcome: "awaiting_approval" };
     case "over":
       return { outcome: "done" };
-    case "called_off":
+    case "canceled":
       return { outcome: "canceled" };
     case "handoff":
       return { outcome: "handed_off" };
@@ -204,7 +205,7 @@ function exceedsTurns(frame: Frame, findPlaybook: FindPlaybook): boolean {
  * Ends the innermost frames up to one with `on_cancel`, which continues there. Returns undefined
  * when no frame has it.
  */
-function callOff(
+function cancel(
   stack: readonly Frame[],
   findPlaybook: FindPlaybook,
   options: PlayOptions,

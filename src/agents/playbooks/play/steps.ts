@@ -220,7 +220,7 @@ function* takeAnswer(
     options.language.isCancellation(contactText) &&
     (slot.enum === undefined || readAnswer(slot, contactText, options) === undefined)
   ) {
-    return { go: "call_off" };
+    return { go: "cancel" };
   }
   const { value, failure } = yield* valueIn(contactText, slot, text, options);
   if (value !== undefined) {

@@ -40,7 +40,7 @@ function* afterPlay(facts: TurnFacts, before: readonly Frame[], played: Played):
     case "waits":
       return endNow({ ...endWith(text), frames, playbookWaits: true });
     case "over":
-    case "called_off": {
+    case "canceled": {
       const isAnswered = text !== null || facts.request !== null;
       return isAnswered ? endNow(endWith(text)) : askModelNext;
     }
