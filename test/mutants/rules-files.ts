@@ -75,13 +75,19 @@ export const rulesFiles: readonly RulesFile[] = [
         why: "The function ends there, so it returns undefined.",
       },
       {
-        from: '""',
-        to: '"Stryker was here!"',
-        why: "A text of three words never counts as repeated.",
-      },
-      {
         from: "[]",
         to: '["Stryker was here"]',
+        why: "No contact writes this.",
+      },
+    ],
+  },
+  {
+    file: "src/agents/turns/decision/loop-guard.ts",
+    tests: ["test/agents/turns/decision/loop-guard.test.ts"],
+    equivalents: [
+      {
+        from: '""',
+        to: '"Stryker was here!"',
         why: "A text of three words never counts as repeated.",
       },
     ],
