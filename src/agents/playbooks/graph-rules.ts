@@ -1,9 +1,9 @@
-/** The steps of a playbook as a graph: what is wrong in it, and which playbooks it calls. */
+/** What is wrong in a playbook, seen as a graph of its steps, and which playbooks it calls. */
 import type { PlaybookStep } from "./step-types.ts";
 import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
 import { maxFrames } from "./play/frames.ts";
-import { type Finding, findingsInTexts, type Path } from "./names.ts";
+import { type Finding, findingsInTexts, type Path } from "./text-rules.ts";
 import type { Language } from "../../ports/index.ts";
 
 /**
@@ -19,7 +19,7 @@ const maxErrors = 100;
  * question that is reached again is asked again, so such a loop waits for the contact each time.
  * `above` is the length of the longest chain of enabled playbooks that call this one.
  */
-export function checkGraph(
+export function playbookErrors(
   definition: PlaybookDefinition,
   callable: Callable,
   language: Language,

@@ -1,4 +1,4 @@
-import { callersAbove, callsOf, checkGraph } from "./graph-rules.ts";
+import { callersAbove, callsOf, playbookErrors } from "./graph-rules.ts";
 import { changedDefinition, playbookDefinitionOf } from "./definition.ts";
 import {
   maxPlaybooks,
@@ -148,7 +148,7 @@ async function checkAndHoldCalled(
   };
   const above = id === undefined || found.size === 0 ? 0 : await touchCallers(tx, id);
   const errors = [
-    ...checkGraph(definition, callable, services.language, above),
+    ...playbookErrors(definition, callable, services.language, above),
     ...unknownActions(definition, services),
   ];
   if (errors.length > 0) throw invalid(errors);

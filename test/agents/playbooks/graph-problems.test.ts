@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from "vitest";
 import { english } from "../../../adapters/language/index.ts";
 import { maxFrames } from "../../../src/agents/playbooks/play/frames.ts";
-import { callsOf, checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
+import { callsOf, playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { definition, idOf, finderOf, slot } from "./support.ts";
@@ -13,7 +13,7 @@ const call = (playbook_id: PlaybookId, id = "c") => ({ id, type: "call", playboo
 
 describe("the problems of a playbook", () => {
   const problemsOf = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]) =>
-    checkGraph(graph, (id) => finderOf(graph, ...others)(id)?.definition, english());
+    playbookErrors(graph, (id) => finderOf(graph, ...others)(id)?.definition, english());
   const a = slot("a");
 
   it.each<readonly [string, PlaybookDefinition, readonly PlaybookDefinition[]]>([
@@ -75,7 +75,7 @@ describe("the problems of a playbook", () => {
       asked++;
       return both(Number(id.at(-2)) + 1);
     };
-    expect(checkGraph(both(0), callable, english())).toEqual([]);
+    expect(playbookErrors(both(0), callable, english())).toEqual([]);
     expect(asked).toBe(2 * levels + 2);
   });
 });

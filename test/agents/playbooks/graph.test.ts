@@ -4,7 +4,7 @@ import {
   changedDefinition,
   playbookDefinitionOf,
 } from "../../../src/agents/playbooks/definition.ts";
-import { checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
+import { playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { createPlaybookSchema } from "../../../src/agents/playbooks/input-types.ts";
 import { parse } from "../../../src/kernel/validation.ts";
@@ -12,8 +12,8 @@ import { definition, idOf, finderOf, slot } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
 
 const found = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]): string[] =>
-  checkGraph(graph, (id) => finderOf(graph, ...others)(id)?.definition, english()).map((error) =>
-    "pointer" in error ? `${error.pointer} ${error.code}` : "no pointer",
+  playbookErrors(graph, (id) => finderOf(graph, ...others)(id)?.definition, english()).map(
+    (error) => ("pointer" in error ? `${error.pointer} ${error.code}` : "no pointer"),
   );
 
 const send = { id: "hello", type: "send", text: "Hello" } as const;

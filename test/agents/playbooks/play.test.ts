@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { checkGraph } from "../../../src/agents/playbooks/graph-rules.ts";
+import { playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
 import { play } from "../../../src/agents/playbooks/play/play.ts";
 import { beginFrame, type Frame } from "../../../src/agents/playbooks/play/frames.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
@@ -103,7 +103,7 @@ function trimmed(
   on_cancel: string | undefined,
 ): PlaybookDefinition {
   const graph = definition(steps, slots, on_cancel === undefined ? {} : { on_cancel });
-  const errors = checkGraph(graph, () => graph, most.language).filter(
+  const errors = playbookErrors(graph, () => graph, most.language).filter(
     ({ code }) => code === "unreachable",
   );
   const gone = new Set(errors.map((error) => ("pointer" in error ? error.pointer : "")));
@@ -167,7 +167,7 @@ it("a valid playbook asks, waits or ends within its bound for all inputs and out
     fc.property(graphs, worlds, said, (all, givens, says) => {
       const findPlaybook = finderOf(...all);
       const errors = all.flatMap((graph) =>
-        checkGraph(graph, (id) => findPlaybook(id)?.definition, most.language),
+        playbookErrors(graph, (id) => findPlaybook(id)?.definition, most.language),
       );
       if (errors.length > 0) {
         // These graphs have no other errors than loops.
@@ -295,7 +295,7 @@ it("the pointer of every graph error exists in the graph", () => {
       const steps = graph.steps.map((step, place) =>
         places.includes(place) && field in step ? { ...step, [field]: "{{nobody}}" } : step,
       );
-      for (const error of checkGraph(
+      for (const error of playbookErrors(
         { ...graph, steps, on_cancel: "gone" },
         () => undefined,
         most.language,

@@ -2,7 +2,7 @@ import { holds } from "./condition.ts";
 import { parseCondition } from "./parse-condition.ts";
 import { slotsFrom, type Frame } from "./frames.ts";
 import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
-import { namesRead } from "../names.ts";
+import { namesRead } from "../text-rules.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "../slot-types.ts";

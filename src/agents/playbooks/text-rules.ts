@@ -1,4 +1,4 @@
-/** The templates and conditions of a playbook, and the names that they use. */
+/** The templates and conditions of a playbook: what is wrong in them, and which names they read. */
 import type { Json, Language } from "../../ports/index.ts";
 import { namesOf } from "./play/condition.ts";
 import { parseCondition } from "./play/parse-condition.ts";
