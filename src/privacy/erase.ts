@@ -11,11 +11,11 @@ import {
   maxIdentities,
   releaseAddress,
   removeContact,
-  type ContactRow,
 } from "../contacts/index.ts";
 import { currentConversation, statusPatch, writeConversation } from "../conversations/index.ts";
-import { arm, type JobOrder } from "../queue/index.ts";
+import { arm } from "../queue/index.ts";
 import { forgetVisitor } from "../webchat/index.ts";
+import { eraseAddressJob, eraseJob } from "./job-orders.ts";
 import { maxMerged } from "./merge-rules.ts";
 
 /**
@@ -109,29 +109,4 @@ async function removeAddress(
 ): Promise<string> {
   if (identity.medium === "webchat") await forgetVisitor(tx, identity.address);
   return releaseAddress(tx, secret, identity);
-}
-
-/**
- * The delay of the job, in milliseconds. The procedure removes the history at once. If its process
- * ends early, the job continues.
- */
-const laterMs = 60_000;
-
-/** The job that removes the history of an erased contact. */
-function eraseJob(
-  { account_id, mode, id: contact_id }: ContactRow,
-  now: number,
-): JobOrder<"erase"> {
-  const lane = { kind: "erase", slow: false } as const;
-  return { kind: "erase", key: { contact_id }, account_id, mode, lane, due_at: now + laterMs };
-}
-
-/** The job that removes the stored responses about an erased contact's address. */
-function eraseAddressJob(
-  { account_id, mode }: ContactRow,
-  hash: string,
-  now: number,
-): JobOrder<"erase-address"> {
-  const lane = { kind: "erase-address", slow: false } as const;
-  return { kind: "erase-address", key: { hash }, account_id, mode, lane, due_at: now + laterMs };
 }

@@ -1,2 +1,2 @@
 export type { MergePreview } from "./merge-types.ts";
-export { reapJob } from "./reap.ts";
+export { reapJob } from "./job-orders.ts";

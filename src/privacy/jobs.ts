@@ -3,7 +3,7 @@ import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./move-history.ts";
 import { inChunks, type JobTable } from "../queue/index.ts";
 import { reap } from "./reap.ts";
-import { removeQuotesInPages } from "./redact-job.ts";
+import { removeQuotesInPages } from "./remove-quotes-in-pages.ts";
 
 type PrivacyJobs = "merge" | "erase" | "erase-address" | "redact" | "reap";
 

@@ -12,12 +12,13 @@ import {
   showContact,
   writeContact,
 } from "../contacts/index.ts";
-import { arm, type JobOrder } from "../queue/index.ts";
+import { arm } from "../queue/index.ts";
 import { type ById, byIdSchema, type ContactId, invalid, TidingsError } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { type Command, type Procedure, showsOutput } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
+import { mergeJob } from "./job-orders.ts";
 import { moveHistory } from "./move-history.ts";
 import { mergeConversations } from "./merge-conversations.ts";
 import { clearedFields, maxMerged, mergedFacts } from "./merge-rules.ts";
@@ -162,19 +163,4 @@ export function checkMerged(count: number): void {
 
 function tooMany(what: string): TidingsError {
   return new TidingsError("conflict", `A contact can have at most ${what}.`);
-}
-
-/**
- * The delay of the job, in milliseconds. The procedure moves the history at once. If its process
- * ends early, the job continues.
- */
-const laterMs = 60_000;
-
-/** The job that moves the history of a merged contact to its survivor. */
-function mergeJob(
-  { account_id, mode, id: contact_id }: ContactRow,
-  now: number,
-): JobOrder<"merge"> {
-  const lane = { kind: "merge", slow: false } as const;
-  return { kind: "merge", key: { contact_id }, account_id, mode, lane, due_at: now + laterMs };
 }

@@ -6,7 +6,7 @@ import {
   type Runtime,
 } from "../operations/index.ts";
 import { countReapers } from "../accounts/index.ts";
-import { finish, type JobHandler, type JobOrder } from "../queue/index.ts";
+import { finish, type JobHandler } from "../queue/index.ts";
 import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
 import { observations, observationsByExpiry } from "../observations/index.ts";
 import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
@@ -22,12 +22,7 @@ const chunk = 200;
 /** The number of chunks in one run. The next run continues. */
 const maxChunks = 500;
 
-/** The job that removes expired rows. */
-export function reapJob(due_at: number): JobOrder<"reap"> {
-  const lane = { kind: "reap", slow: false } as const;
-  return { kind: "reap", key: { what: "expired" }, account_id: null, mode: null, lane, due_at };
-}
-
+/** Removes expired rows of all accounts, again and again. */
 export function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
   // Created once, because these remember between runs how far they have come.

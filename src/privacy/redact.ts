@@ -21,7 +21,7 @@ import { type Command, idempotency, idempotencyByKey, showsOutput } from "../ope
 import { arm, findJob } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 import { mailRedaction } from "../webchat/index.ts";
-import { redactJob } from "./redact-job.ts";
+import { redactJob } from "./job-orders.ts";
 import { eraseAllResponses, removeQuotes, rewriteEvents } from "./remove-quotes.ts";
 
 /** A redaction is refused if this many runs are in progress, since it could not check them all. */

@@ -6,19 +6,10 @@ import { messageById, type MessageRow } from "../messages/index.ts";
 import { observationById, observations } from "../observations/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { ScopedIndex } from "../ports/index.ts";
-import { type Claim, finish, type JobHandler, type JobOrder, renew } from "../queue/index.ts";
+import { type Claim, finish, type JobHandler, renew } from "../queue/index.ts";
 import { background, type Tx } from "../store/index.ts";
 import { maxMerged } from "./merge-rules.ts";
 import { redactRuns, removeObservations } from "./remove-quotes.ts";
-
-/** The job that redacts runs and removes observations, if there are too many for the command. */
-export function redactJob(
-  { account_id, mode, id: message_id }: MessageRow,
-  due_at: number,
-): JobOrder<"redact"> {
-  const lane = { kind: "redact", slow: false } as const;
-  return { kind: "redact", key: { message_id }, account_id, mode, lane, due_at };
-}
 
 /**
  * Removes what may quote a redacted message, one page of rows per transaction. If it is
