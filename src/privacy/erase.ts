@@ -62,8 +62,8 @@ interface Erased {
  * Removes a contact and its addresses, so that its queued messages are not sent. The consent of its
  * addresses stays under keyed hashes. The history is removed afterwards, in chunks.
  *
- * A concurrent send locks an address or writes a current conversation. So it commits before this
- * transaction or finds no contact. A send that is refused locks nothing, and may store its error
+ * A concurrent send holds an address or writes a current conversation. So it commits before this
+ * transaction or finds no contact. A send that is refused holds nothing, and may store its error
  * under the hash of the address until this transaction has committed. So stored responses under the
  * hashes are removed afterwards, not here.
  */

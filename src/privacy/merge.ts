@@ -93,7 +93,7 @@ const showMerged: Command<ById, Contact> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id }, { services }) {
-    // Locked: a concurrent erasure must find the stored response.
+    // Held: a concurrent erasure must find the stored response.
     const contact = await tx.get(contactById, [id], { hold: true });
     if (contact === undefined) throw new TidingsError("erased", "The contact has been erased.");
     return showContact(tx, contact, services);

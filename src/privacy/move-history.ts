@@ -12,7 +12,7 @@ import type { HistoryChunks } from "../operations/index.ts";
  * Moves one chunk of a merged contact's history to its survivor. Returns whether there is more. The
  * last chunk also ends the job.
  *
- * The merged contact's row is locked. A concurrent merge or erasure of the survivor writes that
+ * The merged contact's row is held. A concurrent merge or erasure of the survivor writes that
  * row, and this transaction runs again. No new rows are added to the history, because the merge
  * wrote every row that leads to it.
  */

@@ -143,7 +143,7 @@ async function checkHandler(
 
 /**
  * Finds the conversation to run in: the given one, or the contact's active conversation with the
- * latest activity, or a new text conversation. The row is locked, so that a concurrent erasure of
+ * latest activity, or a new text conversation. The row is held, so that a concurrent erasure of
  * the contact runs either before this or after it.
  * @throws TidingsError `validation_failed`; `conflict` if the conversation is closed
  */

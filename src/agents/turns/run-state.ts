@@ -34,7 +34,7 @@ export type RunState =
     });
 
 /**
- * Returns how a run stands: whether it may still act and reply. The rows are locked: a concurrent
+ * Returns how a run stands: whether it may still act and reply. The rows are held: a concurrent
  * change by a person, the contact or an erasure commits either before this and is seen, or after
  * it.
  */

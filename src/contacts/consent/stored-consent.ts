@@ -128,7 +128,7 @@ interface WrittenConsent {
 
 /**
  * Writes a consent, its evidence and the copy in the address's identity. No other function writes
- * them, so they agree. A send locks the identity, so no send commits after an opt-out. An event
+ * them, so they agree. A send holds the identity, so no send commits after an opt-out. An event
  * reports a change.
  */
 export async function setConsent(
