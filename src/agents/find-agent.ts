@@ -37,7 +37,10 @@ export async function agentInUse(
 }
 
 /** Returns the definition of an agent's current version. */
-export async function findDefinition(tx: Tx, { id, revision }: AgentRow): Promise<AgentDefinition> {
+export async function currentDefinition(
+  tx: Tx,
+  { id, revision }: AgentRow,
+): Promise<AgentDefinition> {
   const version = await tx.get(agentVersionOf, [id, revision]);
   if (version === undefined) throw new TypeError("an agent has no version");
   return version.definition;

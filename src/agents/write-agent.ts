@@ -17,7 +17,7 @@ import {
 import { unknownAction } from "./actions/unknown-action.ts";
 import { agentDefinitionOf, changedDefinition } from "./definition.ts";
 import { agentResource } from "./show.ts";
-import { agentToChange, findDefinition } from "./find-agent.ts";
+import { agentToChange, currentDefinition } from "./find-agent.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import {
   agentByOrdinal,
@@ -69,7 +69,7 @@ export const updateAgent: Command<UpdateAgent, Agent> = {
     const before = await agentToChange(tx, id);
     await validateAgent(tx, call, change);
     const { enabled = before.enabled === true } = change;
-    const was = await findDefinition(tx, before);
+    const was = await currentDefinition(tx, before);
     const definition = changedDefinition(was, change);
     return agentResource(await writeAgent(tx, before, was, { definition, enabled }), definition);
   },

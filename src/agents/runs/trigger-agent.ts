@@ -6,7 +6,7 @@ import { type AnswerContext, validValue } from "../playbooks/play/slots.ts";
 import type { Slot } from "../playbooks/slot-types.ts";
 import { checkTriggerInput } from "../actions/check-input.ts";
 import { unknownAction } from "../actions/unknown-action.ts";
-import { agentToChange, findDefinition } from "../find-agent.ts";
+import { agentToChange, currentDefinition } from "../find-agent.ts";
 import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "../rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./input-types.ts";
 import { runResource } from "./show.ts";
@@ -97,7 +97,7 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
  */
 async function countTrigger(tx: Tx, agent: AgentRow): Promise<void> {
   const [{ limits }, before] = await Promise.all([
-    findDefinition(tx, agent),
+    currentDefinition(tx, agent),
     tx.get(triggersOfAgent, [agent.id]),
   ]);
   const max = limits.max_triggers_per_minute;
