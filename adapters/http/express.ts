@@ -109,6 +109,10 @@ function isParserError(error: unknown): error is ParserError {
     : typeof code === "string" && /^(?:Z_|ZSTD_error_|ERR__ERROR_)/.test(code);
 }
 
+/**
+ * Returns the problem of a request of which the parser has read bytes and kept none. Of its other
+ * errors, some come before it reads, and `entity.parse.failed` keeps the text.
+ */
 function refusalOf({ type, limit }: ParserError): TidingsError {
   if (type === "entity.too.large") {
     return new TidingsError(
