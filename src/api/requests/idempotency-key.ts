@@ -10,13 +10,11 @@ export const idempotencyField = "idempotency_key";
  *   when header and body differ
  */
 export function idempotencyKey(header: string | undefined, field: unknown): string | null {
-  const place = { header: "Idempotency-Key" };
-  const fromHeader = header === undefined ? null : (idempotencyKeyOf(header) ?? refuse(place));
-  const fromField =
-    field === undefined ? null : isKey(field) ? field : refuse({ pointer: `/${idempotencyField}` });
+  const fromHeader = header === undefined ? null : keyInHeader(header);
+  const fromField = field === undefined ? null : keyInField(field);
   if (fromHeader !== null && fromField !== null && fromHeader !== fromField) {
     return refuse(
-      place,
+      headerPlace,
       "differs",
       "The Idempotency-Key header and the field idempotency_key differ. Send one of them.",
     );
@@ -31,14 +29,22 @@ export function idempotencyKey(header: string | undefined, field: unknown): stri
 export function refuseKey(header: string | undefined): void {
   if (header === undefined) return;
   refuse(
-    { header: "Idempotency-Key" },
+    headerPlace,
     "not_taken",
     "NDJSON requests take no idempotency key. Remove it: repeating the request is safe.",
   );
 }
 
-const isKey = (field: unknown): field is string =>
-  typeof field === "string" && isIdempotencyKey(field);
+const headerPlace = { header: "Idempotency-Key" };
+
+function keyInHeader(header: string): string {
+  return idempotencyKeyOf(header) ?? refuse(headerPlace);
+}
+
+function keyInField(field: unknown): string {
+  if (typeof field === "string" && isIdempotencyKey(field)) return field;
+  return refuse({ pointer: `/${idempotencyField}` });
+}
 
 function refuse(
   place: FieldPlace,
