@@ -4,7 +4,7 @@ import { dayMs, iso, millis } from "../kernel/index.ts";
 import type { EventMap } from "../webhooks/index.ts";
 import type { EventType } from "../events/index.ts";
 
-interface SampleFacts {
+interface SampleOptions {
   /** The time of the event, in milliseconds since the epoch. */
   readonly now: number;
   /** The contact of the event. The default is a fictional contact. */
@@ -17,12 +17,12 @@ interface SampleFacts {
  */
 export function sampleData<T extends EventType>(
   type: T,
-  { now, contact = sampleContact(now) }: SampleFacts,
+  { now, contact = sampleContact(now) }: SampleOptions,
 ): EventMap[T] {
   return samples[type]({ at: iso(now), contact, reference: referenceTo(contact) });
 }
 
-interface Facts {
+interface SampleFacts {
   readonly at: string;
   readonly contact: Contact;
   readonly reference: ContactReference;
@@ -34,7 +34,7 @@ const conversation_id = `conv_${ulid}` as const;
 const agent_id = `agt_${ulid}` as const;
 const address = "+15005550001";
 
-const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
+const samples: { readonly [T in EventType]: (facts: SampleFacts) => EventMap[T] } = {
   "message.received": ({ reference: contact }) => ({
     message_id,
     contact,
@@ -149,12 +149,12 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
   }),
 };
 
-function outbound({ contact, reference }: Facts) {
+function outbound({ contact, reference }: SampleFacts) {
   const to = reference.phone ?? address;
   return { message_id, contact_id: contact.id, conversation_id, to, channel: "sms" } as const;
 }
 
-function consentChange({ reference: contact }: Facts): EventMap["contact.opted_out"] {
+function consentChange({ reference: contact }: SampleFacts): EventMap["contact.opted_out"] {
   return {
     contact,
     medium: "text",
@@ -165,7 +165,7 @@ function consentChange({ reference: contact }: Facts): EventMap["contact.opted_o
   };
 }
 
-function conversation({ at, reference: contact }: Facts): Conversation {
+function conversation({ at, reference: contact }: SampleFacts): Conversation {
   return {
     id: conversation_id,
     contact,

@@ -52,7 +52,7 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
     for (const scenario of scenarios) if (await isFresh(tx, scenario)) fresh.push(scenario);
     for (const scenario of fresh) await createContactOf(tx, services, scenario);
     const messages = await playMessages(tx, services, fresh);
-    for (const scenario of fresh) await settle(tx, drawId, scenario);
+    for (const scenario of fresh) await finishConversation(tx, drawId, scenario);
     // Seed the agent last, so that it does not answer the scenarios' messages.
     if (services.hasAgents) await seedAgent(tx, drawId);
     return { contacts: fresh.length, conversations: fresh.length, messages };
@@ -189,7 +189,7 @@ async function playDelivered(
 }
 
 /** Brings the scenario's conversation to its final state. */
-async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
+async function finishConversation(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
   const conversation = await findConversation(tx, await identityOf(tx, scenario));
   if (conversation === undefined) return;
   const { handler, isRead, labels, priority, end, notes: written } = scenario.conversation;
