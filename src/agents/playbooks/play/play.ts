@@ -46,17 +46,17 @@ export function* play(
   for (let taken = 0; ; taken++) {
     const frame = stack.at(-1);
     if (frame === undefined) return { texts, frames: [], end: { type: "over" } };
-    const progress =
+    const after =
       taken < options.steps
         ? yield* advance(stack, frame, { contactText, findPlaybook, texts, options })
         : stopped("The playbook exceeded the step limit of a turn.", "limit");
-    if ("end" in progress) return yield* finish(stack, progress, texts);
-    stack = progress.stack;
+    if ("end" in after) return yield* finish(stack, after, texts);
+    stack = after.stack;
   }
 }
 
 /** What a step leads to: other frames, innermost last, or the end of the turn. */
-type Progress = { readonly stack: readonly Frame[] } | TurnEnd;
+type AfterStep = { readonly stack: readonly Frame[] } | TurnEnd;
 
 interface TurnEnd {
   readonly end: PlayEnd;
@@ -89,7 +89,7 @@ function* advance(
   stack: readonly Frame[],
   frame: Frame,
   { findPlaybook, ...context }: PlayContext,
-): TurnMoves<Progress> {
+): TurnMoves<AfterStep> {
   const { options } = context;
   const definition = frameDefinition(frame, findPlaybook);
   const step = stepOf(frame, definition);

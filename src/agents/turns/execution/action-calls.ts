@@ -8,7 +8,7 @@ import { storable, withDeadline } from "../../../kernel/index.ts";
 import { type Claim, retry } from "../../../queue/index.ts";
 import { withCall, withoutCall } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";
-import { stepOf } from "./run-steps.ts";
+import { recordOf } from "./run-steps.ts";
 import type { Act } from "../decision/moves.ts";
 import {
   type Action,
@@ -291,7 +291,7 @@ export class ActionCalls {
     if (action.risk !== "read") {
       const { action: name, input, output, error } = after;
       const done = { type: "action", name, input, output, error, started_at } as const;
-      const step = stepOf(done, clock.now());
+      const step = recordOf(done, clock.now());
       await retry(clock, abort, () =>
         store.commit(run, (tx) => recordCall(tx, run, after, step), background),
       );

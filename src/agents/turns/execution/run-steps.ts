@@ -16,7 +16,7 @@ interface Call {
 }
 
 /** Returns the step that records a call. */
-export function stepOf({ started_at, ...call }: Call, now: number): RunStep {
+export function recordOf({ started_at, ...call }: Call, now: number): RunStep {
   return { ...call, started_at: iso(started_at), duration_ms: Math.max(0, now - started_at) };
 }
 
@@ -43,7 +43,7 @@ export class RunSteps {
   }
 
   add(call: Call): void {
-    this.#all.push(stepOf(call, this.#clock.now()));
+    this.#all.push(recordOf(call, this.#clock.now()));
   }
 
   /** Records that a step of a playbook is entered. */
