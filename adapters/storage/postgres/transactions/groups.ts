@@ -130,7 +130,7 @@ class GroupTransaction {
   async run(statements: readonly Statement[]): Promise<readonly Result[]> {
     try {
       if (this.#first === undefined) return await (this.#first = this.#begin(statements));
-      // They may begin the transaction twice.
+      // The first statements may have to begin the transaction twice. These follow.
       await this.#first;
       return await this.#run(statements);
     } catch (error) {
