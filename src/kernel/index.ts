@@ -111,6 +111,7 @@ export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
 export {
   containsPhrase,
   editDistance,
+  firstCharacters,
   foldText,
   mediaTypeOf,
   nearestName,

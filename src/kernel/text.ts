@@ -110,6 +110,14 @@ export function mediaTypeOf(text: string): string | undefined {
   return mediaType.exec(text)?.[0];
 }
 
+/**
+ * Returns the first `max` characters of a text. Leaves the last one out if only one half of its
+ * surrogate pair would be among them.
+ */
+export function firstCharacters(text: string, max: number): string {
+  return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "");
+}
+
 /** Returns the first `max` Unicode code points of an unchecked text, made storable. */
 export function storable(text: string, max: number): string {
   const first = Array.from(text.slice(0, 2 * max))

@@ -1,5 +1,5 @@
 import type { ModelAnswer } from "../../../src/ports/index.ts";
-import { straightenApostrophes } from "../../../src/kernel/index.ts";
+import { firstCharacters, straightenApostrophes } from "../../../src/kernel/index.ts";
 
 type Observations = NonNullable<ModelAnswer["observations"]>;
 
@@ -50,13 +50,14 @@ const confidence = 0.7;
 
 /** Returns what a contact says about themselves, in their own sentences. Questions are left out. */
 export function observationsIn(message: string): Observations {
-  const text = straightenApostrophes(message.slice(0, maxRead));
+  const text = straightenApostrophes(firstCharacters(message, maxRead));
   return Array.from(sentences.segment(text), ({ segment }) => segment.trim())
     .filter((sentence) => !sentence.endsWith("?"))
     .flatMap((sentence) => {
       const found = statements.find(({ pattern }) => pattern.test(sentence));
       if (found === undefined) return [];
-      return [{ content: sentence.slice(0, maxCharacters), kind: found.kind, confidence }];
+      const content = firstCharacters(sentence, maxCharacters);
+      return [{ content, kind: found.kind, confidence }];
     })
     .slice(0, maxObservations);
 }

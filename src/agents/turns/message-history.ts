@@ -1,6 +1,7 @@
 import { isSaid } from "../handling/answered-messages.ts";
 import type { MessageHistory } from "./turn-types.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
+import { firstCharacters } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "../runs/rows.ts";
 import { maxHistory } from "../runs/limits.ts";
@@ -57,7 +58,7 @@ function firstThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
 
 function modelMessage(row: MessageRow): ModelMessage {
   const from = row.direction === "inbound" ? "contact" : speaker(row.author_type);
-  return { from, text: textOf(row).slice(0, maxCharacters), at: row.created_at };
+  return { from, text: firstCharacters(textOf(row), maxCharacters), at: row.created_at };
 }
 
 /**

@@ -48,6 +48,15 @@ describe("templates", () => {
     });
   });
 
+  it("cut a long value between two characters", () => {
+    const long = `a${"😀".repeat(600)}`;
+    const cut = `a${"😀".repeat(499)}`;
+    expect(render("{{x}}", () => long, language)).toBe(cut);
+    expect(render("{{x}}", () => [long], language)).toBe(cut);
+    expect(fill("{{x}}!", () => long, language)).toBe(`${cut}!`);
+    expect(render("{{x}}", () => ["ab", long], language)).toBe(`ab, a${"😀".repeat(497)}`);
+  });
+
   it("never expand templates inside values", () => {
     const pieces = fc.array(
       fc.constantFrom("{{", "}}", "{{a}}", "{{b}}", "{", "a", "b", " ", "$&", "$1"),
@@ -229,6 +238,8 @@ describe("conditions", () => {
     ["a == 1.5e3", 'has an unknown token "1.5e3"'],
     ["a == 'open", `has an unknown token "'"`],
     ["a == 1 b", 'expects "and", "or" or the end before "b"'],
+    ["a =😀😀😀😀😀", 'has an unknown token "=😀😀😀😀"'],
+    [`a "${"b".repeat(18)}😀"`, `expects "and", "or" or the end before ""${"b".repeat(18)}"`],
   ])("are rejected with the word that is wrong: %s", (text, message) => {
     expect(parseCondition(text)).toMatchObject({ problem: { message } });
   });

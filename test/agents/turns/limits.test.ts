@@ -191,6 +191,14 @@ test.each([
   await engine.stop();
 });
 
+test("a model sees the start of a long message, and no half of a character", async () => {
+  const { ask, seen } = await agency(memory(), {
+    options: { limits: { messageCharacters: 20_000 } },
+  });
+  await ask(`a${"😀".repeat(6_500)}`);
+  expect(seen.at(-1)?.messages).toMatchObject([{ text: `a${"😀".repeat(5_999)}` }]);
+});
+
 test("a model never sees text that `redact` removes", async () => {
   const seen: ModelTurn[] = [];
   const pin = "1234-5678";

@@ -1,4 +1,5 @@
 /** Parses the conditions of `when`. `condition.ts` describes their language. */
+import { firstCharacters } from "../../../kernel/index.ts";
 import type { Comparison, Condition } from "./condition.ts";
 
 /** What is wrong, and at which character, counted from 0. */
@@ -60,7 +61,7 @@ function tokensOf(source: string): Token[] {
     const start = at + (/^\s*/.exec(source.slice(at))?.[0].length ?? 0);
     if (found === null) {
       const unknown = unknownToken.exec(source.slice(start))?.[0] ?? source.charAt(start);
-      throw new ParseError(start, `has an unknown token "${unknown.slice(0, 10)}"`);
+      throw new ParseError(start, `has an unknown token "${firstCharacters(unknown, 10)}"`);
     }
     const [kind, text] = kindOf(found.groups ?? {});
     tokens.push({ at: start, kind, text });
@@ -167,9 +168,7 @@ class Parser {
 
   #unexpected(expected: string): ParseError {
     const { at, kind, text } = this.#next;
-    return new ParseError(
-      at,
-      `expects ${expected} ${kind === "end" ? "at its end" : `before "${text.slice(0, 20)}"`}`,
-    );
+    const place = kind === "end" ? "at its end" : `before "${firstCharacters(text, 20)}"`;
+    return new ParseError(at, `expects ${expected} ${place}`);
   }
 }

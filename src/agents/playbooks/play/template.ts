@@ -1,4 +1,5 @@
 /** Texts with placeholders: `{{slot}}`, `{{step.field}}` and `{{contact.name}}`. */
+import { firstCharacters } from "../../../kernel/index.ts";
 import type { Json, Language } from "../../../ports/index.ts";
 
 /** Returns the value of a name, or undefined if there is none. */
@@ -42,11 +43,11 @@ export function render(
 export function displayText(value: Json, language: Language): string {
   if (typeof value === "boolean") return language.formatBoolean(value);
   if (typeof value === "string" || typeof value === "number") {
-    return String(value).slice(0, maxDisplayed);
+    return firstCharacters(String(value), maxDisplayed);
   }
   if (!Array.isArray(value)) return "";
   const items = value.filter(isScalar).map((item) => displayText(item, language));
-  return items.join(", ").slice(0, maxDisplayed);
+  return firstCharacters(items.join(", "), maxDisplayed);
 }
 
 /**
