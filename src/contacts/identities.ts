@@ -44,17 +44,18 @@ export async function insertIdentity(
 }
 
 /**
- * Makes a sender the one that later messages to the address come from. An opt-out does not replace
- * an earlier sender: it may be an opt-out from this one only.
+ * Makes a sender the one that later messages to the address come from. With `onlyIfNone` it does
+ * not replace an earlier sender: an opt-out may be from this one only, and the contact has not seen
+ * the sender of a scheduled message yet.
  */
 export function setLastSender(
   tx: Tx,
   identity: Seen<IdentityRow>,
   sender_id: SenderId,
-  isOptOut: boolean,
+  { onlyIfNone }: { readonly onlyIfNone: boolean },
 ): void {
   const { last_sender_id: before } = identity;
-  if (before === sender_id || (isOptOut && before !== null)) return;
+  if (before === sender_id || (onlyIfNone && before !== null)) return;
   tx.update(identities, identity, { last_sender_id: sender_id });
 }
 

@@ -295,7 +295,7 @@ const isRecipient = /^(?:\+[1-9]\d{6,14}|\d{3,8}|visitor:[0-9A-Z]{26})$/;
 
 /**
  * A person's message in a conversation. It goes to the address of the last message, apart from
- * opt-outs.
+ * opt-outs and scheduled messages.
  */
 export interface Reply {
   /** The id of the conversation. */
@@ -347,6 +347,6 @@ export const replySchema = (limits: Limits) => {
       id: "Reply",
       description:
         "A person's message in a conversation. It goes to the address of the last message, apart " +
-        "from opt-outs.",
+        "from opt-outs and scheduled messages.",
     });
 };

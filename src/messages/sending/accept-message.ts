@@ -96,7 +96,8 @@ export async function writeMessage(
 ): Promise<Seen<MessageRow>> {
   const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
   const state = firstState(draft, tx.now);
-  setLastSender(tx, identity, sender.id, keyword === "opt_out");
+  const isScheduled = state.status === "scheduled";
+  setLastSender(tx, identity, sender.id, { onlyIfNone: keyword === "opt_out" || isScheduled });
   const id = services.drawId("msg");
   const message = tx.insert(messages, {
     ...initialColumns,
@@ -106,8 +107,9 @@ export async function writeMessage(
     sequence: await updateForMessage(tx, conversation, {
       id,
       direction: "outbound",
-      // The engine's own texts, such as the answer to a keyword, answer nobody's question.
-      role: author.type === "system" ? "neither" : "answers",
+      // The engine's own texts, such as the answer to a keyword, answer nobody's question. Neither
+      // does a message that is planned for later: it may be canceled, or about something else.
+      role: author.type === "system" || isScheduled ? "neither" : "answers",
       isByReader: author.type === "human" || author.type === "agent",
     }),
     direction: "outbound",

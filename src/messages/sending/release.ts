@@ -1,5 +1,7 @@
-import type { GenerateId } from "../../kernel/index.ts";
+import { consentFor, consentOf, identityByAddress, setLastSender } from "../../contacts/index.ts";
+import { type GenerateId, mediumOf } from "../../kernel/index.ts";
 import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
+import { senderByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
@@ -30,9 +32,13 @@ export async function releaseMessage(
     await finish(tx, claim, { againAt: message.send_at ?? tx.now });
     return;
   }
-  const { conversation_id } = message;
+  const { conversation_id, contact_id, channel, from, to } = message;
   prefetchJob(tx, { kind: "send", key: { conversation_id } });
-  const first = await tx.list(scheduledInConversation, [conversation_id], maxReleased);
+  const [first, identity, sender] = await Promise.all([
+    tx.list(scheduledInConversation, [conversation_id], maxReleased),
+    tx.get(identityByAddress, [mediumOf(channel), to]),
+    tx.get(senderByAddress, [from]),
+  ]);
   const last = first.findIndex(({ id }) => id === message.id);
   for (const each of last === -1 ? first : first.slice(0, last + 1)) {
     const decision = release(stateOf(each), tx.now);
@@ -40,6 +46,16 @@ export async function releaseMessage(
     const updated = await moveAndRecord(tx, drawId, each, decision.state);
     rememberNextAttempt(tx, updated);
     await arm(tx, sendJob(updated, tx.now));
+  }
+  // The contact sees the sender from now on, unless the hand-over will fail: the address may have
+  // another contact by now, or have opted out of this sender only.
+  if (
+    last !== -1 &&
+    sender !== undefined &&
+    identity?.contact_id === contact_id &&
+    consentFor(consentOf(identity), from) !== "opted_out"
+  ) {
+    setLastSender(tx, identity, sender.id, { onlyIfNone: false });
   }
   // If more are before the message, the job continues at once.
   await finish(tx, claim, last === -1 ? { againAt: tx.now } : {});

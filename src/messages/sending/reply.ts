@@ -66,8 +66,8 @@ interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
   /**
    * The contact's message that this one answers. The answer goes to its address and comes from the
    * sender that it was written to. If the contact no longer has the address, the answer goes to
-   * another one. Default: the address of the last message, apart from opt-outs, and the sender that
-   * the contact saw last there.
+   * another one. Default: the address of the last message, apart from opt-outs and scheduled
+   * messages, and the sender that the contact saw last there.
    */
   readonly answers?: Pick<MessageRow, "from" | "to"> | undefined;
 }
@@ -147,12 +147,13 @@ async function findCorrespondent(
   throw new TidingsError("conflict", `The contact no longer has a ${medium} address.`);
 }
 
-/** The maximum number of opt-outs in a row, with their confirmations, that are passed over. */
-const maxOptOuts = 20;
+/** The maximum number of messages in a row that are passed over. */
+const maxPassedOver = 20;
 
 /**
  * Returns the contact's address in the last message. Opt-outs and their confirmations are passed
- * over: a contact with several addresses may still expect an answer at another one.
+ * over: a contact with several addresses may still expect an answer at another one. So are
+ * scheduled messages, which the contact has not seen yet.
  */
 async function lastAddress(
   tx: Tx,
@@ -160,9 +161,13 @@ async function lastAddress(
 ): Promise<string | undefined> {
   const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
   let message: MessageRow | undefined = last;
-  for (let passed = 0; message?.keyword === "opt_out" && passed < maxOptOuts; passed++) {
+  for (let passed = 0; isPassedOver(message) && passed < maxPassedOver; passed++) {
     [message] = await tx.list(messagesOfConversation, [id, message.sequence - 1], 1);
   }
   const found = message ?? last;
   return found && contactAddress(found);
+}
+
+function isPassedOver(message: MessageRow | undefined): message is MessageRow {
+  return message?.keyword === "opt_out" || message?.status === "scheduled";
 }

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { lightStorages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const phone = "+15005551001";
+
+describe.each(lightStorages)("a scheduled message in a conversation on $name", ({ open }) => {
+  it("does not end the contact's wait, neither when it is sent nor when it is canceled", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "Hello?" });
+    const waits = (await one.conversations.get(id)).waiting_since;
+    expect(waits).not.toBeNull();
+    const plan = () => {
+      const send_at = new Date(clock.now() + 60_000).toISOString();
+      return one.messages.send({ to: phone, body: "Spring bread is here.", send_at });
+    };
+    const dropped = await plan();
+    expect((await one.conversations.get(id)).waiting_since, "scheduled").toBe(waits);
+    await one.messages.cancel(dropped.id);
+    expect((await one.conversations.get(id)).waiting_since, "canceled").toBe(waits);
+    const kept = await plan();
+    await clock.advance(60_000);
+    expect((await one.messages.get(kept.id)).status).toBe("sent");
+    const { data } = await one.conversations.list({ waiting: true });
+    expect(data.map((each) => [each.id, each.waiting_since])).toEqual([[id, waits]]);
+    await one.messages.send({ to: phone, body: "Yes, we are here." });
+    expect((await one.conversations.get(id)).waiting_since, "answered").toBeNull();
+  });
+
+  describe("from another number", () => {
+    const usual = "+15005559999";
+    const shop = "+15005558888";
+
+    async function talking(scope: "account" | "sender") {
+      const { clock, engine } = world();
+      const one = engine(open().connect(), { consent: { scope } });
+      await one.start();
+      await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
+      const asked = await one.sandbox.inbound({ from: phone, to: usual, body: "Hello?" });
+      const send_at = new Date(clock.now() + 60_000).toISOString();
+      await one.messages.send({ to: phone, from: shop, body: "Bread is here.", send_at });
+      return { clock, one, id: asked.conversation_id };
+    }
+
+    it("changes the contact's sender when it is due", async () => {
+      const { clock, one, id } = await talking("account");
+      const reply = await one.conversations.reply(id, { body: "We are here." });
+      const sent = await one.messages.send({ to: phone, body: "Your order is ready." });
+      expect([reply.from, sent.from]).toEqual([usual, usual]);
+      await clock.advance(60_000);
+      expect((await one.messages.send({ to: phone, body: "Enjoy!" })).from).toBe(shop);
+    });
+
+    it("leaves the contact's sender if the contact has opted out of the other one", async () => {
+      const { clock, one } = await talking("sender");
+      await one.sandbox.inbound({ from: phone, to: shop, body: "STOP" });
+      await clock.advance(60_000);
+      const [offer] = (await one.messages.list({ status: "failed" })).data;
+      expect(offer?.error?.code).toBe("recipient_opted_out");
+      expect((await one.messages.send({ to: phone, body: "Your order is ready." })).from).toBe(
+        usual,
+      );
+    });
+  });
+
+  it("to another number of the contact leaves the address of replies", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const work = "+15005551002";
+    const { id: contact } = await one.contacts.create({ phone });
+    const { id: other } = await one.contacts.create({ phone: work });
+    await one.contacts.merge(contact, other);
+    const { conversation_id: id } = await one.sandbox.inbound({ from: work, body: "Hello?" });
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    const reminder = await one.messages.send({ to: contact, body: "See you at nine.", send_at });
+    const reply = await one.conversations.reply(id, { body: "We are here." });
+    expect([reminder.to, reply.to]).toEqual([phone, work]);
+  });
+});
