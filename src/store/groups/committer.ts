@@ -13,6 +13,7 @@ import { type BodyRun, BodyRunner, type BodyRunnerOptions, type Result } from ".
 import { type CommandQueue, maxGroupSize, type Member } from "./command-queue.ts";
 import { GroupPace } from "./group-pace.ts";
 import { mergeInto, type OpenGroup, type SoloRun, soloRunOf } from "./open-group.ts";
+import { RowSet } from "./row-set.ts";
 import { settleCommitted, settleFailed, type SettleOptions } from "./settle.ts";
 
 export interface CommitterOptions extends BodyRunnerOptions, SettleOptions {
@@ -87,7 +88,7 @@ export class Committer {
       open = this.#open(exclusive);
       if (exclusive) await open.snapshot.readAll(this.#takeKnownLookups());
       if (port.capabilities.synchronous) await this.#runSerially(queue, open);
-      else await this.#runConcurrently(queue, open);
+      else await this.#runConcurrently(queue, open, previous?.committed);
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.
         await open.group.abort();
@@ -154,8 +155,14 @@ export class Committer {
   /**
    * Takes members and runs their bodies at the same time, each without the writes of the others.
    * Runs those again that read what an earlier one wrote. Throws when the group fails.
+   * `previousCommitted` tells whether the commit in progress succeeds. If not, all members run
+   * again.
    */
-  async #runConcurrently(queue: CommandQueue, open: OpenGroup): Promise<void> {
+  async #runConcurrently(
+    queue: CommandQueue,
+    open: OpenGroup,
+    previousCommitted: Promise<boolean> | undefined,
+  ): Promise<void> {
     const { members, snapshot, overlay, results, lookups } = open;
     members.push(...queue.takeGroup(maxGroupSize));
     // Bodies that run again keep the time. Otherwise they could take for past what an earlier body
@@ -166,7 +173,13 @@ export class Committer {
     );
     lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
     for (const { result } of soloRuns) throwIfGroupFails(result);
-    const joining = soloRuns.filter((run) => !this.#waitsBehind(run));
+    const waiting = this.#runsThatWait(soloRuns);
+    if (waiting.size > 0) {
+      // If the previous group fails, its commands run again, and must do so before these.
+      if ((await previousCommitted) === false) return;
+      for (const run of waiting) this.#letWait(run);
+    }
+    const joining = soloRuns.filter((run) => !waiting.has(run));
     members.splice(0, members.length, ...joining.map(({ member }) => member));
     open.runs.push(...joining.map(soloRunOf));
     for (const run of joining) {
@@ -174,14 +187,32 @@ export class Committer {
     }
   }
 
-  /** Lets a command wait behind a blocked one if both need the same rows. */
-  #waitsBehind(body: BodyRun): boolean {
+  /**
+   * Returns the runs of the commands that must wait behind blocked ones, because both need the same
+   * rows. A command that shares rows with one of these goes with it, also an earlier one: if it met
+   * a conflict in this group, it would run again after the later one.
+   */
+  #runsThatWait(runs: readonly BodyRun[]): ReadonlySet<BodyRun> {
     const { blocked } = this.#options;
-    const run = soloRunOf(body);
-    if (blocked === undefined || !body.result.ok || !blocked.mustWait(run)) return false;
+    const waiting = new Set<BodyRun>();
+    const rows = new RowSet();
+    let before: number;
+    do {
+      before = waiting.size;
+      for (const run of runs) {
+        if (blocked === undefined || !run.result.ok || waiting.has(run)) continue;
+        const solo = soloRunOf(run);
+        if (!blocked.mustWait(solo) && !(waiting.size > 0 && rows.overlaps(solo))) continue;
+        waiting.add(run);
+        rows.add(solo);
+      }
+    } while (waiting.size > before);
+    return waiting;
+  }
+
+  #letWait(run: BodyRun): void {
     forgetBegunWork([run.member]);
-    blocked.add([run]);
-    return true;
+    this.#options.blocked?.add([soloRunOf(run)]);
   }
 
   /**
