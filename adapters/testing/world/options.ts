@@ -13,7 +13,6 @@ import type { StoragePort } from "../../../src/ports/index.ts";
 import { scriptedCarriers } from "../carrier/scripted-carrier.ts";
 import { type ScriptedModel, scriptedModels } from "../model/scripted-model.ts";
 import { type ScriptedReceiver, scriptedReceivers } from "../receiver/scripted-receiver.ts";
-import { seedOption } from "../simulated/seeded-random.ts";
 import { timeOption } from "../simulated/virtual-clock.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import { type Fault, faultNames } from "./faults.ts";
@@ -46,8 +45,17 @@ const transport = option<WorldTransport>(
 const schemaWith = <T extends z.ZodType>(faults: T) =>
   optionsObject({ ...optionsShape, faults }, "{ storage, transports }");
 
+/**
+ * The seed of each run of an engine is made of the world's seed. From some 2^53 / 10,000 on, these
+ * would be equal, and so would the ids that the engines draw.
+ */
+const maxSeed = 900_000_000_000;
+
 const optionsShape = {
-  seed: seedOption.default(1),
+  seed: option<number>(
+    `a number from -${maxSeed} to ${maxSeed}`,
+    (given) => typeof given === "number" && Math.abs(given) <= maxSeed,
+  ).default(1),
   storage: option<StoragePort>(
     "a storage that reads synchronously: memory() or sqlite({ file })",
     (given) =>

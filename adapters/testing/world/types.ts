@@ -16,7 +16,10 @@ import type { Story } from "./story.ts";
 
 /** Options of `world()`. */
 export interface WorldOptions<Tx extends object | undefined = object | undefined> {
-  /** Any number. It determines which faults happen, every delay and every id. Default: 1. */
+  /**
+   * Determines which faults happen, every delay and every id: a number from -900,000,000,000 to
+   * 900,000,000,000. Default: 1.
+   */
   readonly seed?: number | undefined;
   /**
    * Where the engines keep their data: `memory()`, or `sqlite({ file })` on a real file. All

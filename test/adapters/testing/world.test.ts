@@ -357,6 +357,15 @@ test("a world refuses a storage whose reads take real time", () => {
   );
 });
 
+test.each([NaN, Infinity, Date.UTC(2026, 10, 30), -(2 ** 60)])(
+  "a world refuses the seed %d, with which its engines could draw the same ids",
+  (seed) => {
+    expect(() => world({ storage: memory(), transports: [scriptedCarrier()], seed })).toThrow(
+      /^world: seed: expected a number from -900000000000 to 900000000000, got /,
+    );
+  },
+);
+
 test("a world refuses faults and transports that do not exist", () => {
   const make = (options: object) => () =>
     world({ storage: memory(), transports: [scriptedCarrier()], ...options });

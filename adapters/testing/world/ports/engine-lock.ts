@@ -11,6 +11,8 @@ const maxDelayMs = 2_000;
  */
 export class SimulatedEngineLock {
   readonly #context: RunContext;
+  /** The number of locks that the run of the engine has taken. */
+  #taken = 0;
   #id: string | undefined;
   /** What the engine is told. It may not notice at once that it has lost the lock. */
   #seemsHeld = false;
@@ -20,8 +22,8 @@ export class SimulatedEngineLock {
   }
 
   take(): EngineLock {
-    const { run, world } = this.#context;
-    const id = `${run.name}, ${world.clock.monotonic()}`;
+    const { run } = this.#context;
+    const id = `${run.name}, run ${run.number}, lock ${++this.#taken}`;
     this.#id = id;
     this.#hold();
     return {
