@@ -56,6 +56,7 @@ function plain(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (!(value instanceof Error)) return value;
   const { name, message, stack, cause } = value;
-  // People read the name and the message first, and the long stack last.
-  return { name, message, ...Object.fromEntries(Object.entries(value)), stack, cause };
+  const errors: unknown = value instanceof AggregateError ? value.errors : undefined;
+  // People read the name and the message first, and the long stacks last.
+  return { name, message, ...Object.fromEntries(Object.entries(value)), stack, cause, errors };
 }

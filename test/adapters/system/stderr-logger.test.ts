@@ -45,6 +45,20 @@ test("an error is written with its code, its stack and its cause, still in one l
   expect(line.split("\n")).toHaveLength(2);
 });
 
+test("an error that holds others, as of a host with several addresses, is written with these", () => {
+  const failures = ["::1", "127.0.0.1"].map((address) => new Error(`${address} refused`));
+  const err = new AggregateError(failures, "no address responded");
+  const [line = ""] = linesOf(() => stderrLogger().error({ err }, "a call failed"));
+  const [, facts = ""] = / a call failed (.*)\n$/.exec(line) ?? [];
+  expect(JSON.parse(facts)).toMatchObject({
+    err: {
+      name: "AggregateError",
+      message: "no address responded",
+      errors: [{ message: "::1 refused" }, { message: "127.0.0.1 refused" }],
+    },
+  });
+});
+
 test("a line says first what happened to what: the stack of an error comes last", () => {
   // The engine's errors have their stack as the first property.
   const err = Object.assign(new Error("no way"), { stack: "Error: no way\n    at send" });
