@@ -91,11 +91,12 @@ test.each([
     "must not contain a user name",
   ],
   ["webhooks", ["listen", "--forward-to", "ftp://localhost"], /needs an http or https URL\.$/],
-  [
+  // The URL is accepted.
+  ...["http://localhost", "http://localhost.:3000"].map((url): [string, string[], string] => [
     "webhooks",
-    ["listen", "--forward-to", "http://localhost", "--secret", "whsec_short"],
+    ["listen", "--forward-to", url, "--secret", "whsec_short"],
     "--secret needs whsec_ and then 24 to 64 bytes in base64.",
-  ],
+  ]),
 ])("tidings %s %j is refused, with what is expected", async (name, args, message) => {
   const run = commands[name]?.run(args, new AbortController().signal);
   await expect(run).rejects.toThrow(UsageError);

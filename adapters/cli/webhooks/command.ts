@@ -69,7 +69,9 @@ function targetOf(given: string | undefined): Target {
     const advice = lacksScheme ? ` Did you mean http://${given}?` : "";
     throw new UsageError(`--forward-to needs an http or https URL.${advice}`, usage);
   }
-  const to = destinations({ http: true, allow: [hostOf(url)] });
+  // The checked URL has no trailing dot.
+  const host = hostOf(url).replace(/\.+$/, "");
+  const to = destinations({ http: true, allow: [host] });
   const checked = checkUrl(given, to);
   if (!checked.ok) throw new UsageError(`--forward-to: ${checked.message}`, usage);
   return { url: checked.url, to };
