@@ -37,14 +37,25 @@ export interface PrismaTransaction {
   $queryRawUnsafe(query: string, ...values: unknown[]): PromiseLike<unknown>;
 }
 
-/** Returns the driver's error, with the SQLSTATE as its `code`, from Prisma's error. */
+/**
+ * Returns the driver's error, with the SQLSTATE as its `code`, from Prisma's error. Prisma itself
+ * refuses the statements of a transaction that has ended (P2028), which is no failure of the
+ * server, unless the transaction took too long.
+ */
 function withSqlState(error: unknown): unknown {
   const driverError = driverErrorOf(error);
-  if (driverError === undefined) return error;
-  return Object.assign(new Error(driverError.originalMessage, { cause: error }), {
-    code: driverError.originalCode,
-  });
+  if (driverError !== undefined) {
+    return Object.assign(new Error(driverError.originalMessage, { cause: error }), {
+      code: driverError.originalCode,
+    });
+  }
+  const isEnded = memberOf(error, "code") === "P2028" && error instanceof Error;
+  if (!isEnded || error.message.includes("expired transaction")) return error;
+  return Object.assign(new Error(error.message, { cause: error }), { code: noTransaction });
 }
+
+/** The SQLSTATE for a statement that needs an open transaction. */
+const noTransaction = "25P01";
 
 /** The driver's code and message, at `meta.driverAdapterError.cause` of a Prisma error. */
 interface DriverError {

@@ -14,8 +14,14 @@ const nothing = 2_278;
 
 export async function prismaLike<T>(pool: Pool, work: (tx: PrismaLike) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  const run = (text: string, values: unknown[]): Promise<QueryResult<unknown[]>> =>
-    client.query<unknown[]>({ text, values, rowMode: "array" }).catch((error: unknown) => {
+  let hasEnded = false;
+  const run = async (text: string, values: unknown[]): Promise<QueryResult<unknown[]>> => {
+    if (hasEnded) {
+      const why = "A query cannot be executed on a committed transaction.";
+      const message = `Transaction API error: Transaction already closed: ${why}`;
+      throw Object.assign(new Error(message), { code: "P2028" });
+    }
+    return client.query<unknown[]>({ text, values, rowMode: "array" }).catch((error: unknown) => {
       const { code: originalCode, message: originalMessage } = error as {
         code: string;
         message: string;
@@ -24,6 +30,7 @@ export async function prismaLike<T>(pool: Pool, work: (tx: PrismaLike) => Promis
       const meta = { driverAdapterError: { name: "DriverAdapterError", cause } };
       throw Object.assign(new Error("Raw query failed."), { code: "P2010", meta });
     });
+  };
   const tx: PrismaLike = {
     async $queryRawUnsafe<T>(query: string, ...values: unknown[]) {
       const { rows, fields } = await run(query, values);
@@ -49,6 +56,7 @@ export async function prismaLike<T>(pool: Pool, work: (tx: PrismaLike) => Promis
     await client.query("ROLLBACK");
     throw error;
   } finally {
+    hasEnded = true;
     client.release();
   }
 }
