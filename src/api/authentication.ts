@@ -10,7 +10,6 @@ import {
 import type { Admission, Clock } from "../ports/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
-import { corsHeaders } from "./cors.ts";
 import { type Exchange, headerOf, seconds } from "./http.ts";
 import { parseQuery, tokenField } from "./requests/url-parameters.ts";
 
@@ -171,7 +170,6 @@ async function admitVisitor(
   { request, headers }: Exchange,
   session_id: string,
 ): Promise<Visitor> {
-  Object.assign(headers, corsHeaders(request.headers, backend.origins));
   const { [tokenField]: asked } = parseQuery(request.query);
   const token = visitorToken(headerOf(request.headers, "authorization"), asked);
   const visitor = await backend.authenticateVisitor(session_id, token);

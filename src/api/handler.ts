@@ -118,13 +118,17 @@ export class RequestHandler implements ApiHandler {
   }
 
   async #respond(exchange: Exchange, access?: OperatorAccess): Promise<ApiResponse> {
-    const { request } = exchange;
+    const { request, headers } = exchange;
+    const found = this.#match(request.method, request.path);
+    // A page of another website can then read every response, also that the URL is wrong.
+    if (isVisitors(found)) {
+      Object.assign(headers, corsHeaders(request.headers, this.#backend.origins));
+    }
+    if (found.kind === "methods") return this.#showMethods(exchange, found);
     if (request.path.length + request.query.length > maxUrl) {
       throw new TidingsError("malformed_request", `The URL is longer than ${maxUrl} characters.`);
     }
-    const found = this.#match(request.method, request.path);
     if (found.kind === "unknown") throw noSuchRoute(request);
-    if (found.kind === "methods") return this.#showMethods(exchange, found);
 
     const { route } = found;
     const params = decodedParams(found.params);
@@ -146,10 +150,9 @@ export class RequestHandler implements ApiHandler {
   /** Responds to a method that the path does not have. OPTIONS, also as a preflight, lists them. */
   #showMethods(
     { request, headers }: Exchange,
-    { allow, visitor }: Extract<Match, { readonly kind: "methods" }>,
+    { allow }: Extract<Match, { readonly kind: "methods" }>,
   ): ApiResponse {
     headers["Allow"] = allow.join(", ");
-    if (visitor) Object.assign(headers, corsHeaders(request.headers, this.#backend.origins));
     if (request.method !== "OPTIONS") {
       throw new TidingsError("method_not_allowed", `This path takes ${headers["Allow"]}.`);
     }
@@ -323,6 +326,13 @@ export class RequestHandler implements ApiHandler {
       throw error;
     }
   }
+}
+
+/** Whether pages of other websites may call the path. */
+function isVisitors(found: Match): boolean {
+  return found.kind === "methods"
+    ? found.visitor
+    : found.kind === "route" && "visitor" in found.route;
 }
 
 /** Streams the body. Ends with an error if the caller loses access meanwhile. */

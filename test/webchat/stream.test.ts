@@ -437,6 +437,11 @@ test("CORS allows only configured origins, and only on visitors' routes", async 
   expect(await origins(path, "https://shop.example", { method: "POST" })).toBe(
     "https://shop.example",
   );
+  for (const wrong of [`${path}?filter=${"x".repeat(9_000)}`, path.replace("wcs_", "%zz")]) {
+    expect((await asked(wrong, "https://shop.example")).status).toBe(400);
+    expect((await asked(wrong, "https://shop.example", options)).status).toBe(204);
+    expect(await origins(wrong, "https://shop.example")).toBe("https://shop.example");
+  }
   for (const keys of ["/v1/messages", "/v1/webchat/sessions"]) {
     expect(await origins(keys, "https://shop.example", options)).toBeNull();
     expect(await origins(keys, "https://shop.example", { method: "POST" })).toBeNull();
