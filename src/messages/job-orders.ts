@@ -33,18 +33,20 @@ export function sendJob(message: MessageRow, due_at: number): JobOrder<"send"> {
   return { kind: "send", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
-/** The number of queued messages that the class of a conversation may depend on. */
+/** The number of queued messages that are read to find the class of a conversation. */
 const maxRead = 50;
 
 /**
  * Moves a conversation's job to the class of the best queued message, after messages have left.
- * `next` is the first of those that remain.
+ * `next` is the first of those that remain. If they are too many to read, the class stays.
  */
 export function updateClass(tx: Tx, claim: Claim<"send">, next: MessageRow): Promise<void> {
   return moveToClass(tx, claim, async (current) => {
     // `arm` has set the class to that of the best message, so the other messages are no better.
     if (sendClassOf(next) === current) return current;
     const remaining = await tx.list(outbox, [next.conversation_id], maxRead);
+    // The message that gave the job its class may be behind them.
+    if (remaining.length === maxRead) return current;
     return bestOf(sendClassOf(next), ...remaining.map(sendClassOf));
   });
 }

@@ -103,6 +103,18 @@ describe.each(lightStorages)("beside a mailing of the same account, on $name", (
   });
 });
 
+describe.each(lightStorages)("a conversation with many marketing messages, on $name", (storage) => {
+  it("goes first while a one-time code waits behind them", async () => {
+    const { clock, engine, callOf, send } = await beginPaced(storage);
+    await mail(engine, { size: 100, from: paced });
+    for (let n = 0; n < 60; n++) await send(person, `offer ${n}`, { category: "marketing" });
+    const at = clock.now();
+    await send(person, "code");
+    await clock.advance(80_000);
+    expect(callOf("code") - at).toBeLessThan(75_000);
+  });
+});
+
 const [memory = expect.fail("no storage")] = storages;
 
 describe("the messages of one account", () => {
