@@ -11,7 +11,7 @@ import { maxHistory } from "../runs/limits.ts";
 import { messageScoreById } from "../../sentiment/index.ts";
 import { type ContactId, firstTimeZone, type MessageId } from "../../kernel/index.ts";
 import type { Services } from "../../operations/index.ts";
-import type { Reads } from "../../store/index.ts";
+import { type Reads, scan } from "../../store/index.ts";
 import { readPlaybooks } from "../playbooks/read-playbooks.ts";
 import { historyFrom, heardBy } from "./message-history.ts";
 
@@ -131,8 +131,6 @@ function contactFacts(
 }
 
 const maxObservations = 20;
-/** More are read than shown, because expired observations are removed only from time to time. */
-const maxObservationsRead = 100;
 
 /** Returns the latest observations about a contact that have not expired, newest first. */
 async function observationsAbout(
@@ -140,16 +138,15 @@ async function observationsAbout(
   contact_id: ContactId,
   now: number,
 ): Promise<readonly string[]> {
-  const rows = await reads.range({
+  const { rows } = await scan(reads, {
     index: observations.primary,
     prefix: [contact_id],
     order: "descending",
-    limit: maxObservationsRead,
+    // Expired observations are removed only from time to time.
+    keep: ({ expires_at }) => expires_at === null || expires_at > now,
+    limit: maxObservations,
   });
-  return rows
-    .filter(({ expires_at }) => expires_at === null || expires_at > now)
-    .slice(0, maxObservations)
-    .map(({ content }) => content);
+  return rows.map(({ content }) => content);
 }
 
 /** Returns the lowest sentiment score of the messages. Null if none is scored. */

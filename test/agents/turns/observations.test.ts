@@ -62,6 +62,21 @@ test("observations before and after a playbook that sends nothing are both store
   expect(data.map(({ content }) => content).toSorted()).toEqual([told, "Is polite."]);
 });
 
+test("observations that do not expire are given to the next turn behind many that have expired", async () => {
+  const { engine, ask, conversation, seen, world } = await agency(memory());
+  await ask("Hello");
+  const { contact } = await conversation();
+  const add = (content: string, expires_at?: string) =>
+    engine.contacts.addObservation(contact.id, { content, kind: "diet", expires_at });
+  await add(told);
+  const soon = new Date(world.clock.now() + 60_000).toISOString();
+  for (let n = 0; n < 100; n++) await add(`Offer ${n}`, soon);
+  // The engine removes them later.
+  world.clock.step(61_000);
+  await ask("Hello again");
+  expect(seen.at(-1)?.observations).toEqual([told]);
+});
+
 test("redacting a message deletes the model's observations from it and keeps those of people", async () => {
   const { engine, ask, thread } = await agency(memory(), {
     model: () => ({ text: "I see.", observations: [{ content: told, kind: "diet" }] }),
