@@ -8,6 +8,12 @@ import { maxUnanswered } from "../runs/limits.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
+ * The maximum number of messages of a conversation that are read to find the last answer, or since
+ * when the contact waits for one.
+ */
+const maxSearched = 1_280;
+
+/**
  * Returns the contact's messages that neither the agent nor a person has answered: the latest
  * `maxUnanswered`, oldest first. Keyword messages are handled elsewhere and are left out.
  */
@@ -22,7 +28,7 @@ export function findUnanswered(
 /**
  * Returns when the contact wrote the first message that nobody has answered, in milliseconds since
  * the epoch: neither the conversation's agent, nor a person, nor the host application. Looks at the
- * contact's latest `maxUnanswered` messages. Null if there is none.
+ * contact's latest `maxSearched` messages. Null if there is none.
  */
 export async function unansweredSince(
   tx: Tx,
@@ -31,7 +37,12 @@ export async function unansweredSince(
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return null;
   const { heard_through } = session;
-  const [first] = await questionsWithoutAnswer(tx, conversation, "anybody", heard_through);
+  const by = "anybody";
+  const latest = await questionsWithoutAnswer(tx, conversation, by, heard_through);
+  const isCut = latest.length === maxUnanswered;
+  const [first] = isCut
+    ? await questionsWithoutAnswer(tx, conversation, by, heard_through, maxSearched)
+    : latest;
   return first?.created_at ?? null;
 }
 
@@ -45,16 +56,18 @@ export async function answeredThrough(tx: Tx, conversation: ConversationRow): Pr
 }
 
 /**
- * Returns the contact's latest messages with a number above `after`, answered or not, oldest first.
+ * Returns the contact's latest messages with a number above `after`, answered or not, oldest first,
+ * up to `max`.
  */
 export async function latestQuestions(
   tx: Tx,
   { id, message_count }: ConversationRow,
   after = 0,
+  max: number = maxUnanswered,
 ): Promise<readonly MessageRow[]> {
-  const max = Math.min(maxUnanswered, message_count - after);
-  if (max <= 0) return [];
-  const rows = await tx.list(messagesByAuthor, [id, "contact", null], max, "descending");
+  const limit = Math.min(max, message_count - after);
+  if (limit <= 0) return [];
+  const rows = await tx.list(messagesByAuthor, [id, "contact", null], limit, "descending");
   return rows.filter(({ sequence }) => sequence > after).toReversed();
 }
 
@@ -87,15 +100,19 @@ async function questionsWithoutAnswer(
   conversation: ConversationRow,
   by: Answerer,
   after = 0,
+  max: number = maxUnanswered,
 ): Promise<readonly MessageRow[]> {
-  const questions = await latestQuestions(tx, conversation, after);
+  const questions = await latestQuestions(tx, conversation, after, max);
   const [first] = questions;
   if (first === undefined) return questions;
   const answered = await lastAnswer(tx, conversation, by, first.sequence);
   return questions.filter(({ sequence }) => sequence > answered);
 }
 
-/** Returns the number of the last answer. Returns 0 if there is none after `after`. */
+/**
+ * Returns the number of the last answer. Returns 0 if there is none after `after`, or none among
+ * the latest `maxSearched` messages.
+ */
 async function lastAnswer(
   tx: Tx,
   { id }: ConversationRow,
@@ -103,15 +120,16 @@ async function lastAnswer(
   after: number,
 ): Promise<number> {
   // Usually one of the last few messages is an answer. If not, more are read.
-  for (let limit = 5; ; limit *= 4) {
+  for (let limit = 5; limit <= maxSearched; limit *= 4) {
     const rows =
       by === "person"
         ? await tx.list(messagesByAuthor, [id, "human", null], limit, "descending")
         : await tx.list(messagesOfConversation, [id], limit, "descending");
     const last = rows.find(isAnswer);
     if (last !== undefined) return last.sequence;
-    if (rows.length < limit || rows.some(({ sequence }) => sequence <= after)) return 0;
+    if (rows.length < limit || rows.some(({ sequence }) => sequence <= after)) break;
   }
+  return 0;
 }
 
 /**

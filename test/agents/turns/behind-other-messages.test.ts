@@ -1,5 +1,6 @@
 /** What a contact has asked, behind more messages than a turn answers. */
 import { describe, expect, it } from "vitest";
+import { memory } from "../../../adapters/storage/memory/index.ts";
 import { maxUnanswered } from "../../../src/agents/runs/limits.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
@@ -81,4 +82,16 @@ describe.each(lightStorages)("behind many messages of the host, on $name", ({ op
     await pass();
     expect(await replies()).toEqual(["You said: Do you open on Sunday?"]);
   });
+});
+
+it("a conversation that a person takes waits since the first of many messages", async () => {
+  const { engine, say, pass, conversation } = await agency(memory(), {
+    agent: { reply: { debounce_ms: 10_000 } },
+  });
+  const { created_at } = await say("Is anybody there?");
+  await pass(1_000);
+  for (let n = 0; n <= maxUnanswered; n++) await say(`Hello ${n}`);
+  const { id } = await conversation();
+  const taken = await engine.conversations.assign(id, { type: "human", id: "eve" });
+  expect(taken.waiting_since).toBe(created_at);
 });
