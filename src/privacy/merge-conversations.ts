@@ -5,11 +5,17 @@ import {
   statusPatch,
   writeConversation,
 } from "../conversations/index.ts";
-import { awaitingRuns, handOff, type RunRow, unansweredSince } from "../agents/index.ts";
-import { type ContactId, type ConversationId, type GenerateId, mediums } from "../kernel/index.ts";
+import { awaitingRuns, handOff, unansweredSince } from "../agents/index.ts";
+import { type ContactId, type GenerateId, mediums } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { conversationToKeep } from "./merge-rules.ts";
+
+/**
+ * How many runs that wait for an approval are read, those with the next deadlines first. There are
+ * usually few.
+ */
+const maxAwaiting = 1_000;
 
 /**
  * Moves the other contact's current conversations to the survivor. If both contacts have one on a
@@ -44,20 +50,12 @@ export async function mergeConversations(
 async function unansweredIn(tx: Tx, conversation: ConversationRow): Promise<number | null> {
   const { id, status, handler, waiting_since } = conversation;
   if (status === "closed" || handler !== "ai") return waiting_since;
-  const runs = await readAwaitingRuns(tx, id);
+  const runs = await tx.list(awaitingRuns, [id], maxAwaiting);
   // A single action from a trigger answers nobody, and can be approved after the merge too.
   const begun = runs.flatMap((run) => (run.request?.type === "action" ? [] : run.created_at));
   const unanswered = await unansweredSince(tx, conversation);
   const since = Math.min(unanswered ?? Infinity, ...begun);
   return since === Infinity ? null : since;
-}
-
-/** Returns the runs of a conversation that wait for an approval. There are usually few. */
-async function readAwaitingRuns(tx: Tx, id: ConversationId): Promise<readonly RunRow[]> {
-  for (let limit = 50; ; limit *= 4) {
-    const runs = await tx.list(awaitingRuns, [id], limit);
-    if (runs.length < limit) return runs;
-  }
 }
 
 /**

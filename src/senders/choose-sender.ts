@@ -117,7 +117,13 @@ const usableOn =
     sender.channels.includes(channel) &&
     carries(factsByTransport, sender.transport, mode, channel);
 
-/** Returns the addresses of the senders that can send on a channel: the oldest `limit` ones. */
+/** The maximum number of senders of a channel that are read to find those that can send. */
+const maxSendersRead = 1_000;
+
+/**
+ * Returns the addresses of the senders that can send on a channel: the first `limit` ones among the
+ * oldest `maxSendersRead`.
+ */
 export async function usableSenders(
   tx: Tx,
   services: Services,
@@ -127,11 +133,12 @@ export async function usableSenders(
   const isUsable = usableOn(channel, tx.scope.mode, services);
   // Usually all senders are usable. If not, more are read. Each chunk is 4 times the last one, so
   // the total grows only linearly.
-  for (let chunk = limit; ; chunk *= 4) {
+  for (let chunk = limit; ; chunk = Math.min(4 * chunk, maxSendersRead)) {
     const members = await tx.list(senderChannels.primary, [channel], chunk);
     const rows = await Promise.all(members.map((each) => tx.get(senderById, [each.sender_id])));
     const usable = rows.flatMap((row) => (isUsable(row) ? [row.address] : []));
-    if (usable.length >= limit || members.length < chunk) return usable.slice(0, limit);
+    const isEnough = usable.length >= limit || members.length < chunk;
+    if (isEnough || chunk === maxSendersRead) return usable.slice(0, limit);
   }
 }
 
