@@ -129,7 +129,8 @@ const agentRoutes: readonly ApiRoute[] = [
     path: "/v1/agents/:id/runs",
     operation: listRuns,
     summary: "List an agent's runs",
-    description: "Newest first.",
+    description:
+      "Newest first. With the status `awaiting_approval`, the run whose deadline is next comes first.",
     response: runPageSchema,
   },
   {
@@ -172,7 +173,9 @@ const agentRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations/:id/runs",
     operation: listConversationRuns,
     summary: "List the runs in a conversation",
-    description: "The runs of all agents, newest first.",
+    description:
+      "The runs of all agents, newest first. With the status `awaiting_approval`, the run whose " +
+      "deadline is next comes first.",
     response: runPageSchema,
   },
   {

@@ -14,8 +14,8 @@ import { type Command, personOf, showsOutput } from "../../operations/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
- * Approves or denies an action that waits for a decision. If several wait, this decides about the
- * oldest. A decision that names another call is refused: the person has a stale view. The actions
+ * Approves or denies an action that waits for a decision: the named call, or else the oldest. A
+ * decision about a call that no longer waits is refused: the person has a stale view. The actions
  * of a deleted agent can be denied: until then, the messages that its run has read cannot be
  * redacted.
  */
@@ -29,18 +29,19 @@ export const approveRun: Command<ApproveRun, Run> = {
     const person = personOf(caller, author_id);
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== id) throw notFound("run");
-    const [call] = callsToDecide(run);
-    // An approval after the deadline is refused, even if the job that denies it has not run yet.
-    if (call === undefined || (run.approve_by ?? 0) <= tx.now) {
-      throw new TidingsError(
-        "conflict",
-        "The run does not wait for an approval, or its deadline has passed.",
-      );
-    }
-    if (call_id !== undefined && call_id !== call.id) {
+    const waiting = callsToDecide(run);
+    const call = waiting.find((each) => call_id === undefined || each.id === call_id);
+    if (call === undefined && waiting.length > 0) {
       throw new TidingsError(
         "conflict",
         "The run does not wait for a decision about the call in call_id. Read the run again.",
+      );
+    }
+    // An approval after the deadline is refused, even if the job that denies it has not run yet.
+    if (call === undefined || (call.approve_by ?? 0) <= tx.now) {
+      throw new TidingsError(
+        "conflict",
+        "The run does not wait for an approval, or its deadline has passed.",
       );
     }
     const conversation = await tx.get(conversationById, [run.conversation_id]);

@@ -167,8 +167,9 @@ export interface ApproveRun {
    */
   readonly decision: "approve" | "deny";
   /**
-   * The call that the decision is about: the `call_id` of the run's `approval`. If the run no
-   * longer waits for this call, the decision is refused and changes nothing.
+   * The call that the decision is about: the `call_id` of the run's `approval`, or of one of its
+   * `later_approvals`. If the run no longer waits for this call, the decision is refused and
+   * changes nothing.
    */
   readonly call_id?: string | undefined;
   /** The host application's id of the person who decides. The run records it. */
@@ -188,8 +189,9 @@ export const approveRunSchema = z
     call_id: reference
       .optional()
       .describe(
-        "The call that the decision is about: the `call_id` of the run's `approval`. If the run " +
-          "no longer waits for this call, the decision is refused and changes nothing.",
+        "The call that the decision is about: the `call_id` of the run's `approval`, or of one of " +
+          "its `later_approvals`. If the run no longer waits for this call, the decision is " +
+          "refused and changes nothing.",
       ),
     author_id: name(200)
       .optional()

@@ -1,5 +1,5 @@
 import { definedFields, notFound, type Page } from "../../kernel/index.ts";
-import type { Run } from "./types.ts";
+import type { Run, RunStatus } from "./types.ts";
 import { agentById } from "../rows.ts";
 import {
   type ListAllRuns,
@@ -16,6 +16,7 @@ import { mapPage, page, type Query, type RangeList } from "../../operations/inde
 import type { Reads } from "../../store/index.ts";
 import {
   allAwaitingRuns,
+  awaitingRuns,
   runById,
   type RunRow,
   runs,
@@ -36,7 +37,7 @@ export const getRun: Query<RunOfAgent, Run> = {
   },
 };
 
-/** Newest first. */
+/** Lists the runs of an agent. */
 export const listRuns: Query<ListRuns, Page<Run>> = {
   kind: "query",
   name: "agents.runs",
@@ -44,31 +45,29 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
   async run(reads, { limit, cursor, ...filters }, call) {
     const { id, status, conversation_id } = filters;
     await checkAgent(reads, id);
-    const where = { agent_id: id, ...(status === undefined ? {} : { status }) };
     const range =
       conversation_id === undefined
-        ? { index: runsOfAgent, prefix: [id] }
-        : { index: runsOfConversation, prefix: [conversation_id] };
-    const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
-    const list: RangeList<RunRow> = { ...range, ...asked, order: "descending", where };
+        ? rangeOf(status, { index: runsOfAgent, prefix: [id] }, allAwaiting)
+        : rangeInConversation(status, conversation_id);
+    const list: RangeList<RunRow> = {
+      ...range,
+      where: { agent_id: id, ...definedFields({ status }) },
+      operation: "agents.runs",
+      filters,
+      input: { limit, cursor },
+    };
     return mapPage(await page(reads, list, call), runResource);
   },
 };
 
-/**
- * Lists the runs of all agents, newest first. Those that wait for an approval are few among all, so
- * they have an index of their own. The one whose deadline is next comes first.
- */
+/** Lists the runs of all agents. */
 export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
   kind: "query",
   name: "runs.list",
   input: () => listAllRunsSchema,
   async run(reads, { limit, cursor, status }, call) {
     const list: RangeList<RunRow> = {
-      ...(status === "awaiting_approval"
-        ? { index: allAwaitingRuns, order: "ascending" }
-        : { index: runs.primary, order: "descending" }),
-      prefix: [],
+      ...rangeOf(status, { index: runs.primary, prefix: [] }, allAwaiting),
       where: definedFields({ status }),
       operation: "runs.list",
       filters: { status },
@@ -78,7 +77,7 @@ export const listAllRuns: Query<ListAllRuns, Page<Run>> = {
   },
 };
 
-/** Lists the runs of all agents in a conversation, newest first. */
+/** Lists the runs of all agents in a conversation. */
 export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
   kind: "query",
   name: "conversations.runs",
@@ -87,10 +86,8 @@ export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
     const { id, status } = filters;
     if ((await reads.get(conversationById, [id])) === undefined) throw notFound("conversation");
     const list: RangeList<RunRow> = {
-      index: runsOfConversation,
-      prefix: [id],
-      order: "descending",
-      where: status === undefined ? {} : { status },
+      ...rangeInConversation(status, id),
+      where: definedFields({ status }),
       operation: "conversations.runs",
       filters,
       input: { limit, cursor },
@@ -98,6 +95,33 @@ export const listConversationRuns: Query<ListConversationRuns, Page<Run>> = {
     return mapPage(await page(reads, list, call), runResource);
   },
 };
+
+type Range = Pick<RangeList<RunRow>, "index" | "prefix">;
+
+/** All runs that wait for an approval. */
+const allAwaiting: Range = { index: allAwaitingRuns, prefix: [] };
+
+/**
+ * Returns the range of a list: the newest run comes first. Those that wait for an approval are few
+ * among all, so they have indexes of their own. Of these, the one whose deadline is next comes
+ * first.
+ */
+function rangeOf(
+  status: RunStatus | undefined,
+  all: Range,
+  awaiting: Range,
+): Pick<RangeList<RunRow>, "index" | "prefix" | "order"> {
+  return status === "awaiting_approval"
+    ? { ...awaiting, order: "ascending" }
+    : { ...all, order: "descending" };
+}
+
+const rangeInConversation = (status: RunStatus | undefined, id: string) =>
+  rangeOf(
+    status,
+    { index: runsOfConversation, prefix: [id] },
+    { index: awaitingRuns, prefix: [id] },
+  );
 
 /**
  * Checks that an agent exists or has existed. A removed agent is known by its runs, which stay.

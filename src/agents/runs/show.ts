@@ -3,7 +3,7 @@ import { isWaiting } from "./call-rules.ts";
 import type { ActionCall, AwaitedCall, Run } from "./types.ts";
 import type { RunRow } from "./rows.ts";
 
-/** Returns the calls that wait for a decision. The next decision is about the first, the oldest. */
+/** Returns the calls that wait for a decision, oldest first. */
 export function callsToDecide({
   status,
   calls,

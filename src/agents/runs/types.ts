@@ -115,11 +115,11 @@ export interface Run {
   readonly trigger: RunTrigger;
   /** Where the run stands. */
   readonly status: RunStatus;
-  /** The call that the next decision is about. Null unless the run awaits an approval. */
+  /** The oldest call that waits for a decision. Null unless the run awaits an approval. */
   readonly approval: AwaitedCall | null;
   /**
-   * The other calls that await an approval, in the order of their decisions. Empty unless the run
-   * awaits an approval.
+   * The other calls that wait for a decision, oldest first. Empty unless the run awaits an
+   * approval.
    */
   readonly later_approvals: AwaitedCall[];
   /**
@@ -160,13 +160,13 @@ export const runSchema = z
     approval: awaitedCallSchema
       .nullable()
       .describe(
-        "The call that the next decision is about. Null unless the run awaits an approval.",
+        "The oldest call that waits for a decision. Null unless the run awaits an approval.",
       ),
     later_approvals: z
       .array(awaitedCallSchema)
       .describe(
-        "The other calls that await an approval, in the order of their decisions. Empty unless " +
-          "the run awaits an approval.",
+        "The other calls that wait for a decision, oldest first. Empty unless the run awaits an " +
+          "approval.",
       ),
     steps: z
       .array(runStepSchema)

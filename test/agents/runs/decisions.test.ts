@@ -95,6 +95,21 @@ describe.each(storages)("a decision on $name", ({ open }) => {
     ]);
   });
 
+  test("can name any call that waits, and the others wait on", async () => {
+    const made = await openRun(open());
+    const { engine, id, paid, pass, read, decideIn } = made;
+    const decide = decideIn(engine);
+    const first = (await read()).approval;
+    expect(await decide("approve", `${id}.2`)).toBe("done");
+    await pass();
+    const after = await read();
+    expect([paid, after.status, after.approval]).toEqual([[7], "awaiting_approval", first]);
+    expect(await decide("deny", `${id}.2`)).toBe("conflict");
+    expect(await decide("deny", first?.call_id)).toBe("done");
+    await pass();
+    expect([paid, (await read()).status]).toEqual([[7], "completed"]);
+  });
+
   test("that another one and the run's next turn overtake is not about the next call", async () => {
     const made = await openRun(open());
     const { connect, engine, world, paid, pass, read, decideIn, line } = made;

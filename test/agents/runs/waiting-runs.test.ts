@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { action } from "../../../src/ports/action.ts";
+import type { MessagingEngine } from "../../../src/engine.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../contacts/rows.ts";
 import { lightStorages, storages } from "../../support/storages.ts";
@@ -16,6 +17,8 @@ const payOut = action({
   idempotent: false,
   execute: () => {},
 });
+
+type ListRuns = MessagingEngine["runs"]["list"];
 
 /** An agent that asks for an approval, and once more when the first part is decided. */
 async function payments(storage: StoragePort) {
@@ -40,12 +43,12 @@ async function payments(storage: StoragePort) {
     await pass();
   };
   /** The ids of the runs on all pages of two. */
-  const waiting = async (of = engine.runs): Promise<string[]> => {
+  const waiting = async (list: ListRuns = engine.runs.list): Promise<string[]> => {
     const ids: string[] = [];
     let cursor: string | undefined;
     do {
       const filters = { status: "awaiting_approval", limit: 2, cursor } as const;
-      const { data, has_more, next_cursor } = await of.list(filters);
+      const { data, has_more, next_cursor } = await list(filters);
       if (has_more) expect(data, "All pages but the last are full.").toHaveLength(2);
       ids.push(...data.map(({ id }) => id));
       cursor = next_cursor ?? undefined;
@@ -66,6 +69,7 @@ describe.each(storages)("runs that wait for an approval on $name", ({ open }) =>
     // It waits again, until a later deadline.
     await decide(b, "approve");
     expect(await waiting()).toEqual([a, c, d, b]);
+    expect(await waiting((filters) => engine.agents.runs(agent.id, filters))).toEqual([a, c, d, b]);
     await engine.contacts.erase((await conversation("+15005550103")).contact.id);
     expect(await waiting()).toEqual([a, d, b]);
     await engine.agents.remove(agent.id);
@@ -75,7 +79,7 @@ describe.each(storages)("runs that wait for an approval on $name", ({ open }) =>
 
     const { account } = await engine.accounts.create({ name: "Other" });
     for (const other of [engine.account(account.id), engine.account(undefined, { mode: "live" })]) {
-      expect(await waiting(other.runs)).toEqual([]);
+      expect(await waiting(other.runs.list)).toEqual([]);
     }
   });
 });
@@ -83,20 +87,29 @@ describe.each(storages)("runs that wait for an approval on $name", ({ open }) =>
 describe.each(lightStorages)("a run that waits for an approval on $name", ({ open }) => {
   test("is on the first page, however many other runs there are", async () => {
     const storage = open().connect();
-    const { begin, decide, waiting } = await payments(storage);
+    const { engine, agent, begin, decide, waiting } = await payments(storage);
     const [ended, waits] = [await begin(1), await begin(2)];
     await decide(ended, "deny");
     await decide(ended, "deny");
-    const row = (await rowsOf(storage, runs)).find(({ id }) => id === ended) ?? expect.fail();
+    const stored = await rowsOf(storage, runs);
+    const row = stored.find(({ id }) => id === ended) ?? expect.fail();
+    const { conversation_id } = stored.find(({ id }) => id === waits) ?? expect.fail();
     // More than a list examines for one page.
     for (const prefix of ["run_0", "run_Z"]) {
       const others = Array.from({ length: 1_001 }, (_, n) => ({
         kind: "insert" as const,
         collection: runs,
-        row: { ...row, id: `${prefix}${n}`, version: 1 },
+        row: { ...row, id: `${prefix}${n}`, conversation_id, version: 1 },
       }));
       await storage.begin().commit(others);
     }
-    expect(await waiting()).toEqual([waits]);
+    const inConversation: ListRuns = (filters) =>
+      engine.conversations.runs(conversation_id, filters);
+    const ofAgent: ListRuns = (filters) => engine.agents.runs(agent.id, filters);
+    const ofBoth: ListRuns = (filters) =>
+      engine.agents.runs(agent.id, { ...filters, conversation_id });
+    for (const list of [engine.runs.list, inConversation, ofAgent, ofBoth]) {
+      expect(await waiting(list)).toEqual([waits]);
+    }
   });
 });
