@@ -77,6 +77,19 @@ describe("an operator", () => {
     expect(jsonOf(await call(anna, { path }))["assignee"]).toEqual(author);
   });
 
+  it("ends the contact's wait with a message for later, unlike a program", async () => {
+    const { api, engine, access, world: there } = await desk();
+    const anna = api("anna");
+    const path = await inbound(anna);
+    const send_at = new Date(there.clock.now() + 60_000).toISOString();
+    const later = { to: phone, body: "It is ready from nine.", send_at };
+    const waits = async () => jsonOf(await call(anna, { path }))["waiting_since"] !== null;
+    await engine.account(access().scope.account_id).messages.send(later);
+    expect(await waits()).toBe(true);
+    await post(anna, "/v1/messages", later);
+    expect(await waits()).toBe(false);
+  });
+
   it("cannot write in another person's name", async () => {
     const { api } = await desk();
     const anna = api("anna");

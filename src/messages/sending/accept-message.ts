@@ -108,8 +108,10 @@ export async function writeMessage(
       id,
       direction: "outbound",
       // The engine's own texts, such as the answer to a keyword, answer nobody's question. Neither
-      // does a message that is planned for later: it may be canceled, or about something else.
-      role: author.type === "system" || isScheduled ? "neither" : "answers",
+      // does what a program plans for later: it may be canceled, or about something else. A person
+      // who plans a message has read the question.
+      role:
+        author.type === "system" || (author.type === "api" && isScheduled) ? "neither" : "answers",
       isByReader: author.type === "human" || author.type === "agent",
     }),
     direction: "outbound",
