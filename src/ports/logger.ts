@@ -24,8 +24,8 @@ export interface Logger {
  * Other properties are left out: HTTP clients attach the whole request to an error, with
  * credentials and message texts.
  *
- * The logger never throws. Work that reports a problem must not fail because the host application's
- * logger does.
+ * The logger never throws, and an async one may reject. Work that reports a problem must not fail
+ * because the host application's logger does.
  */
 export function errorLogger(logger: Logger): Logger {
   const prepare = (facts: object): object =>
@@ -34,7 +34,9 @@ export function errorLogger(logger: Logger): Logger {
     (level: keyof Logger): Logger["error"] =>
     (facts, message) => {
       try {
-        logger[level](prepare(facts), message);
+        const written: unknown = logger[level](prepare(facts), message);
+        // An unhandled rejection would end the process.
+        void Promise.resolve(written).catch(() => undefined);
       } catch {
         // There is nowhere left to report it.
       }

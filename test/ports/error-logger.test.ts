@@ -1,6 +1,7 @@
 /** Whatever was thrown, the log shows it, however the logger prints it. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { inspect } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { errorLogger, silent, withoutMessage } from "../../src/ports/logger.ts";
@@ -77,6 +78,17 @@ describe("a logger of the host application that throws", () => {
     expect((await call(one.api, { method: "POST", path, raw: "x" })).status).toBe(500);
     await one.start();
     await one.stop();
+  });
+
+  it("does not end the process if it is async", async () => {
+    const unhandled: unknown[] = [];
+    const remember = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", remember);
+    onTestFinished(() => void process.off("unhandledRejection", remember));
+    const failing = { ...silent, error: () => Promise.reject(new Error("the log is full")) };
+    errorLogger(failing).error({}, "a job failed");
+    await nextTurn();
+    expect(unhandled).toEqual([]);
   });
 });
 
