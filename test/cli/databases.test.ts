@@ -141,6 +141,27 @@ test("the doctor finds work that nobody does and times in the future", async () 
   expect(empty.output).toMatch(/\n! Database [^]*\nPossible problems: 1\.\n$/);
 });
 
+test("the doctor tells a backlog that an engine works on from work that nobody does", async () => {
+  const folder = await scratch();
+  await finished(folder, "migrate");
+  const file = join(folder, "tidings.db");
+  const jobs = (rows: string): string =>
+    "INSERT INTO tidings_jobs (kind, key, pool, lane, due_at, leased, fence, failures, version) " +
+    `VALUES ${rows}`;
+  const leasedUntil = Date.now() + 60_000;
+  onFile(
+    file,
+    jobs(`('send', 'a', 'work', 'x', ${leasedUntil}, 1, 0, 0, 1),
+      ('send', 'b', 'work', 'x', 1000, 0, 0, 0, 1)`),
+  );
+  const busy = await finished(folder, "doctor");
+  expect(busy.output).toMatch(/✓ Work +no overdue job waits for an engine\n/);
+
+  onFile(file, jobs("('turn', 'c', 'turns', 'x', 1000, 0, 0, 0, 1)"));
+  const partly = await finished(folder, "doctor");
+  expect(partly.output).toMatch(/! Work +1 job is overdue, the first since 1970-/);
+});
+
 test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", async () => {
   // The package `pg` is looked for in the folder of the project, and then beside this package.
   const folder = await scratch();
