@@ -19,6 +19,7 @@ import {
   type AccountHandle,
   accountMode,
   checkAccountId,
+  checkSchemaVersion,
   type AccountOptions,
   type Accounts,
   checkTransaction,
@@ -275,8 +276,10 @@ export class MessagingEngine<
   /**
    * The SQL statements that migrate a storage from schema version `from` (0 when empty) to this
    * version.
+   * @throws TidingsError `invalid_option` when `from` is not a whole number from 0
    */
   migrationSql(from = 0): string {
+    checkSchemaVersion(from);
     return this.#settings.storage.migrationSql(schema, from);
   }
 

@@ -53,7 +53,7 @@ async function versionOf(database: Database): Promise<number> {
 function printSql(engine: MessagingEngine, from: number): void {
   const statements = engine.migrationSql(from);
   // From a version later than all, only the statements of the transaction remain.
-  if (statements === engine.migrationSql(Infinity)) {
+  if (statements === engine.migrationSql(Number.MAX_SAFE_INTEGER)) {
     note(`Schema version ${from} needs no migration.`);
   } else {
     print(statements.trimEnd());

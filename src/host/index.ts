@@ -18,6 +18,7 @@ export { settingsOf } from "./options/settings.ts";
 export {
   accountMode,
   checkAccountId,
+  checkSchemaVersion,
   checkTransaction,
   stopDeadline,
 } from "./options/method-arguments.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { english } from "../../adapters/language/index.ts";
 import { rules } from "../../adapters/models/index.ts";
@@ -409,6 +410,16 @@ describe("options", () => {
     });
     await engine.start();
   });
+
+  it.each([NaN, -1, 1.5, Infinity, "3"])(
+    "of `engine.migrationSql` are checked, so that no statements skip tables: %o",
+    (from) => {
+      const engine = new MessagingEngine({ ...good, storage: sqlite({ file: "unused.db" }) });
+      const print = (): string => engine.migrationSql(from as number);
+      expect(print).toThrow("engine.migrationSql: from: expected a whole number from 0 to ");
+      expect(engine.migrationSql(0)).toBe(engine.migrationSql());
+    },
+  );
 
   it("need only a storage and transports; clock, randomness and logger default to the system's", async () => {
     const { storage, transports } = good;

@@ -54,6 +54,17 @@ export function checkTransaction(work: unknown): void {
   parseOptions("engine.transaction: ", transactionArgument, { work });
 }
 
+/**
+ * Checks the schema version that `engine.migrationSql` gets. With a number that is no version, the
+ * statements would mark an empty database as migrated.
+ * @throws TidingsError `invalid_option`
+ */
+export function checkSchemaVersion(from: unknown): void {
+  parseOptions("engine.migrationSql: ", versionArgument, { from });
+}
+
+const versionArgument = optionsObject({ from: wholeOption(0, Number.MAX_SAFE_INTEGER) });
+
 const transactionArgument = optionsObject({ work: functionOption() });
 
 const stopOptions = optionsObject({ deadlineMs: wholeOption(0, 3_600_000).default(10_000) });
