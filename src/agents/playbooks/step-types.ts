@@ -88,7 +88,7 @@ export interface SetStep extends ContinuingStep {
 export interface RunActionStep extends ContinuingStep {
   /**
    * Calls `action`. Templates and conditions refer to the fields of its result as `step.field`,
-   * with this step's id.
+   * with this step's id, and to a result that is no object as `step.output`.
    */
   readonly type: "run";
   /** The name of the action. */
@@ -240,7 +240,7 @@ const runActionStepSchema = z.strictObject({
     .literal("run")
     .describe(
       "Calls `action`. Templates and conditions refer to the fields of its result as " +
-        "`step.field`, with this step's id.",
+        "`step.field`, with this step's id, and to a result that is no object as `step.output`.",
     ),
   action: identifier.describe("The name of the action."),
   args: values.describe(
