@@ -172,6 +172,33 @@ describe.each(lightStorages)("lists on $name", ({ name, open }) => {
     }
   });
 
+  it("filter by times that are finer than those of the rows, as some clients write them", async () => {
+    const { engine } = world();
+    const { messages, contacts } = engine(open().connect());
+    const { created_at, contact_id } = await messages.send({ to: "+15005550001", body: "Hi" });
+    const justAfter = ["000001", "5", "999"].map((digits) => created_at.replace("Z", `${digits}Z`));
+    const justBefore = iso(Date.parse(created_at) - 1).replace("Z", "999Z");
+    const same = created_at.replace("Z", "000+00:00");
+    const count = async (filter: Pick<ListMessages, "created_after" | "created_before">) => {
+      const pages = [
+        messages.list(filter),
+        messages.list({ ...filter, contact_id }),
+        contacts.list(filter),
+      ];
+      return (await Promise.all(pages)).map(({ data }) => data.length);
+    };
+    const found = [1, 1, 1];
+    const none = [0, 0, 0];
+    for (const time of justAfter) {
+      expect(await count({ created_before: time })).toEqual(found);
+      expect(await count({ created_after: time })).toEqual(none);
+    }
+    expect(await count({ created_before: justBefore })).toEqual(none);
+    expect(await count({ created_after: justBefore })).toEqual(found);
+    expect(await count({ created_before: same })).toEqual(none);
+    expect(await count({ created_after: same })).toEqual(none);
+  });
+
   it("skip and repeat no unchanged message while new ones arrive", async () => {
     const { handle, all, begun, contacts } = await filled();
     await fc.assert(

@@ -28,10 +28,15 @@ export function createdBetween(
 ): CreatedBetween {
   if (created_after === undefined && created_before === undefined) return {};
   const after = created_after === undefined ? -Infinity : millis(created_after);
-  const before = created_before === undefined ? Infinity : millis(created_before);
+  const before = created_before === undefined ? Infinity : millisRoundedUp(created_before);
   return {
     ...(created_before === undefined ? {} : { after: [firstIdAt(prefix, before + maxIdDelayMs)] }),
     ...(created_after === undefined ? {} : { until: [firstIdAt(prefix, after + 1)] }),
     keep: ({ created_at }) => created_at > after && created_at < before,
   };
+}
+
+/** Rows have whole milliseconds. A time between two of them comes after the rows of the first. */
+function millisRoundedUp(time: string): number {
+  return millis(time) + (/\.\d{3}\d*[1-9]/.test(time) ? 1 : 0);
 }
