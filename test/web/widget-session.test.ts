@@ -4,13 +4,16 @@ import { createServer, request as send, type IncomingHttpHeaders } from "node:ht
 import type { AddressInfo } from "node:net";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import express from "express";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, test } from "vitest";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { expressHandler } from "../../adapters/http/express.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { widgetHandler, type WidgetOptions } from "../../adapters/web/widget/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
 import { world } from "../support/world.ts";
+
+const chromium = sharedChromium();
 
 interface Answer {
   readonly status: number;
@@ -107,7 +110,7 @@ describe("the session of an anonymous visitor", () => {
     const first = await open({ Origin: shop });
     expect(first.headers["set-cookie"]).toEqual([
       expect.stringMatching(
-        /^tidings_visitor_\d+=[\w-]+\.[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/,
+        /^tidings_visitor_\d+=[\w-]+\.[\w-]{43}; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/,
       ),
     ]);
     await advance(30 * hourMs);
@@ -209,6 +212,35 @@ describe("the session of an anonymous visitor", () => {
     await advance(hourMs);
     expect(await statusFrom("2001:db8:0:7::9")).toBe(201);
   });
+});
+
+test("chats of several accounts on one website keep their visitors apart", async ({ skip }) => {
+  const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
+  const { account } = await engine.accounts.create({ name: "Other" });
+  const app = express()
+    // Within the path of the other one, whose cookie it gets, too.
+    .use("/chat/help", expressHandler(widgetHandler(engine, { account_id: account.id })))
+    .use("/chat", expressHandler(widgetHandler(engine)))
+    .get("/", (_, response) => void response.type("html").send("<!doctype html><title>Shop"));
+  const server = createServer(app);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await engine.stop();
+  });
+  const page = await (await chromium(skip)).newPage();
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const visitor = (path: string): Promise<string> =>
+    page.evaluate(
+      `fetch("${path}", { method: "POST" }).then((response) => response.json())
+        .then(({ contact_id }) => contact_id)`,
+    );
+  const [shop, help] = [await visitor("/chat/session"), await visitor("/chat/help/session")];
+  expect(shop).not.toBe(help);
+  expect(await visitor("/chat/session")).toBe(shop);
+  expect(await visitor("/chat/help/session")).toBe(help);
 });
 
 describe("the script", () => {

@@ -47,6 +47,8 @@ export class VisitorSessions {
     this.#admit(request);
     const { webchat } = this.#engine.account(account_id, mode === undefined ? {} : { mode });
     const name = cookieName(request);
+    // A mount within the path of another one gets both cookies. Its own has the longer path, so it
+    // comes first.
     const [known] = cookiesOf(request.headers, name);
     const opened =
       known === undefined
@@ -110,5 +112,6 @@ function cookieWith(name: string, value: string, { isOwn, isSecure }: PageOrigin
   // Other websites see a cookie of their own, which does not follow the visitor elsewhere.
   const site = isOwn ? "SameSite=Lax" : "SameSite=None; Partitioned";
   const secure = isSecure || !isOwn ? "; Secure" : "";
-  return `${name}=${value}; Path=/; Max-Age=${cookieSeconds}; HttpOnly; ${site}${secure}`;
+  // Without a path, it belongs to the path of the mount. The chat of another account has another.
+  return `${name}=${value}; Max-Age=${cookieSeconds}; HttpOnly; ${site}${secure}`;
 }
