@@ -83,6 +83,24 @@ test("the console lists the waiting actions of all agents, the longest wait firs
   expect(faults.filter((fault) => !fault.includes("404"))).toEqual([]);
 });
 
+test("the console asks for the names of all agents at once, and not again", async ({ skip }) => {
+  const { hire, ask, page, open } = await openShop(skip);
+  const [bea, cal] = [await hire("Bea"), await hire("Cal")];
+  await ask(bea, 1);
+  await ask(cal, 2);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname.includes("/v1/agents")) asked.push(pathname.replace(/.*v1/, "v1") + search);
+  });
+  await open();
+  await page.getByRole("row", { name: "order 2" }).getByText("Cal").waitFor();
+  await ask(bea, 3);
+  await page.getByRole("row", { name: "order 3" }).getByText("Bea").waitFor();
+  // The other list is that of the page.
+  expect(asked.toSorted()).toEqual(["v1/agents?limit=100", "v1/agents?limit=50"]);
+});
+
 test.runIf(isLong)(
   "the console says that more wait than it shows, and shows more",
   async ({ skip }) => {

@@ -1,10 +1,9 @@
 /** Actions that wait for a person's decision. */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Agent, AwaitedCall, EventType, Run } from "../../../../../../src/index.ts";
+import type { Agent, AwaitedCall, EventType, Page, Run } from "../../../../../../src/index.ts";
 import {
   api,
-  ApiError,
   Button,
   ErrorNote,
   linkTo,
@@ -98,24 +97,38 @@ export function Approvals(): JSX.Element | null {
 const callsOf = ({ approval, later_approvals }: Run): readonly AwaitedCall[] =>
   approval === null ? [] : [approval, ...later_approvals];
 
-/** Reads the names of the runs' agents, except those that are known. */
+/** Reads the names of the runs' agents, unless all of them are known. */
 async function namesOf(
   runs: readonly Run[],
   known: ReadonlyMap<string, string> = new Map(),
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(runs.map(({ agent_id }) => agent_id))];
+  const ids = new Set(runs.map(({ agent_id }) => agent_id));
+  if ([...ids].every((id) => known.has(id))) return known;
+  const names = new Map(known);
+  // One list names them all. A request for each agent could use up the person's rate limit.
+  const found = await readAgents(signal).catch(() => undefined);
+  // After a failure, the names are read with the next change.
+  if (found === undefined) return names;
+  for (const id of ids) names.set(id, found.get(id) ?? id);
+  return names;
+}
+
+/** The most pages of agents that are read for their names. */
+const maxAgentPages = 5;
+
+/** Returns the names of the latest agents, by their ids. */
+async function readAgents(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
-  const read = async (id: string): Promise<void> => {
-    try {
-      const name = known.get(id) ?? (await api.get<Agent>(`v1/agents/${id}`, {}, { signal })).name;
-      names.set(id, name);
-    } catch (error) {
-      // After another failure, the name is read with the next change.
-      if (error instanceof ApiError && error.status === 404) names.set(id, id);
-    }
-  };
-  await Promise.all(ids.map(read));
+  let cursor: string | null = null;
+  let pages = 0;
+  do {
+    const query = { limit: 100, cursor: cursor ?? undefined };
+    const page: Page<Agent> = await api.get<Page<Agent>>("v1/agents", query, { signal });
+    for (const { id, name } of page.data) names.set(id, name);
+    cursor = page.next_cursor;
+    pages += 1;
+  } while (cursor !== null && pages < maxAgentPages);
   return names;
 }
 
