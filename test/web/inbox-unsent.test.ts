@@ -281,3 +281,41 @@ test.runIf(isLong)(
     expect(faults).toEqual([]);
   },
 );
+
+test.runIf(isLong)(
+  "the drafts that were used last stay, also in a browser that stores nothing",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    // The page keeps 200 drafts.
+    const people: { readonly id: string; readonly name: string }[] = [];
+    for (let i = 0; i < 202; i++) {
+      const name = `Person ${i}.`;
+      const phone = `+1415555${2_000 + i}`;
+      await shop.contacts.create({ phone, name });
+      const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hello?" });
+      people.push({ id, name });
+    }
+    const [ann, bob] = people;
+    if (ann === undefined || bob === undefined) throw new Error("Nobody has written.");
+    await page.addInitScript(
+      "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })",
+    );
+    // The rest of what a conversation shows would use up the person's rate limit.
+    await page.route(/v1[/](contacts|messages|conversations[/]\w+[/])/, (route) =>
+      route.fulfill({ json: { data: [], has_more: false, next_cursor: null } }),
+    );
+    const composer = page.locator(".composer-area");
+    const show = async ({ id, name }: (typeof people)[number]): Promise<void> => {
+      await page.evaluate(`location.hash = "#/all/${id}"`);
+      await page.locator(".conversation-header", { hasText: name }).waitFor();
+    };
+    await page.goto(`${url}#/all`);
+    for (const each of people) await show(each);
+    await show(ann);
+    await composer.fill("Written to Ann");
+    await show(bob);
+    await composer.fill("Written to Bob");
+    await show(ann);
+    expect(await composer.inputValue()).toBe("Written to Ann");
+  },
+);

@@ -110,18 +110,18 @@ class Drafts<Value> {
   }
 
   of(id: string): Signal<Value> {
-    const found = this.held.get(id);
-    if (found !== undefined) return found;
-    const created = signal(this.parsed(recall(keyOf(id)), false));
-    this.held.set(id, created);
-    return created;
+    const found = this.held.get(id) ?? signal(this.parsed(recall(keyOf(id)), false));
+    // The drafts that were used last come last.
+    this.held.delete(id);
+    this.held.set(id, found);
+    return found;
   }
 
   set(id: string, value: Value): void {
     this.of(id).value = value;
     remember(keyOf(id), this.kind.isEmpty(value) ? undefined : JSON.stringify(value));
     this.kind.onChange?.(id, value);
-    if (this.held.size > maxKept) this.prune(id);
+    this.prune();
   }
 
   forget(id: string): void {
@@ -151,10 +151,10 @@ class Drafts<Value> {
   }
 
   /** Drops the drafts that were used longest ago from memory. The browser's storage keeps them. */
-  private prune(except: string): void {
+  private prune(): void {
     for (const id of this.held.keys()) {
       if (this.held.size <= maxKept) return;
-      if (id !== except) this.held.delete(id);
+      this.held.delete(id);
     }
   }
 }
