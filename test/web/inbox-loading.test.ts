@@ -133,3 +133,27 @@ test.runIf(isLong)(
     await page.getByText("This contact does not exist").waitFor();
   },
 );
+
+test.runIf(isLong)(
+  "conversations that enter the middle of a long list appear there, also when many do at once",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const ids: string[] = [];
+    for (let i = 0; i < 200; i++) {
+      const from = `+1415555${2_000 + i}`;
+      const { conversation_id } = await shop.sandbox.inbound({ from, body: `Line ${i}` });
+      ids.push(conversation_id);
+    }
+    // Those with the latest activity come first.
+    const late = ids.slice(100, 125);
+    const close = (id: string) => shop.conversations.update(id, { status: "closed" });
+    for (const id of ids.filter((each) => !late.includes(each))) await close(id);
+    await page.goto(`${url}#/closed`);
+    const size = () => page.locator("[aria-setsize]").first().getAttribute("aria-setsize");
+    await page.locator(".row").first().waitFor();
+    await page.evaluate("document.querySelector('.virtual-list').scrollTop = 1e6");
+    await expect.poll(size).toBe("150");
+    await Promise.all(late.map(close));
+    await expect.poll(size).toBe("175");
+  },
+);

@@ -165,8 +165,10 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     if (left.length > maxFetched) {
       const sequence = nextSequence();
       await this.reload();
-      // What belongs after the last row of a list that is not complete is read with its page.
-      const mayBeListed = (id: string): boolean => this.has(id) || this.isComplete.peek();
+      // The other rows may belong after those of the page. What belongs after the last row of a list
+      // that is not complete is read with its page.
+      const isLonger = this.isComplete.peek() || this.rows.length > firstPage;
+      const mayBeListed = (id: string): boolean => isLonger || this.has(id);
       left = left.filter((id) => mayBeListed(id) && this.known.sequenceOf(id) < sequence);
     }
     for (const each of left.splice(0, maxFetched)) this.refetch(each);
