@@ -157,3 +157,32 @@ test.runIf(isLong)(
     await expect.poll(size).toBe("175");
   },
 );
+
+test.runIf(isLong)(
+  "a thread has all notes of a conversation, however many there are",
+  async ({ skip }) => {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+    const { conversation_id: id } = await receive("First");
+    await receive("Second");
+    const notes = Array.from({ length: 230 }, (_, i) => `Note ${i}.`);
+    for (const body of notes) await shop.conversations.addNote(id, { body });
+    await receive("Last");
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".entry", { hasText: "Last" }).waitFor();
+    await page.locator(".entry", { hasText: "Note 229." }).waitFor();
+    const start = page.locator(".thread", { hasText: "The beginning of the conversation" });
+    // Nothing of what is still to be loaded may be missing between the entries.
+    expect(await start.count()).toBe(0);
+    await expect
+      .poll(async () => {
+        await page.evaluate("document.querySelector('.thread').scrollTop = 0");
+        return start.count();
+      })
+      .toBe(1);
+    const texts = await page.locator(".entry").allTextContents();
+    const found = texts.map((text) => /First|Second|Last|Note \d+\./.exec(text)?.[0]);
+    expect(found).toEqual(["First", "Second", ...notes, "Last"]);
+    expect(faults).toEqual([]);
+  },
+);

@@ -265,7 +265,7 @@ function changed(next: Conversation): void {
     conversations.fetchSoon(next.id);
   }
   const open = thread.peek();
-  if (open?.id === next.id) void open.loadNotes();
+  if (open?.id === next.id) open.refreshNotes();
 }
 
 function touchContact(id: string): void {

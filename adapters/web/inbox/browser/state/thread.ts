@@ -1,7 +1,8 @@
 /** The messages and notes of the open conversation. */
-import { batch, computed, type Signal, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
 import { api, ApiError, go, placeNow, toastError } from "../../../shared/browser/index.ts";
+import { Backlog, byTime } from "./backlog.ts";
 import { removeArrived } from "./drafts.ts";
 import { nextSequence } from "./order.ts";
 import { conversationLink } from "./views.ts";
@@ -23,14 +24,13 @@ interface NoteEntry {
 /** One entry of a thread, oldest first. It stays the same object until it is read again. */
 export type Entry = MessageEntry | NoteEntry;
 
-const pageSize = 40;
+type Part = Pick<Backlog<never, never>, "isComplete" | "error">;
+
 /** While a message is looked for, pages are as large as the server allows. */
-const seekPageSize = 100;
+const maxPageSize = 100;
 const maxSeekPages = 20;
 /** How many messages are searched for one, from the newest. */
-export const maxSought = seekPageSize * maxSeekPages;
-/** More notes than these are shown only as far as messages of their time are. */
-const noteSize = 100;
+export const maxSought = maxPageSize * maxSeekPages;
 
 /** More changed messages than these are read together. */
 const maxSingly = 3;
@@ -41,20 +41,15 @@ const retryPauseMs = 2000;
 
 /** The thread of one conversation. */
 export class Thread {
-  readonly entries = signal<readonly Entry[]>([]);
-  readonly isLoading = signal(false);
-  readonly isComplete = signal(false);
-  readonly error = computed<unknown>(() => this.messagesError.value ?? this.notesError.value);
+  readonly entries = computed(() => this.joined());
+  readonly isLoading = computed(() => this.messages.isLoading.value || this.notes.isLoading.value);
+  readonly isComplete = computed(
+    () => this.messages.isComplete.value && this.notes.isComplete.value,
+  );
+  readonly error = computed(() => this.messages.error.value ?? this.notes.error.value);
   readonly id: string;
-  private readonly messagesError = signal<unknown>(undefined);
-  private readonly notesError = signal<unknown>(undefined);
-  /** Each message, with the sequence of the request that read it. */
-  private readonly messages = new Map<string, { entry: MessageEntry; sequence: number }>();
-  private readonly notes = new Map<string, NoteEntry>();
-  private cursor: string | null = null;
-  /** From the earliest message up to this place none is missing. */
-  private gapless = "";
-  private loading = Promise.resolve();
+  private readonly messages: Backlog<Message, MessageEntry>;
+  private readonly notes: Backlog<Note, NoteEntry>;
   /** The messages that events have said to have changed, until they are read again. */
   private readonly changed = new Set<string>();
   private isRefreshing = false;
@@ -62,86 +57,63 @@ export class Thread {
 
   constructor(id: string) {
     this.id = id;
-    void this.loadOlder();
-    void this.loadNotes();
+    const stopped = this.stop.signal;
+    this.messages = new Backlog<Message, MessageEntry>({
+      pageSize: 40,
+      read: (cursor, limit) => this.read("messages", limit, cursor),
+      entryOf: (message) => {
+        removeArrived(message);
+        return { kind: "message", id: message.id, at: message.created_at, message };
+      },
+      stopped,
+    });
+    this.notes = new Backlog<Note, NoteEntry>({
+      pageSize: maxPageSize,
+      read: (cursor, limit) => this.read("notes", limit, cursor),
+      // Nobody can change a note.
+      entryOf: (note, shown) => shown ?? { kind: "note", id: note.id, at: note.created_at, note },
+      stopped,
+    });
+    void this.messages.more();
+    void this.notes.more();
   }
 
-  /** Loads the page of messages before the oldest one. */
-  async loadOlder(size = pageSize): Promise<void> {
-    if (this.isLoading.peek() || this.isComplete.peek()) return;
-    this.isLoading.value = true;
-    this.loading = this.readOlder(size);
-    await this.loading;
-    this.isLoading.value = false;
+  /** Messages and notes in their order, from where none of either is missing. */
+  private joined(): readonly Entry[] {
+    const { messages, notes } = this;
+    const start = messages.start > notes.start ? messages.start : notes.start;
+    const isShown = ({ at }: Entry): boolean => at >= start;
+    return [...messages.entries.value, ...notes.entries.value].filter(isShown).toSorted(byTime);
   }
 
-  /** Loads older messages until this one is there. Returns whether it is. */
+  /** Loads earlier entries: of the messages or of the notes, whichever begin later. */
+  async loadOlder(): Promise<void> {
+    const { messages, notes } = this;
+    if (this.isLoading.peek()) return;
+    const isFromNotes = messages.isComplete.peek() || notes.start > messages.start;
+    await (isFromNotes ? notes : messages).more();
+  }
+
+  /** Loads older entries until this message is shown. Returns whether it is. */
   async seek(id: string): Promise<boolean> {
+    const { messages, notes } = this;
+    const mayLoad = ({ isComplete, error }: Part): boolean =>
+      !isComplete.peek() && error.peek() === undefined && !this.stop.signal.aborted;
     for (let page = 0; page < maxSeekPages; page++) {
       // The first page, or one for a reader who scrolls, may be under way.
-      await this.loading;
-      if (this.messages.has(id)) return true;
-      if (this.isComplete.peek() || this.messagesError.peek() !== undefined) return false;
-      await this.loadOlder(seekPageSize);
-      if (this.stop.signal.aborted) return false;
+      await messages.settled();
+      if (messages.get(id) !== undefined || !mayLoad(messages)) break;
+      await messages.more(maxPageSize);
     }
-    return this.messages.has(id);
-  }
-
-  private async readOlder(size: number): Promise<void> {
-    const sequence = nextSequence();
-    const { cursor } = this;
-    this.messagesError.value = undefined;
-    try {
-      const page = await this.read<Message>("messages", size, cursor);
-      // A refresh meanwhile removed the messages that this page continues.
-      if (this.cursor !== cursor) return;
-      const [newest] = page.data;
-      if (newest !== undefined) this.noteGapless(placeOf(newest));
-      batch(() => {
-        for (const message of page.data) this.keep(message, sequence);
-        this.cursor = page.next_cursor;
-        this.isComplete.value = !page.has_more;
-        this.show();
-      });
-    } catch (error) {
-      this.fail(this.messagesError, error);
-    }
+    const found = messages.get(id);
+    if (found === undefined) return false;
+    while (found.at < notes.start && mayLoad(notes)) await notes.more();
+    return found.at >= notes.start;
   }
 
   /** Reads the latest messages and the notes again, because some may have been missed. */
   async refresh(): Promise<void> {
-    await Promise.all([this.refreshMessages(), this.loadNotes()]);
-  }
-
-  private async refreshMessages(): Promise<void> {
-    // What is being loaded may have been read before the messages that were missed.
-    await this.loading;
-    if (this.messages.size === 0 && !this.isComplete.peek()) {
-      await this.loadOlder();
-      return;
-    }
-    const sequence = nextSequence();
-    try {
-      const page = await this.read<Message>("messages", pageSize, null);
-      this.messagesError.value = undefined;
-      const [newest = "", oldest = ""] = [page.data[0], page.data.at(-1)].map(
-        (message) => message && placeOf(message),
-      );
-      // What lies between is read again by scrolling. What came during the request stays.
-      if (page.has_more && oldest > this.gapless) {
-        for (const [id, { entry }] of this.messages) {
-          if (placeOf(entry.message) <= newest) this.messages.delete(id);
-        }
-        this.cursor = page.next_cursor;
-        this.isComplete.value = false;
-      }
-      for (const message of page.data) this.keep(message, sequence);
-      this.noteGapless(newest);
-      this.show();
-    } catch (error) {
-      this.fail(this.messagesError, error);
-    }
+    await Promise.all([this.messages.refresh(), this.notes.refresh()]);
   }
 
   /** Reads one message again, because an event said that it changed. */
@@ -151,17 +123,17 @@ export class Thread {
   }
 
   /** Whether a message belongs above those that are loaded. Those in between would be missing. */
-  private isAbove(message: Message): boolean {
-    const first = this.entries.peek().find((entry) => entry.kind === "message");
-    if (first === undefined || this.isComplete.peek()) return false;
-    return placeOf(message) < placeOf(first.message);
+  private isAbove({ created_at, id }: Message): boolean {
+    const [first] = this.messages.entries.peek();
+    if (first === undefined || this.messages.isComplete.peek()) return false;
+    return byTime({ at: created_at, id }, first) < 0;
   }
 
   /** Reads a message again that was redacted, if it is shown. */
   async refreshRedacted(id: string): Promise<void> {
     // The page that has it may have been read before.
-    await this.loading;
-    if (this.messages.has(id)) this.refreshMessage(id);
+    await this.messages.settled();
+    if (this.messages.get(id) !== undefined) this.refreshMessage(id);
   }
 
   /**
@@ -174,9 +146,8 @@ export class Thread {
       const ids = [...this.changed];
       this.changed.clear();
       const sequence = nextSequence();
-      if (ids.length > maxSingly) await this.refreshMessages();
-      const isRead = (id: string): boolean => (this.messages.get(id)?.sequence ?? 0) > sequence;
-      const left = ids.filter((id) => !isRead(id));
+      if (ids.length > maxSingly) await this.messages.refresh();
+      const left = ids.filter((id) => this.messages.sequenceOf(id) <= sequence);
       const failed: string[] = [];
       const read = async (id: string): Promise<void> => {
         if (!(await this.readMessage(id))) failed.push(id);
@@ -194,7 +165,7 @@ export class Thread {
     try {
       const found = await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal });
       // The page that has it, or begins after it, may be under way.
-      await this.loading;
+      await this.messages.settled();
       if (!this.isAbove(found)) this.put(found, sequence);
       return true;
     } catch (error) {
@@ -203,50 +174,22 @@ export class Thread {
     }
   }
 
-  async loadNotes(): Promise<void> {
-    try {
-      const page = await this.read<Note>("notes", noteSize, null);
-      this.notesError.value = undefined;
-      for (const note of page.data) this.keepNote(note);
-      this.show();
-    } catch (error) {
-      this.fail(this.notesError, error);
-    }
+  /** Reads the latest notes again, because an event said that the conversation changed. */
+  refreshNotes(): void {
+    void this.notes.refresh();
   }
 
   /** Shows the answer to the request that began at `sequence`. */
   put(message: Message, sequence: number): void {
-    if (message.conversation_id !== this.id) return;
-    this.keep(message, sequence);
-    this.show();
-  }
-
-  private noteGapless(place: string): void {
-    if (place > this.gapless) this.gapless = place;
-  }
-
-  /** A message that a later request has read stays as it is. */
-  private keep(message: Message, sequence: number): void {
-    const held = this.messages.get(message.id);
-    if (held !== undefined && held.sequence > sequence) return;
-    const { id, created_at: at } = message;
-    this.messages.set(id, { entry: { kind: "message", id, at, message }, sequence });
-    removeArrived(message);
+    if (message.conversation_id === this.id) this.messages.put(message, sequence);
   }
 
   putNote(note: Note): void {
-    this.keepNote(note);
-    this.show();
-  }
-
-  /** Nobody can change a note. */
-  private keepNote(note: Note): void {
-    const { id, created_at: at } = note;
-    if (!this.notes.has(id)) this.notes.set(id, { kind: "note", id, at, note });
+    this.notes.put(note, nextSequence());
   }
 
   message(id: string): Message | undefined {
-    return this.messages.get(id)?.entry.message;
+    return this.messages.get(id)?.message;
   }
 
   end(): void {
@@ -260,29 +203,9 @@ export class Thread {
       { signal: this.stop.signal },
     );
   }
-
-  private fail(shown: Signal<unknown>, error: unknown): void {
-    if (!this.stop.signal.aborted) shown.value = error;
-  }
-
-  private show(): void {
-    const messages = [...this.messages.values()].map(({ entry }) => entry).toSorted(byTime);
-    const oldest = this.isComplete.peek() ? "" : (messages[0]?.at ?? "");
-    const notes = [...this.notes.values()].filter(({ at }) => at >= oldest);
-    this.entries.value = notes.length === 0 ? messages : [...messages, ...notes].toSorted(byTime);
-  }
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-const byTime = (a: Entry, b: Entry): number =>
-  a.at < b.at ? -1 : a.at > b.at ? 1 : idTime(a.id) < idTime(b.id) ? -1 : 1;
-
-/** The part of an id that grows with time. */
-const idTime = (id: string): string => id.slice(id.indexOf("_") + 1);
-
-/** Sorts messages by time. */
-const placeOf = ({ created_at, id }: Message): string => `${created_at} ${idTime(id)}`;
 
 /** The open thread. */
 export const thread = signal<Thread | undefined>(undefined);
