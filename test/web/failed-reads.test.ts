@@ -156,3 +156,29 @@ test.runIf(isLong)(
     expect(reads).toBe(0);
   },
 );
+
+test.runIf(isLong)(
+  "what the server could not answer for now is read again without a click",
+  async ({ skip }) => {
+    const { shop, url, page, stop, restart } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".message", { hasText: "Hello?" }).waitFor();
+    stop();
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await page.getByText("Not connected").waitFor();
+    await shop.sandbox.inbound({ from: "+14155550101", body: "Missed" });
+    await shop.sandbox.inbound({ from, body: "Missed, too" });
+    const paths = ["**/v1/conversations?*", "**/v1/conversations/*/messages?*"];
+    const busy = { status: 503, detail: "The storage is busy.", retryable: true };
+    for (const path of paths) await answer(page, path, busy);
+    restart();
+    // Each part says so while it waits.
+    await expect.poll(() => page.getByText("The storage is busy.").count()).toBe(2);
+    for (const path of paths) await answer(page, path);
+    await page.locator(".row", { hasText: "Missed" }).first().waitFor();
+    await page.locator(".message", { hasText: "Missed, too" }).waitFor();
+    await expect.poll(() => page.getByText("The storage is busy.").count()).toBe(0);
+  },
+);

@@ -28,6 +28,7 @@ export * from "./connection/idempotency-keys.ts";
 export * from "./connection/problem.ts";
 export * from "./connection/reachability.ts";
 export * from "./connection/recent-requests.ts";
+export * from "./connection/repetition.ts";
 export * from "./connection/resource.ts";
 export * from "./connection/send-once.ts";
 export * from "./connection/session.ts";

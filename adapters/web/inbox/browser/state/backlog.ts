@@ -1,6 +1,7 @@
 /** The messages or the notes of a conversation: the latest ones, as far back as they are loaded. */
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import type { Page } from "../../../../../src/index.ts";
+import { Repetition } from "../../../shared/browser/index.ts";
 import { nextSequence } from "./order.ts";
 
 interface Dated {
@@ -38,6 +39,7 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   /** From the earliest entry up to this place none is missing. */
   private gapless = "";
   private loading = Promise.resolve();
+  private readonly repetition = new Repetition();
 
   constructor(source: BacklogSource<Item, Entry>) {
     this.source = source;
@@ -99,13 +101,14 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
       const page = await this.source.read(cursor, size);
       // A refresh meanwhile removed the entries that this page continues.
       if (this.cursor !== cursor) return;
+      this.repetition.noteSuccess();
       batch(() => {
         this.take(page, sequence);
         this.cursor = page.next_cursor;
         this.hasAll.value = !page.has_more;
       });
     } catch (error) {
-      this.fail(error);
+      this.fail(error, () => void this.more());
     }
   }
 
@@ -120,10 +123,11 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
     const sequence = nextSequence();
     try {
       const page = await this.source.read(null, this.source.pageSize);
+      this.repetition.noteSuccess();
       this.failure.value = undefined;
       batch(() => this.takeNewest(page, sequence));
     } catch (error) {
-      this.fail(error);
+      this.fail(error, () => void this.refresh());
     }
   }
 
@@ -165,8 +169,10 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
     this.shown.value = [...this.held.values()].map(({ entry }) => entry).toSorted(byTime);
   }
 
-  private fail(error: unknown): void {
-    if (!this.source.stopped.aborted) this.failure.value = error;
+  private fail(error: unknown, again: () => void): void {
+    if (this.source.stopped.aborted) return;
+    this.failure.value = error;
+    this.repetition.noteFailure(error, again);
   }
 }
 

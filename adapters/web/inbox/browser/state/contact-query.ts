@@ -1,7 +1,7 @@
 /** Which contacts the list shows: read from the address, and requested from the server. */
 import type { Contact, Page } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
-import type { PageRequest } from "./live-list.ts";
+import type { PageRequest } from "./list-source.ts";
 
 /** Which contacts the list shows. */
 export interface ContactQuery {

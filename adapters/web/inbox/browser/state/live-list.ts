@@ -1,35 +1,16 @@
 /** A list that stays up to date: what it shows, its pages, and the rows that changed meanwhile. */
 import { batch, signal } from "@preact/signals";
 import type { Page } from "../../../../../src/index.ts";
-import { ApiError } from "../../../shared/browser/index.ts";
+import { ApiError, Repetition } from "../../../shared/browser/index.ts";
 import { Known } from "./known.ts";
+import type { ListSource } from "./list-source.ts";
 import { nextSequence } from "./order.ts";
 import { OrderedList } from "./ordered-list.ts";
 
-/** Which part of a list is read. */
-export interface PageRequest {
-  readonly cursor: string | null;
-  readonly limit: number;
-  readonly signal: AbortSignal;
-}
-
-/** What a list shows, and where it comes from. */
-export interface ListSource<Row, Query> {
-  /** What the list shows before a person has chosen. */
-  readonly first: Query;
-  readonly order: (query: Query) => (a: Row, b: Row) => number;
-  /** Whether the rows stay in the order of the server, as the matches of a search do. */
-  readonly isRanked: (query: Query) => boolean;
-  /** Whether a row belongs in the list. */
-  readonly isShown: (query: Query, row: Row) => boolean;
-  /** Whether nothing of a row may be kept: its contact was erased, or merged into another one. */
-  readonly isGone: (row: Row) => boolean;
-  readonly readPage: (query: Query, page: PageRequest) => Promise<Page<Row>>;
-  readonly readRow: (id: string, signal?: AbortSignal) => Promise<Row>;
-}
-
 const fetchDelayMs = 400;
 const maxFetched = 10;
+/** The pause after a row that could not be read. */
+const refetchDelayMs = 2000;
 /** The first page is small, so that it is there soon. */
 const firstPage = 50;
 const laterPages = 100;
@@ -59,6 +40,7 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   private rows: OrderedList<Row>;
   private cursor: string | null = null;
   private running: AbortController | undefined;
+  private readonly repetition = new Repetition();
   /** False while the beginning is read, and after that has failed. */
   private isBeginningRead = false;
   private placing: ReturnType<typeof setTimeout> | undefined;
@@ -147,9 +129,15 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     }
   }
 
-  /** Reads a row again. If that fails, the row stays as it is, unless it is gone. */
+  /**
+   * Reads a row again. Repeats that later if it may succeed then. Otherwise, the row stays as it is,
+   * unless it is gone.
+   */
   private refetch(id: string): void {
-    void this.fetch(id).catch(() => {});
+    this.fetch(id).catch((error: unknown) => {
+      const isLater = error instanceof ApiError && error.isTemporary;
+      if (isLater) setTimeout(() => this.fetchSoon(id), refetchDelayMs);
+    });
   }
 
   /** Reads a row. If many changed at once, reads the beginning of the list, which may have them. */
@@ -297,18 +285,21 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   /** Reads a page. The list still counts as loading until the caller has taken the page. */
   private async read(cursor: string | null, limit: number): Promise<Page<Row> | undefined> {
     this.running?.abort();
+    this.repetition.end();
     const own = new AbortController();
     this.running = own;
     this.isLoading.value = true;
     this.error.value = undefined;
     try {
       const page = await this.source.readPage(this.query, { cursor, limit, signal: own.signal });
-      return own.signal.aborted ? undefined : page;
+      if (own.signal.aborted) return undefined;
+      this.repetition.noteSuccess();
+      return page;
     } catch (error) {
-      if (!own.signal.aborted) {
-        this.error.value = error;
-        this.isLoading.value = false;
-      }
+      if (own.signal.aborted) return undefined;
+      this.error.value = error;
+      this.isLoading.value = false;
+      this.repetition.noteFailure(error, () => this.retry());
       return undefined;
     }
   }

@@ -9,7 +9,7 @@ import {
   type Place,
   type Query,
 } from "../../../shared/browser/index.ts";
-import type { PageRequest } from "./live-list.ts";
+import type { PageRequest } from "./list-source.ts";
 import { matches } from "./matches.ts";
 import { isMe } from "./people.ts";
 

@@ -1,5 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { onReconnect } from "./reachability.ts";
+import { Repetition } from "./repetition.ts";
 
 /** The state of something that is loaded. A failed reload keeps what was loaded before. */
 export interface Loaded<Data> {
@@ -10,7 +11,7 @@ export interface Loaded<Data> {
 
 /**
  * Something that is loaded from the server, and may be loaded again. A load that failed is repeated
- * when the server is back.
+ * when the server is back, or after a pause if the server cannot answer for now.
  */
 export class Resource<Data> {
   private readonly inner = signal<Loaded<Data>>({
@@ -20,6 +21,7 @@ export class Resource<Data> {
   });
   private running: AbortController | undefined;
   private endWaiting: (() => void) | undefined;
+  private readonly repetition = new Repetition();
   private readonly load: (signal: AbortSignal) => Promise<Data>;
 
   constructor(load: (signal: AbortSignal) => Promise<Data>) {
@@ -42,11 +44,14 @@ export class Resource<Data> {
     this.inner.value = { ...this.inner.peek(), isLoading: true };
     try {
       const data = await this.load(own.signal);
-      if (!own.signal.aborted) this.inner.value = { data, error: undefined, isLoading: false };
+      if (own.signal.aborted) return;
+      this.repetition.noteSuccess();
+      this.inner.value = { data, error: undefined, isLoading: false };
     } catch (error) {
       if (own.signal.aborted) return;
       this.inner.value = { data: this.inner.peek().data, error, isLoading: false };
       this.endWaiting = onReconnect(() => void this.reload());
+      this.repetition.noteFailure(error, () => void this.reload());
     }
   }
 
@@ -66,5 +71,6 @@ export class Resource<Data> {
   stop(): void {
     this.running?.abort();
     this.endWaiting?.();
+    this.repetition.end();
   }
 }
