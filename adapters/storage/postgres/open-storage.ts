@@ -31,13 +31,15 @@ interface OpenOptions {
   readonly names: Names;
   readonly canMigrate: boolean;
   readonly openTransactions: OpenTransactions;
+  /** How many transactions of `engine.transaction` may be open at once. */
+  readonly maxTransactions: number;
   /** Whether several engines have the storage open. */
   readonly isShared: () => boolean;
 }
 
 /** Checks the database, and migrates it if the options allow that. */
 export async function openStorage(schema: Schema, options: OpenOptions): Promise<OpenStorage> {
-  const { pool, names, canMigrate, openTransactions, isShared } = options;
+  const { pool, names, canMigrate, openTransactions, maxTransactions, isShared } = options;
   pool.reopen();
   const tableOf = makeTables(schema, (collection) => new Table(collection, names));
   const id = await pool.use(async (connection) => {
@@ -54,7 +56,7 @@ export async function openStorage(schema: Schema, options: OpenOptions): Promise
   const notifications = new Notifications(pool, session, names);
   const engineLocks = new AdvisoryLocks(pool, session, names);
   const groups = new Groups(context, () => notifications.announceCommit(isShared()));
-  const transactions = new EngineTransactions(pool, openTransactions);
+  const transactions = new EngineTransactions(pool, openTransactions, maxTransactions);
   return {
     ...context,
     groups,

@@ -29,8 +29,16 @@ const defaultPoolSize = 10;
  * everything else in turn. A migration alone needs only one.
  */
 const minPoolSize = 2;
-/** How many connections stay free for groups, reads and notifications. */
+/**
+ * How many connections consumers and policies leave to everything else: groups, reads,
+ * notifications and the transactions of callers.
+ */
 const reservedConnections = 4;
+/**
+ * How many connections all transactions together leave to everything else: one for notifications
+ * and locks, and one for groups and reads.
+ */
+const reservedForEngine = 2;
 
 /**
  * The storage that `postgres()` returns. All of its parts take connections from the host
@@ -90,6 +98,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
         names: this.#names,
         canMigrate: this.#migrate,
         openTransactions: this.#openTransactions,
+        maxTransactions: Math.max(1, this.#poolSize - reservedForEngine),
         isShared: () => this.#shared.isShared,
       }).catch(asUnavailable),
     );

@@ -37,6 +37,22 @@ it("more transactions than the pool has connections wait for each other, also ri
   expect(kept.toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
 });
 
+it("a burst of transactions does not hold up other commands, also on the smallest pool", async () => {
+  const { engine } = await opened(2);
+  await engine.start();
+  let ended = 0;
+  const burst = Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      engine
+        .transaction((tx) => engine.messages.send({ ...hello, to: `+150055501${10 + i}` }, { tx }))
+        .then(() => ended++),
+    ),
+  );
+  await engine.messages.send(hello);
+  expect(ended).toBeLessThan(6);
+  await burst;
+});
+
 it.runIf(isLong)(
   "a client with a past transaction of the engine can run the host application's statements",
   async () => {

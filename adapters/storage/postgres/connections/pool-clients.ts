@@ -3,8 +3,8 @@ import { toStorageError, unavailableError } from "../errors.ts";
 import type { PostgresPool, PostgresPoolClient } from "./driver.ts";
 import { connectingClients, endIfConnecting, hasEnded, isEnding } from "./pg-internals.ts";
 
-/** How long to wait for a client. */
-const maxWaitMs = 10_000;
+/** How long to wait for a client, in milliseconds. */
+export const maxWaitMs = 10_000;
 
 /** How often to check whether the pool has been ended. `pg` has no event for it. */
 const checkMs = 500;
@@ -132,7 +132,7 @@ export class PoolClients {
       request.waitedMs += checkMs;
       if (request.waitedMs === maxWaitMs) {
         const isConnecting = connectingClients(this.#pool).length > 0;
-        request.refuse(isConnecting ? this.#notConnectedError() : this.#exhaustedError());
+        request.refuse(isConnecting ? this.#notConnectedError() : this.exhaustedError());
       }
       watchedMs += checkMs;
       if (watchedMs % maxWaitMs > 0) return;
@@ -170,7 +170,8 @@ export class PoolClients {
     );
   }
 
-  #exhaustedError(): TidingsError {
+  /** The error for a caller for which no client became free in time. */
+  exhaustedError(): TidingsError {
     return unavailableError(
       `No connection of the pool became free within ${maxWaitMs / 1_000} s. Release each client ` +
         "that you take from it, or give the pool more connections.",

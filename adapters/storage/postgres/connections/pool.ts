@@ -1,3 +1,4 @@
+import type { TidingsError } from "../../../../src/kernel/index.ts";
 import { pause } from "../../pause.ts";
 import { isReadOnly, toStorageError, unavailableError } from "../errors.ts";
 import { Connection } from "./connection.ts";
@@ -33,6 +34,11 @@ export class ConnectionPool {
     prepareAcquiredClients(pool);
     this.#server = describeServer(pool.options);
     this.#clients = new PoolClients(pool, this.#server);
+  }
+
+  /** Like `PoolClients.exhaustedError`. */
+  exhaustedError(): TidingsError {
+    return this.#clients.exhaustedError();
   }
 
   /** Converts an error of the driver to one that names the server and the database. */

@@ -3,6 +3,7 @@ import type { OpenTransactions } from "../../open-transactions.ts";
 import { commitError, endedEarly } from "../../transaction-errors.ts";
 import type { PostgresClient } from "../connections/driver.ts";
 import type { ConnectionPool, PooledConnection } from "../connections/pool.ts";
+import { PoolShare } from "../connections/pool-share.ts";
 import { begin, checkCommitted, commit, rollBack } from "../connections/transaction-control.ts";
 import { failedTransaction, ignoredFailure, isEnded, sqlState } from "../errors.ts";
 import { checkTransaction, markTransaction } from "./settings.ts";
@@ -11,17 +12,28 @@ import { checkTransaction, markTransaction } from "./settings.ts";
 export class EngineTransactions {
   readonly #pool: ConnectionPool;
   readonly #open: OpenTransactions;
+  readonly #share: PoolShare;
   /** The connections that run the transactions. */
   readonly #taken = new Set<PooledConnection>();
   #isClosed = false;
 
-  constructor(pool: ConnectionPool, open: OpenTransactions) {
+  /** `connections`: how many transactions may be open at once. */
+  constructor(pool: ConnectionPool, open: OpenTransactions, connections: number) {
     this.#pool = pool;
     this.#open = open;
+    this.#share = new PoolShare(connections, () => pool.exhaustedError());
   }
 
-  /** @throws TidingsError `storage_unavailable` when the storage is closed before `work` begins */
-  async run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
+  /**
+   * Waits while too many other transactions are open.
+   * @throws TidingsError `storage_unavailable` when that takes too long, or when the storage is
+   *   closed before `work` begins
+   */
+  run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
+    return this.#share.run(() => this.#run(work));
+  }
+
+  async #run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
     const pooled = await this.#pool.take();
     const { connection, release } = pooled;
     this.#taken.add(pooled);

@@ -49,6 +49,28 @@ describe("every wait ends", () => {
     expect(release).toHaveBeenCalledWith(true);
   });
 
+  it("when too many transactions are open, and those that come later run", async () => {
+    const port = await opened((await database()).pool({ max: 2 }));
+    const began = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const first = port.transaction(async () => {
+      began.resolve();
+      await gate.promise;
+    });
+    await began.promise;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const work = vi.fn<() => Promise<void>>();
+    const late = port.transaction(work).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await late).toMatchObject(unavailable(/became free.* more connections/));
+    vi.useRealTimers();
+    const next = port.transaction(async () => "done");
+    gate.resolve();
+    await first;
+    expect(await next).toBe("done");
+    expect(work).not.toHaveBeenCalled();
+  });
+
   it("when an exclusive group ends, and it leaves no setting behind", async () => {
     const where = await database();
     const pool = where.pool({ max: 2 });
