@@ -11,5 +11,6 @@ export {
   senderThrottles,
   type SenderRow,
 } from "./rows.ts";
-export { sendLane, recordHandOver, prefetchThrottle, checkThrottle } from "./throttle.ts";
+export { sendLane } from "./job-orders.ts";
+export { checkThrottle, prefetchThrottle, recordHandOver } from "./throttle.ts";
 export type { CreateSender, Sender, UpdateSender } from "./types.ts";

@@ -13,7 +13,8 @@ import {
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 import { senderHandOvers, senderThrottles, throttleByAddress, type ThrottleRow } from "./rows.ts";
-import { boundsOf, countedHandOvers, isRecent, nextHandOverAt, waitingLane } from "./throttle.ts";
+import { waitingLane } from "./job-orders.ts";
+import { boundsOf, countedHandOvers, isRecent, nextHandOverAt } from "./throttle.ts";
 
 /** The maximum number of conversations released, and of old hand-overs removed, per transaction. */
 const maxPerRun = 100;

@@ -1,5 +1,6 @@
 import { senderThrottles, type SenderRow, throttleByAddress, type ThrottleRow } from "./rows.ts";
-import { countedHandOvers, throttleJob, waitingLane } from "./throttle.ts";
+import { throttleJob, waitingLane } from "./job-orders.ts";
+import { countedHandOvers } from "./throttle.ts";
 import { arm, encodeLane, jobs, jobsByLane, jobClasses } from "../queue/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 

@@ -10,11 +10,8 @@ import {
   type Claim,
   classOf,
   finish,
-  type JobOrder,
-  type Lane,
   moveToUsualLane,
   currentLane,
-  type JobClass,
   waitingForOf,
 } from "../queue/index.ts";
 import {
@@ -26,7 +23,8 @@ import {
 } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { dayMs, type Scope } from "../kernel/index.ts";
+import { dayMs } from "../kernel/index.ts";
+import { throttleJob, waitingLane } from "./job-orders.ts";
 
 /** Prefetches what `checkThrottle` reads first. */
 export function prefetchThrottle(tx: Tx, from: string): void {
@@ -143,35 +141,4 @@ export function isRecent(
   now: number,
 ): boolean {
   return daily_cap !== null && at + dayMs > now;
-}
-
-/** The lane of the jobs of a class that hand messages to a transport. */
-export function sendLane(
-  { transport, account_id, mode }: Scope & { readonly transport: string | null },
-  sendClass: JobClass,
-): Lane<"send"> {
-  // A message without a transport is never handed over.
-  const remote = transport ?? "";
-  const lane = { kind: "send", slow: false, remote, account_id, mode, waiting_for: null } as const;
-  return { ...lane, class: sendClass };
-}
-
-/** The lane in which `send` jobs of a class wait for a sender. */
-export function waitingLane(throttle: ThrottleRow, sendClass: JobClass): Lane<"send"> {
-  return { ...sendLane(throttle, sendClass), waiting_for: throttle.address };
-}
-
-/** The job that releases the jobs that wait for a sender. */
-export function throttleJob(
-  { account_id, mode, address }: ThrottleRow,
-  due_at: number,
-): JobOrder<"throttle"> {
-  return {
-    kind: "throttle",
-    key: { account_id, mode, address },
-    account_id,
-    mode,
-    lane: { kind: "throttle", slow: false },
-    due_at,
-  };
 }
