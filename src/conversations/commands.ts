@@ -15,18 +15,16 @@ import {
   type Hook,
   personOf,
   runHook,
-  type Runtime,
   type Services,
   showsOutput,
 } from "../operations/index.ts";
 import { createContactFor, findRecipient } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
-import { conversationById, type ConversationRow, conversations, notes } from "./rows.ts";
-import { changeStatus, readAtNow, statusPatch } from "./rules.ts";
-import { type ById, byIdSchema, type GenerateId, invalid, millis } from "../kernel/index.ts";
+import { type ConversationRow, conversations, notes } from "./rows.ts";
+import { changeStatus, readAtNow } from "./rules.ts";
+import { type ById, byIdSchema, invalid, millis } from "../kernel/index.ts";
 import { changeConversation, touchConversation, supersededError } from "./write.ts";
-import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /**
@@ -167,20 +165,3 @@ export const addNote: Command<AddNote, Note> = {
     return noteResource(note);
   },
 };
-
-export const conversationJobs: Pick<JobTable<Runtime>, "wake"> = {
-  wake: inTransaction((tx, claim, { drawId }) => wakeConversation(tx, claim, drawId)),
-};
-
-/**
- * Opens a snoozed conversation when the snooze ends. If the snooze was extended, the job waits for
- * the new end.
- */
-async function wakeConversation(tx: Tx, claim: Claim<"wake">, drawId: GenerateId): Promise<void> {
-  const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
-  if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);
-  const { snoozed_until } = conversation;
-  if (snoozed_until > tx.now) return finish(tx, claim, { againAt: snoozed_until });
-  await changeConversation(tx, drawId, conversation, statusPatch({ status: "open" }));
-  return finish(tx, claim);
-}

@@ -2,13 +2,13 @@ import { listConversations } from "./list-inbox.ts";
 import { getConversation, listContactConversations, listNotes } from "./reads.ts";
 import {
   addNote,
-  conversationJobs,
   labelConversation,
   markConversationRead,
   markConversationUnread,
   openConversation,
   updateConversation,
 } from "./commands.ts";
+import { conversationJobs } from "./jobs.ts";
 import { conversationSchema, noteSchema } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
 import {

@@ -1,11 +1,11 @@
 export { beginConversation, findConversation, isActive, openForInbound } from "./begin.ts";
 export { onConversationReopened } from "./commands.ts";
+export { queueTimeoutJob } from "./job-orders.ts";
 export {
   changeConversation,
   updateForMessage,
   touchActiveConversation,
   touchConversation,
-  queueTimeoutJob,
   supersededError,
   writeConversation,
 } from "./write.ts";

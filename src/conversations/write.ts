@@ -1,12 +1,5 @@
 import { conversationClosed, conversationUpdated } from "./events.ts";
-import {
-  type ConversationId,
-  type GenerateId,
-  type MessageId,
-  notFound,
-  type Scope,
-  TidingsError,
-} from "../kernel/index.ts";
+import { type GenerateId, type MessageId, notFound, TidingsError } from "../kernel/index.ts";
 import { conversationOfEvent } from "./show.ts";
 import {
   conversationById,
@@ -20,8 +13,9 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { contactById, contacts } from "../contacts/index.ts";
-import { arm, disarm, type JobOrder } from "../queue/index.ts";
+import { arm, disarm } from "../queue/index.ts";
 import { canonicalJson } from "../operations/index.ts";
+import { queueTimeoutJob, wakeJob } from "./job-orders.ts";
 
 /**
  * Returns a conversation, and touches it: an erasure under way must find the notes and stored
@@ -176,23 +170,10 @@ async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationR
  * Schedules the end of a snooze. If the job is due before that, it runs, finds that the snooze has
  * not ended, and waits again.
  */
-async function writeWake(
-  tx: Tx,
-  { account_id, mode, id: conversation_id, snoozed_until }: ConversationRow,
-): Promise<void> {
-  const job = { kind: "wake", key: { conversation_id } } as const;
-  const lane = { kind: "wake", slow: false } as const;
-  if (snoozed_until === null) await disarm(tx, job);
-  else await arm(tx, { ...job, account_id, mode, lane, due_at: snoozed_until });
-}
-
-/** Returns the job that acts when no person takes a conversation from the queue in time. */
-export function queueTimeoutJob(
-  { account_id, mode, id: conversation_id }: Scope & { readonly id: ConversationId },
-  due_at: number,
-): JobOrder<"queue-timeout"> {
-  const lane = { kind: "queue-timeout", slow: false } as const;
-  return { kind: "queue-timeout", key: { conversation_id }, account_id, mode, lane, due_at };
+async function writeWake(tx: Tx, conversation: ConversationRow): Promise<void> {
+  const { id: conversation_id, snoozed_until } = conversation;
+  if (snoozed_until === null) await disarm(tx, { kind: "wake", key: { conversation_id } });
+  else await arm(tx, wakeJob(conversation, snoozed_until));
 }
 
 /**

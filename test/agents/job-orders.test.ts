@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { turnJob } from "../../src/agents/job-orders.ts";
-import { queueTimeoutJob } from "../../src/conversations/write.ts";
+import { queueTimeoutJob } from "../../src/conversations/job-orders.ts";
 
 const now = Date.UTC(2026, 0, 1);
 
