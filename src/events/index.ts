@@ -26,7 +26,7 @@ export type {
   ParkedEvent,
 } from "./consumers/types.ts";
 export { type Consumer, Consumers } from "./consumers/consumers.ts";
-export { eventRoutes } from "./descriptor.ts";
+export { eventRoutes } from "./routes.ts";
 export { eventStream, type StreamEvents, typingItem } from "./streams/event-stream.ts";
 export { follow, type StreamBatch } from "./streams/follow.ts";
 export { Follower, type Step } from "./follower.ts";
