@@ -1,9 +1,8 @@
+export { eraseDeliveries, rewriteDeliveries } from "./deliveries/erase-deliveries.ts";
 export {
   deliveryReaper,
-  eraseDeliveries,
   eventsWithDeliveries,
   removeDelivery,
-  rewriteDeliveries,
 } from "./deliveries/remove-deliveries.ts";
 export { requireWebhook } from "./commands.ts";
 export { WebhookWaker } from "./deliveries/webhook-waker.ts";
