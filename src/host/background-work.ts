@@ -4,7 +4,7 @@ import {
   EngineRegister,
   type JobHandlers,
   pools,
-  type Runnable,
+  type RunnableJobs,
 } from "../queue/index.ts";
 import type { Consumers } from "../events/index.ts";
 import { startTransports, undoStart } from "../messages/index.ts";
@@ -83,7 +83,7 @@ export async function startWork(
 export function runnableJobs(
   { transports, sentiment, http, agents }: EngineRuntime,
   consumers: Consumers,
-): Runnable {
+): RunnableJobs {
   const remotes = new Set(transports.map(({ name }) => name));
   if (sentiment !== undefined) remotes.add(analyzerName);
   return {

@@ -1,9 +1,9 @@
 import {
-  findIdleJob,
+  findUnattendedJob,
   firstDueAt,
   type JobRow,
   jobs,
-  type Runnable,
+  type RunnableJobs,
   WakeFlag,
 } from "../queue/index.ts";
 import type { Consumers } from "../events/index.ts";
@@ -25,7 +25,7 @@ const confirmMs = 1_000;
  */
 export class StartReminder {
   readonly #runtime: EngineRuntime;
-  readonly #runnable: Runnable;
+  readonly #runnable: RunnableJobs;
   readonly #clock: Clock;
   readonly #wake: WakeFlag;
   readonly #stop = new AbortController();
@@ -61,7 +61,7 @@ export class StartReminder {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        if (await this.#isIdle()) break;
+        if (await this.#warnIfUnattended()) break;
       } catch {
         // The storage does not respond. Commands report that.
         await this.#sleep(waitMs);
@@ -70,8 +70,8 @@ export class StartReminder {
     this.stop();
   }
 
-  /** Waits for due work. Returns whether no engine ran it, after a warning. */
-  async #isIdle(): Promise<boolean> {
+  /** Waits for due work, and warns if no engine runs it. Returns whether it has warned. */
+  async #warnIfUnattended(): Promise<boolean> {
     const { store, logger } = this.#runtime;
     this.#wake.lower();
     const dueAt = await firstDueAt(store.unscopedReads, this.#runnable.pools);
@@ -82,10 +82,10 @@ export class StartReminder {
       return false;
     }
     await this.#sleep(age < waitMs ? waitMs - age : waitMs);
-    const job = await this.#findIdleJob();
+    const job = await this.#findUnattendedJob();
     if (job === undefined) return false;
     await this.#sleep(confirmMs);
-    const later = await this.#findIdleJob();
+    const later = await this.#findUnattendedJob();
     if (later?.kind !== job.kind || later.key !== job.key) return false;
     if (this.#stop.signal.aborted) return false;
     logger.warn(
@@ -96,10 +96,10 @@ export class StartReminder {
     return true;
   }
 
-  async #findIdleJob(): Promise<JobRow | undefined> {
+  async #findUnattendedJob(): Promise<JobRow | undefined> {
     if (this.#stop.signal.aborted) return undefined;
     const now = this.#clock.now();
-    return findIdleJob(this.#runtime.store.unscopedReads, this.#runnable, {
+    return findUnattendedJob(this.#runtime.store.unscopedReads, this.#runnable, {
       now,
       since: now - waitMs,
     });

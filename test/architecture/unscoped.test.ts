@@ -37,6 +37,8 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/dispatcher/dispatcher.ts": "the same",
   "src/queue/dispatcher/take-job.ts": "the same",
   "src/queue/dispatcher/due-jobs.ts": "the same",
+  "src/queue/dispatcher/find-unattended-job.ts": "the same",
+  "src/queue/dispatcher/read-by-due-time.ts": "the same",
   "src/queue/dispatcher/begin-at-once.ts": "the same",
   "src/queue/dispatcher/lane-ring.ts": "the same",
   "src/queue/engine-register.ts": "ends leases of the jobs of all",

@@ -7,7 +7,9 @@ import { BeginAtOnce } from "./begin-at-once.ts";
 import { WakeFlag } from "../wake-flag.ts";
 import { RunningJobs, type RunningJobsOptions } from "./running-jobs.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
-import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
+import { DueJobs } from "./due-jobs.ts";
+import type { RunnableJobs } from "./find-unattended-job.ts";
+import { firstDueAt } from "./read-by-due-time.ts";
 import { FailureLog } from "../failure-log.ts";
 import { type DueJob, dueJob } from "./round-robin.ts";
 import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
@@ -15,7 +17,7 @@ import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
 interface DispatcherOptions
   extends
     SlotsOptions,
-    Runnable,
+    RunnableJobs,
     TakeJobOptions,
     Pick<RunningJobsOptions, "awaitedWork" | "abort"> {
   readonly store: Store;

@@ -1,11 +1,12 @@
-import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "../jobs/lane.ts";
+import { encodeLane, type Lane, type Pool } from "../jobs/lane.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
+import { readByDueTime } from "./read-by-due-time.ts";
 import { type DueJob, dueJob, type Room, roundRobin } from "./round-robin.ts";
-import { type JobRow, jobsByDueTime, nameOf } from "../jobs/rows.ts";
+import { nameOf } from "../jobs/rows.ts";
 import type { Random } from "../../ports/index.ts";
 import type { UnscopedReads } from "../../store/index.ts";
 
-/** Which jobs one search may return, and how many. */
+/** Which jobs one search of a pool finds. */
 export interface DueJobsSearch extends RingSearch, Room {
   /**
    * Jobs that became due by commits of this process. If many jobs are due, the search itself may
@@ -101,7 +102,7 @@ export class DueJobs {
     // Before the reads, so that a change during them begins another round.
     const isNewRound = this.#beginRoundIfNeeded(now);
     const limit = Math.min(Math.max(windowSize.min, 2 * free), windowSize.max);
-    const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
+    const rows = await readByDueTime(this.#reads, { pool: this.#pool, until: now, limit });
     const due = rows.flatMap((row) => {
       const job = dueJob(row);
       return row.due_at <= now - waitForOthersMs(job.lane) ? [job] : [];
@@ -137,7 +138,7 @@ export class DueJobs {
   async nextDueAt(now: number): Promise<number | undefined> {
     // The clock may have been set back since.
     const after = Math.min(this.#roundBeganAt, now);
-    const [first] = await readInOrder(this.#reads, { pool: this.#pool, after, limit: 1 });
+    const [first] = await readByDueTime(this.#reads, { pool: this.#pool, after, limit: 1 });
     // Its lane may have been read before it was due.
     if (first !== undefined && first.due_at <= now) this.#hasChanged = true;
     return first?.due_at;
@@ -167,80 +168,4 @@ function shuffle(jobs: readonly DueJob[], random: Random): readonly DueJob[] {
 
 function distinct(jobs: readonly DueJob[]): readonly DueJob[] {
   return [...new Map(jobs.map((job) => [nameOf(job), job])).values()];
-}
-
-/** The maximum number of due jobs of a pool in which an idle one is looked for. */
-const maxOldest = 16;
-
-/** What one engine can run. */
-export interface Runnable {
-  /** The pools whose jobs run in this engine. */
-  readonly pools: readonly Pool[];
-  /**
-   * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
-   * remotes are left to other engines for a while.
-   */
-  readonly remotes: ReadonlySet<string>;
-  /** Whether this engine may run the jobs of a lane at all. */
-  readonly serves: (lane: Lane) => boolean;
-}
-
-/** Returns when the first job of these pools is due, leased jobs included. Makes one round trip. */
-export async function firstDueAt(
-  reads: UnscopedReads,
-  pools: readonly Pool[],
-): Promise<number | undefined> {
-  const keys = pools.map((pool) => [pool]);
-  const first = await reads.lists(jobsByDueTime, keys, 1);
-  const times = first.flat().map(({ due_at }) => due_at);
-  return times.length === 0 ? undefined : Math.min(...times);
-}
-
-/**
- * Returns a job that this engine could run and that has been due since `since`, if no dispatcher
- * works on its pool. A dispatcher that works on the pool holds leases, or soon takes the
- * oldest due jobs.
- */
-export async function findIdleJob(
-  reads: UnscopedReads,
-  { pools, remotes, serves }: Runnable,
-  { now, since }: { readonly now: number; readonly since: number },
-): Promise<JobRow | undefined> {
-  const isRunnable = ({ lane: text }: JobRow): boolean => {
-    const lane = decodeLane(text);
-    const remote = remoteOf(lane);
-    return serves(lane) && (remote === undefined || remotes.has(remote));
-  };
-  for (const pool of pools) {
-    const due = await readInOrder(reads, { pool, until: since, limit: maxOldest });
-    const idle = due.find(isRunnable);
-    if (idle === undefined) continue;
-    const next = await readInOrder(reads, { pool, after: now, limit: windowSize.max });
-    if (!next.some(({ leased }) => leased)) return idle;
-  }
-  return undefined;
-}
-
-interface DueRange {
-  readonly pool: Pool;
-  /** Only jobs that are due after this time. */
-  readonly after?: number;
-  /** Only jobs that are due at this time or earlier. */
-  readonly until?: number;
-  readonly limit: number;
-}
-
-/** Reads jobs of one pool in the order of their due times. */
-function readInOrder(
-  reads: UnscopedReads,
-  { pool, after, until, limit }: DueRange,
-): Promise<readonly JobRow[]> {
-  return reads.range({
-    index: jobsByDueTime,
-    prefix: [pool],
-    order: "ascending",
-    ...(after === undefined ? {} : { after: [after] }),
-    ...(until === undefined ? {} : { until: [until + 1] }),
-    limit,
-  });
 }

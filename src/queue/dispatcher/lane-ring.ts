@@ -13,7 +13,7 @@ const maxPages = 16;
 /** A spread does not raise the number of jobs that are read in a lane above this. */
 const maxSpread = 256;
 
-/** Which jobs one search may return, and how many. */
+/** Which jobs one search reads lane by lane. */
 export interface RingSearch extends Pick<Room, "free" | "freeIn"> {
   readonly now: number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. */

@@ -18,7 +18,7 @@ export function dueJob({
   return { kind, key, account_id, mode, lane: decodeLane(lane) };
 }
 
-/** Which jobs may run, and how many. */
+/** How many more jobs may run now, and which class of a group is next. */
 export interface Room {
   /** How many more jobs of the pool may run. */
   readonly free: number;

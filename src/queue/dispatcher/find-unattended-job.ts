@@ -1,0 +1,47 @@
+import type { UnscopedReads } from "../../store/index.ts";
+import { decodeLane, type Lane, type Pool, remoteOf } from "../jobs/lane.ts";
+import type { JobRow } from "../jobs/rows.ts";
+import { readByDueTime } from "./read-by-due-time.ts";
+
+/** Which jobs one engine can run. */
+export interface RunnableJobs {
+  /** The pools whose jobs run in this engine. */
+  readonly pools: readonly Pool[];
+  /**
+   * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
+   * remotes are left to other engines for a while.
+   */
+  readonly remotes: ReadonlySet<string>;
+  /** Whether this engine may run the jobs of a lane at all. */
+  readonly serves: (lane: Lane) => boolean;
+}
+
+/** How many of the jobs of a pool that have been due for longest are looked at. */
+const maxOldest = 16;
+/** How many of the jobs of a pool that are due next are looked at, to find a leased one. */
+const maxNext = 256;
+
+/**
+ * Returns a job that this engine could run and that has been due since `since`, if no dispatcher
+ * works on its pool. A dispatcher that works on the pool holds leases, or soon takes the oldest due
+ * jobs.
+ */
+export async function findUnattendedJob(
+  reads: UnscopedReads,
+  { pools, remotes, serves }: RunnableJobs,
+  { now, since }: { readonly now: number; readonly since: number },
+): Promise<JobRow | undefined> {
+  const isRunnable = ({ lane: text }: JobRow): boolean => {
+    const lane = decodeLane(text);
+    const remote = remoteOf(lane);
+    return serves(lane) && (remote === undefined || remotes.has(remote));
+  };
+  for (const pool of pools) {
+    const oldest = await readByDueTime(reads, { pool, until: since, limit: maxOldest });
+    const waiting = oldest.find(isRunnable);
+    if (waiting === undefined) continue;
+    const next = await readByDueTime(reads, { pool, after: now, limit: maxNext });
+    if (!next.some(({ leased }) => leased)) return waiting;
+  }
+  return undefined;
+}
