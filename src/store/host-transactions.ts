@@ -146,8 +146,8 @@ export class HostTransactions {
       onCommit: onWrites,
       contended: contendedInside,
       onFailure: () => {},
-      requeue: (members) => {
-        queue.addAgain(members);
+      requeue: (commands) => {
+        queue.addAgain(commands);
         if (queue.size > 0) void committer.runGroup(queue);
       },
     });

@@ -1,6 +1,6 @@
 import type { TidingsError } from "../../kernel/index.ts";
 import type { Clock, StorageConflict } from "../../ports/index.ts";
-import { CommandQueue, maxGroupSize, type Member } from "./command-queue.ts";
+import { CommandQueue, maxGroupSize, type QueuedCommand } from "./command-queue.ts";
 import { type Blocked, Committer, type CommitterOptions } from "./committer.ts";
 import { locked } from "../errors.ts";
 import type { SoloRun } from "./open-group.ts";
@@ -25,7 +25,7 @@ export interface BlockedCommandsOptions extends Omit<CommitterOptions, "requeue"
 }
 
 interface BlockedCommand {
-  readonly member: Member;
+  readonly command: QueuedCommand;
   /** When it began to wait, by the monotonic clock. */
   readonly since: number;
   /** When its last run ended, or it was added, by the monotonic clock. */
@@ -56,8 +56,8 @@ export class BlockedCommands implements Blocked {
   readonly #yieldToEventLoop: () => Promise<void>;
   readonly #queue: CommandQueue;
   readonly #committer: Committer;
-  /** One that tries again stays here until it is settled. */
-  readonly #commands = new Map<Member, BlockedCommand>();
+  /** A command that tries again stays here until it is settled. */
+  readonly #blocked = new Map<QueuedCommand, BlockedCommand>();
   /** The rows of all these commands. */
   #rows = new RowSet();
   #trying: Promise<void> | undefined;
@@ -67,7 +67,7 @@ export class BlockedCommands implements Blocked {
    */
   #lockedRows = new RowSet();
   /** Those of the current try that are still blocked. */
-  readonly #stillBlocked = new Set<Member>();
+  readonly #stillBlocked = new Set<QueuedCommand>();
   readonly #stopDeadline: AbortSignal;
   /** Why the storage failed in the current try, if it did. */
   #failure: TidingsError | undefined;
@@ -80,7 +80,7 @@ export class BlockedCommands implements Blocked {
     this.#queue = new CommandQueue(port.capabilities);
     this.#committer = new Committer({
       ...options,
-      requeue: (members) => this.#queue.addAgain(members),
+      requeue: (commands) => this.#queue.addAgain(commands),
       blocked: {
         mustWait: (run) => this.#lockedRows.overlaps(run),
         add: (runs, conflict) => this.#noteBlocked(runs, conflict),
@@ -94,7 +94,7 @@ export class BlockedCommands implements Blocked {
 
   /** The number of commands that wait. */
   get size(): number {
-    return this.#commands.size;
+    return this.#blocked.size;
   }
 
   mustWait(run: SoloRun): boolean {
@@ -105,9 +105,9 @@ export class BlockedCommands implements Blocked {
     const since = this.#clock.monotonic();
     const conflict = runs.length === 1 ? met : undefined;
     for (const run of runs) {
-      const { member } = run;
-      allowSharedGroup(member);
-      this.#commands.set(member, { member, since, triedAt: since, run, conflict });
+      const { command } = run;
+      allowSharedGroup(command);
+      this.#blocked.set(command, { command, since, triedAt: since, run, conflict });
       this.#rows.add(run);
     }
     if (met !== undefined) runInSmallerGroups(runs);
@@ -131,7 +131,7 @@ export class BlockedCommands implements Blocked {
       const [next] = this.#sort().first.toSorted((a, b) => a.triedAt - b.triedAt);
       if (next !== undefined && this.#clock.monotonic() - next.triedAt >= pauseMs) {
         await this.#try([next]);
-        if (this.#commands.has(next.member)) this.#rejectLongBlocked(next);
+        if (this.#blocked.has(next.command)) this.#rejectLongBlocked(next);
       } else if (free.length === 0) await this.#clock.sleep(pauseMs);
     }
     this.#trying = undefined;
@@ -140,40 +140,40 @@ export class BlockedCommands implements Blocked {
   #sort(): Sorted {
     const sorted: Sorted = { first: [], behind: [], free: [] };
     const rows = new RowSet();
-    const inOrder = [...this.#commands.values()].toSorted(
-      (a, b) => a.member.place - b.member.place,
+    const inOrder = [...this.#blocked.values()].toSorted(
+      (a, b) => a.command.place - b.command.place,
     );
-    for (const command of inOrder) {
-      const isBehind = rows.overlaps(command.run);
-      const needsLocked = command.conflict !== undefined;
+    for (const blocked of inOrder) {
+      const isBehind = rows.overlaps(blocked.run);
+      const needsLocked = blocked.conflict !== undefined;
       if (!isBehind && !needsLocked && sorted.free.length < maxGroupSize) {
-        sorted.free.push(command);
+        sorted.free.push(blocked);
       } else {
-        if (needsLocked && !isBehind) sorted.first.push(command);
-        else sorted.behind.push(command);
-        rows.add(command.run);
+        if (needsLocked && !isBehind) sorted.first.push(blocked);
+        else sorted.behind.push(blocked);
+        rows.add(blocked.run);
       }
     }
     return sorted;
   }
 
   /** Runs commands until each is settled or blocked again, or the storage fails. */
-  async #try(commands: readonly BlockedCommand[]): Promise<void> {
-    if (commands.length === 0) return;
+  async #try(blocked: readonly BlockedCommand[]): Promise<void> {
+    if (blocked.length === 0) return;
     this.#failure = undefined;
     this.#lockedRows = new RowSet();
     this.#stillBlocked.clear();
-    this.#queue.addAgain(commands.map(({ member }) => member));
+    this.#queue.addAgain(blocked.map(({ command }) => command));
     while (this.#queue.size > 0 && this.#failure === undefined) {
       await this.#committer.runGroup(this.#queue);
       await this.#committer.idle();
     }
     if (this.#failure !== undefined) this.#rejectAll(this.#failure);
-    for (const { member } of commands) {
-      if (!this.#stillBlocked.has(member)) this.#commands.delete(member);
+    for (const { command } of blocked) {
+      if (!this.#stillBlocked.has(command)) this.#blocked.delete(command);
     }
     this.#rows = new RowSet();
-    for (const { run } of this.#commands.values()) this.#rows.add(run);
+    for (const { run } of this.#blocked.values()) this.#rows.add(run);
   }
 
   /**
@@ -183,27 +183,27 @@ export class BlockedCommands implements Blocked {
   #noteBlocked(runs: readonly SoloRun[], met: StorageConflict | undefined): void {
     if (met !== undefined && runs.length > 1) {
       runInSmallerGroups(runs);
-      this.#queue.addAgain(runs.map(({ member }) => member));
+      this.#queue.addAgain(runs.map(({ command }) => command));
       return;
     }
     for (const run of runs) {
-      const { member } = run;
-      allowSharedGroup(member);
+      const { command } = run;
+      allowSharedGroup(command);
       this.#lockedRows.add(run);
-      this.#stillBlocked.add(member);
-      const command = this.#commands.get(member);
-      if (command === undefined) continue;
-      command.run = run;
-      command.triedAt = this.#clock.monotonic();
-      command.conflict ??= met;
+      this.#stillBlocked.add(command);
+      const blocked = this.#blocked.get(command);
+      if (blocked === undefined) continue;
+      blocked.run = run;
+      blocked.triedAt = this.#clock.monotonic();
+      blocked.conflict ??= met;
     }
   }
 
   /** If the storage does not respond, each try would take until its deadline. */
   #rejectAll(failure: TidingsError): void {
     this.#queue.takeArrivedBefore(Infinity);
-    for (const { reject } of this.#commands.keys()) reject(failure);
-    this.#commands.clear();
+    for (const { reject } of this.#blocked.keys()) reject(failure);
+    this.#blocked.clear();
   }
 
   /** Rejects a command that has waited for its row for too long, and those behind it that have. */
@@ -211,13 +211,13 @@ export class BlockedCommands implements Blocked {
     const now = this.#clock.monotonic();
     const maxMs = this.#stopDeadline.aborted ? 0 : maxBlockedMs;
     const rows = new RowSet();
-    for (const command of [first, ...this.#sort().behind]) {
-      const { member, since, run } = command;
-      if (command !== first && !rows.overlaps(run)) continue;
+    for (const blocked of [first, ...this.#sort().behind]) {
+      const { command, since, run } = blocked;
+      if (blocked !== first && !rows.overlaps(run)) continue;
       rows.add(run);
       if (now - since < maxMs) continue;
-      member.reject(locked(first.conflict));
-      this.#commands.delete(member);
+      command.reject(locked(first.conflict));
+      this.#blocked.delete(command);
     }
   }
 }
@@ -225,14 +225,14 @@ export class BlockedCommands implements Blocked {
 /** Lets the commands of a group that met a locked row run again in smaller ones. */
 function runInSmallerGroups(runs: readonly SoloRun[]): void {
   const size = runs.length > smallGroupSize ? smallGroupSize : 1;
-  for (const { member } of runs) member.groupSize = size;
+  for (const { command } of runs) command.groupSize = size;
 }
 
 /**
  * Lets a command run again in a shared group. An exclusive one, as after other conflicts, would let
  * all processes wait for the lock.
  */
-function allowSharedGroup(member: Member): void {
-  member.conflicts = 0;
-  member.groupSize = maxGroupSize;
+function allowSharedGroup(command: QueuedCommand): void {
+  command.conflicts = 0;
+  command.groupSize = maxGroupSize;
 }

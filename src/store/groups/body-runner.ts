@@ -6,7 +6,7 @@ import type { Snapshot } from "../transactions/snapshot.ts";
 import type { Projection, Starter } from "../transactions/transaction.ts";
 import { forgetBegunWork } from "./begun-work.ts";
 import { type BodyReads, BodyWatch } from "./body-watch.ts";
-import type { Member } from "./command-queue.ts";
+import type { QueuedCommand } from "./command-queue.ts";
 
 export interface BodyRunnerOptions {
   readonly port: Pick<StoragePort, "yieldToEventLoop">;
@@ -25,7 +25,7 @@ export type Result =
 
 /** A run of a command's body: its transaction, the overlay that it wrote into, and what it read. */
 export interface BodyRun {
-  readonly member: Member;
+  readonly command: QueuedCommand;
   readonly result: Result;
   readonly tx: BufferedTx;
   readonly overlay: Overlay;
@@ -43,11 +43,16 @@ export class BodyRunner {
   }
 
   /** Never rejects. The writes of a body that failed stay in the overlay. */
-  async run(member: Member, now: number, snapshot: Snapshot, overlay: Overlay): Promise<BodyRun> {
+  async run(
+    command: QueuedCommand,
+    now: number,
+    snapshot: Snapshot,
+    overlay: Overlay,
+  ): Promise<BodyRun> {
     const { firstVersion, projection, remembered, starter } = this.#options;
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
-    forgetBegunWork([member]);
+    forgetBegunWork([command]);
     const reads = this.#watch.readsOf(snapshot);
     const tx = new BufferedTx({
       now,
@@ -60,26 +65,26 @@ export class BodyRunner {
     });
     try {
       const value = await this.#watch.run(reads, async () => {
-        const value = await member.work(tx);
-        await this.#finish(member, tx);
+        const value = await command.work(tx);
+        await this.#finish(command, tx);
         return value;
       });
-      return { member, result: { ok: true, value }, tx, overlay, reads };
+      return { command, result: { ok: true, value }, tx, overlay, reads };
     } catch (error) {
-      forgetBegunWork([member]);
-      return { member, result: { ok: false, error }, tx, overlay, reads };
+      forgetBegunWork([command]);
+      return { command, result: { ok: false, error }, tx, overlay, reads };
     } finally {
       tx.end();
     }
   }
 
   /** Begins the work that the body asked for. Then projects the new rows of both. */
-  async #finish(member: Member, tx: BufferedTx): Promise<void> {
+  async #finish(command: QueuedCommand, tx: BufferedTx): Promise<void> {
     const { projection } = this.#options;
     const starter = this.#options.starter?.();
     if (starter !== undefined) {
       const rows = tx.insertionsInto(starter.of);
-      if (rows.length > 0) member.begun = await starter.begin(tx, rows);
+      if (rows.length > 0) command.begun = await starter.begin(tx, rows);
     }
     if (projection !== undefined) {
       const rows = tx.insertionsInto(projection.of);

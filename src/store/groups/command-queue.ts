@@ -15,7 +15,7 @@ export const maxConflicts = 8;
 export const maxGroupSize = 128;
 
 /** A command that waits for its commit. */
-export interface Member {
+export interface QueuedCommand {
   readonly work: (tx: UnscopedTx) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -81,29 +81,29 @@ export class CommandQueue {
     return this.#again.some(({ conflicts }) => conflicts > 0);
   }
 
-  add(member: Member): void {
-    if (member.origin === "engine") this.#ofEngine.add(member);
-    else if (member.origin === "item") this.#items.add(member);
-    else this.#ofCallers.add(member);
+  add(command: QueuedCommand): void {
+    if (command.origin === "engine") this.#ofEngine.add(command);
+    else if (command.origin === "item") this.#items.add(command);
+    else this.#ofCallers.add(command);
   }
 
   /**
    * Adds commands that run again, in the order of arrival, so that the commands of one caller keep
    * their order.
    */
-  addAgain(members: readonly Member[]): void {
-    for (const member of members) this.#again.add(member);
+  addAgain(commands: readonly QueuedCommand[]): void {
+    for (const command of commands) this.#again.add(command);
     this.#again.sort();
   }
 
   /** Takes all commands that arrived before a time. */
-  takeArrivedBefore(time: number): Member[] {
+  takeArrivedBefore(time: number): QueuedCommand[] {
     const all = [this.#again, this.#ofEngine, this.#ofCallers, this.#items];
     return all.flatMap((arrivals) => arrivals.takeArrivedBefore(time));
   }
 
   /** Takes up to `max` commands that may share a commit, each when the iterator asks for it. */
-  *takeGroup(max: number): Generator<Member> {
+  *takeGroup(max: number): Generator<QueuedCommand> {
     const runsAgain = this.#again.size > 0;
     let size = max;
     for (let taken = 0; taken < size; taken++) {
@@ -111,11 +111,11 @@ export class CommandQueue {
       // A command that runs again may need an exclusive group. This group began as a shared one.
       if (hasAgain && !runsAgain) return;
       const line = hasAgain ? this.#again : this.#others;
-      const member = line.first;
-      if (member === undefined || member.groupSize <= taken) return;
-      size = Math.min(size, member.groupSize);
+      const command = line.first;
+      if (command === undefined || command.groupSize <= taken) return;
+      size = Math.min(size, command.groupSize);
       line.take();
-      yield member;
+      yield command;
     }
   }
 }
@@ -124,42 +124,42 @@ export class CommandQueue {
 interface Line {
   readonly size: number;
   /** The command that `take` takes. */
-  readonly first: Member | undefined;
+  readonly first: QueuedCommand | undefined;
   take(): void;
 }
 
 /** Commands in the order of arrival. */
 class Arrivals implements Line {
-  #members: Member[] = [];
+  #commands: QueuedCommand[] = [];
 
   get size(): number {
-    return this.#members.length;
+    return this.#commands.length;
   }
 
-  get first(): Member | undefined {
-    return this.#members[0];
+  get first(): QueuedCommand | undefined {
+    return this.#commands[0];
   }
 
-  some(test: (member: Member) => boolean): boolean {
-    return this.#members.some(test);
+  some(test: (command: QueuedCommand) => boolean): boolean {
+    return this.#commands.some(test);
   }
 
-  add(member: Member): void {
-    this.#members.push(member);
+  add(command: QueuedCommand): void {
+    this.#commands.push(command);
   }
 
   /** Restores the order of arrival. */
   sort(): void {
-    this.#members.sort((a, b) => a.place - b.place);
+    this.#commands.sort((a, b) => a.place - b.place);
   }
 
   take(): void {
-    this.#members.shift();
+    this.#commands.shift();
   }
 
-  takeArrivedBefore(time: number): Member[] {
-    const taken = this.#members.filter(({ arrivedAt }) => arrivedAt < time);
-    if (taken.length > 0) this.#members = this.#members.slice(taken.length);
+  takeArrivedBefore(time: number): QueuedCommand[] {
+    const taken = this.#commands.filter(({ arrivedAt }) => arrivedAt < time);
+    if (taken.length > 0) this.#commands = this.#commands.slice(taken.length);
     return taken;
   }
 }
@@ -182,7 +182,7 @@ class WeightedLines implements Line {
     return this.#preferred.size + this.#others.size;
   }
 
-  get first(): Member | undefined {
+  get first(): QueuedCommand | undefined {
     return this.#next.first;
   }
 

@@ -10,7 +10,7 @@ import { Overlay } from "../transactions/overlay.ts";
 import { GroupSnapshot } from "../transactions/snapshot.ts";
 import { forgetBegunWork } from "./begun-work.ts";
 import { type BodyRun, BodyRunner, type BodyRunnerOptions, type Result } from "./body-runner.ts";
-import { type CommandQueue, maxGroupSize, type Member } from "./command-queue.ts";
+import { type CommandQueue, maxGroupSize, type QueuedCommand } from "./command-queue.ts";
 import { GroupPace } from "./group-pace.ts";
 import { mergeInto, type OpenGroup, type SoloRun, soloRunOf } from "./open-group.ts";
 import { RowSet } from "./row-set.ts";
@@ -48,12 +48,12 @@ const minToSplit = 32;
  *
  * A group has the effect of running its bodies one after the other, each on top of the writes of
  * the earlier ones. Then all writes are committed at once. The commands resolve or reject only
- * after the commit, since a result may depend on what an earlier member wrote.
+ * after the commit, since a result may depend on what an earlier command wrote.
  *
- * When a body or the commit meets a conflict, every member runs again in an exclusive group. After
- * a second conflict, or when the storage refuses a write permanently, each member commits in a
- * separate group, so that one member cannot make the others fail again. When the commit meets a
- * locked row, the members run again among the blocked commands.
+ * When a body or the commit meets a conflict, every command runs again in an exclusive group. After
+ * a second conflict, or when the storage refuses a write permanently, each command commits in a
+ * separate group, so that one command cannot make the others fail again. When the commit meets a
+ * locked row, the commands run again among the blocked commands.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -64,7 +64,7 @@ export class Committer {
   #isAsync = false;
   /** How long the last synchronous commit took, in milliseconds. */
   #syncCommitMs = 0;
-  /** Lookups of the members that run again. The next group reads them in one batch. */
+  /** Lookups of the commands that run again. The next group reads them in one batch. */
   #knownLookups: readonly Lookup[] = [];
 
   constructor(options: CommitterOptions) {
@@ -73,8 +73,8 @@ export class Committer {
   }
 
   /**
-   * Takes members from `queue`. Settles them, or requeues them to run again. Resolves when the next
-   * group can start. Never rejects.
+   * Takes commands from `queue`. Settles them, or requeues them to run again. Resolves when the
+   * next group can start. Never rejects.
    */
   async runGroup(queue: CommandQueue): Promise<void> {
     const { port, requeue, oneAtATime = false } = this.#options;
@@ -92,18 +92,18 @@ export class Committer {
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.
         await open.group.abort();
-        forgetBegunWork(open.members);
-        requeue(open.members);
+        forgetBegunWork(open.commands);
+        requeue(open.commands);
         return;
       }
       this.#commit(open);
     } catch (error) {
       await open?.group.abort();
       await previous?.committed;
-      const taken = open?.members ?? [];
-      // If the group failed before it took members, the first commands of the queue fail with it.
-      const members = taken.length > 0 ? taken : [...queue.takeGroup(maxGroupSize)];
-      this.#settleFailed(members, error, open);
+      const taken = open?.commands ?? [];
+      // If the group failed before it took commands, the first commands of the queue fail with it.
+      const commands = taken.length > 0 ? taken : [...queue.takeGroup(maxGroupSize)];
+      this.#settleFailed(commands, error, open);
     }
   }
 
@@ -123,7 +123,16 @@ export class Committer {
       port,
     });
     const overlay = new Overlay();
-    return { group, exclusive, snapshot, overlay, members: [], runs: [], results: [], lookups: [] };
+    return {
+      group,
+      exclusive,
+      snapshot,
+      overlay,
+      commands: [],
+      runs: [],
+      results: [],
+      lookups: [],
+    };
   }
 
   #takeKnownLookups(): readonly Lookup[] {
@@ -133,16 +142,16 @@ export class Committer {
   }
 
   /**
-   * Takes members and runs their bodies one after the other, each on top of the writes of the
+   * Takes commands and runs their bodies one after the other, each on top of the writes of the
    * earlier ones. Throws when the group fails.
    */
   async #runSerially(queue: CommandQueue, open: OpenGroup): Promise<void> {
     const { port, clock } = this.#options;
     const pace = new GroupPace(clock, this.#syncCommitMs);
-    for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
-      open.members.push(member);
-      open.results.push(await this.#runOnTop(member, clock.now(), open));
-      pace.bodyEnded(member.origin);
+    for (const command of queue.takeGroup(this.#maxCommands(queue.size))) {
+      open.commands.push(command);
+      open.results.push(await this.#runOnTop(command, clock.now(), open));
+      pace.bodyEnded(command.origin);
       if (pace.mustEnd || queue.size === 0) break;
       // An exclusive group may hold a lock, so it makes no pause. Callers' commands that already
       // wait join the group without one.
@@ -153,9 +162,9 @@ export class Committer {
   }
 
   /**
-   * Takes members and runs their bodies at the same time, each without the writes of the others.
+   * Takes commands and runs their bodies at the same time, each without the writes of the others.
    * Runs those again that read what an earlier one wrote. Throws when the group fails.
-   * `previousCommitted` tells whether the commit in progress succeeds. If not, all members run
+   * `previousCommitted` tells whether the commit in progress succeeds. If not, all commands run
    * again.
    */
   async #runConcurrently(
@@ -163,13 +172,13 @@ export class Committer {
     open: OpenGroup,
     previousCommitted: Promise<boolean> | undefined,
   ): Promise<void> {
-    const { members, snapshot, overlay, results, lookups } = open;
-    members.push(...queue.takeGroup(maxGroupSize));
+    const { commands, snapshot, overlay, results, lookups } = open;
+    commands.push(...queue.takeGroup(maxGroupSize));
     // Bodies that run again keep the time. Otherwise they could take for past what an earlier body
     // has only begun, such as the last hand-over of a throttled sender.
     const now = this.#options.clock.now();
     const soloRuns = await Promise.all(
-      members.map((member) => this.#bodies.run(member, now, snapshot, new Overlay())),
+      commands.map((command) => this.#bodies.run(command, now, snapshot, new Overlay())),
     );
     lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
     for (const { result } of soloRuns) throwIfGroupFails(result);
@@ -180,10 +189,10 @@ export class Committer {
       for (const run of waiting) this.#letWait(run);
     }
     const joining = soloRuns.filter((run) => !waiting.has(run));
-    members.splice(0, members.length, ...joining.map(({ member }) => member));
+    commands.splice(0, commands.length, ...joining.map(({ command }) => command));
     open.runs.push(...joining.map(soloRunOf));
     for (const run of joining) {
-      results.push(mergeInto(run, overlay) ?? (await this.#runOnTop(run.member, now, open)));
+      results.push(mergeInto(run, overlay) ?? (await this.#runOnTop(run.command, now, open)));
     }
   }
 
@@ -211,7 +220,7 @@ export class Committer {
   }
 
   #letWait(run: BodyRun): void {
-    forgetBegunWork([run.member]);
+    forgetBegunWork([run.command]);
     this.#options.blocked?.add([soloRunOf(run)]);
   }
 
@@ -221,15 +230,19 @@ export class Committer {
    * no body could run during its commit. So if commits are asynchronous and none is in progress,
    * the group takes half of the commands, and the other half runs during its commit.
    */
-  #maxMembers(waiting: number): number {
+  #maxCommands(waiting: number): number {
     const wouldIdle = this.#isAsync && this.#previous === undefined && waiting >= minToSplit;
     return wouldIdle ? Math.min(Math.ceil(waiting / 2), maxGroupSize) : maxGroupSize;
   }
 
   /** Runs one body on top of the group's writes. Keeps its writes when it succeeds. */
-  async #runOnTop(member: Member, now: number, { snapshot, overlay }: OpenGroup): Promise<Result> {
+  async #runOnTop(
+    command: QueuedCommand,
+    now: number,
+    { snapshot, overlay }: OpenGroup,
+  ): Promise<Result> {
     const mark = overlay.mark();
-    const { result, tx } = await this.#bodies.run(member, now, snapshot, overlay);
+    const { result, tx } = await this.#bodies.run(command, now, snapshot, overlay);
     throwIfGroupFails(result);
     if (!result.ok) {
       overlay.rollBack(mark);
@@ -238,7 +251,7 @@ export class Committer {
     return result;
   }
 
-  /** Begins the commit, and settles the members if it has already ended. */
+  /** Begins the commit, and settles the commands if it has already ended. */
   #commit(open: OpenGroup): void {
     const { clock } = this.#options;
     const writes = open.overlay.writes();
@@ -254,7 +267,7 @@ export class Committer {
   }
 
   #settleLater(open: OpenGroup, writes: readonly Write[], committing: Promise<void>): void {
-    const { group, members, overlay } = open;
+    const { group, commands, overlay } = open;
     const committed = committing.then(
       () => {
         settleCommitted(open, writes, this.#options);
@@ -264,9 +277,9 @@ export class Committer {
         await group.abort();
         const { blocked } = this.#options;
         if (blocked !== undefined && error instanceof StorageConflict && error.isLocked) {
-          forgetBegunWork(members);
+          forgetBegunWork(commands);
           blocked.add(open.runs, error);
-        } else this.#settleFailed(members, error, open);
+        } else this.#settleFailed(commands, error, open);
         return false;
       },
     );
@@ -277,10 +290,14 @@ export class Committer {
     });
   }
 
-  #settleFailed(members: readonly Member[], error: unknown, failed: OpenGroup | undefined): void {
-    // The members read the same when they run again.
+  #settleFailed(
+    commands: readonly QueuedCommand[],
+    error: unknown,
+    failed: OpenGroup | undefined,
+  ): void {
+    // The commands read the same when they run again.
     if (error instanceof StorageConflict) this.#knownLookups = failed?.lookups ?? [];
-    settleFailed(members, error, failed, this.#options);
+    settleFailed(commands, error, failed, this.#options);
   }
 }
 

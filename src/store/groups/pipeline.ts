@@ -1,7 +1,7 @@
 import type { TidingsError } from "../../kernel/index.ts";
 import type { Clock } from "../../ports/index.ts";
 import { BlockedCommands, type BlockedCommandsOptions } from "./blocked-commands.ts";
-import { CommandQueue, type Member } from "./command-queue.ts";
+import { CommandQueue, type QueuedCommand } from "./command-queue.ts";
 import { Committer } from "./committer.ts";
 
 /**
@@ -34,7 +34,7 @@ export class Pipeline {
     this.#committer = new Committer({
       ...options,
       blocked: this.#blocked,
-      requeue: (members) => this.#requeue(members),
+      requeue: (commands) => this.#requeue(commands),
       onFailure: (error) => {
         onFailure(error);
         this.#failure = error;
@@ -49,8 +49,8 @@ export class Pipeline {
     return this.#queue.size + (this.#blocked?.size ?? 0);
   }
 
-  add(member: Member): void {
-    this.#queue.add(member);
+  add(command: QueuedCommand): void {
+    this.#queue.add(command);
     this.#startDraining();
   }
 
@@ -64,8 +64,8 @@ export class Pipeline {
     } while (this.#draining !== undefined);
   }
 
-  #requeue(members: readonly Member[]): void {
-    this.#queue.addAgain(members);
+  #requeue(commands: readonly QueuedCommand[]): void {
+    this.#queue.addAgain(commands);
     // The commands of a group wait again if the commit before it has failed.
     if (this.#failure !== undefined) this.#rejectLongWaiting(this.#failure);
     this.#startDraining();

@@ -4,7 +4,7 @@ import { StorageConflict, StorageRefusal, type Write } from "../../ports/index.t
 import { isStorageFailure, refused } from "../errors.ts";
 import type { RecentRows } from "../transactions/recent-rows.ts";
 import { checkBegunWork, forgetBegunWork } from "./begun-work.ts";
-import type { Member } from "./command-queue.ts";
+import type { QueuedCommand } from "./command-queue.ts";
 import type { OpenGroup } from "./open-group.ts";
 
 export interface SettleOptions {
@@ -14,64 +14,64 @@ export interface SettleOptions {
   readonly onCommit: (writes: readonly Write[]) => void;
   /** Called when the storage fails, whatever the commands were. */
   readonly onFailure: (error: TidingsError) => void;
-  /** Called with the members that must run again. */
-  readonly requeue: (members: readonly Member[]) => void;
+  /** Called with the commands that must run again. */
+  readonly requeue: (commands: readonly QueuedCommand[]) => void;
   /** Returns the error of a command that met as many conflicts as it may. */
   readonly contended: (cause: StorageConflict) => TidingsError;
 }
 
-/** Resolves or rejects the members of a committed group. */
+/** Resolves or rejects the commands of a committed group. */
 export function settleCommitted(
-  { members, results, overlay }: OpenGroup,
+  { commands, results, overlay }: OpenGroup,
   writes: readonly Write[],
   { recent, onCommit }: SettleOptions,
 ): void {
   recent?.apply(overlay);
   if (writes.length > 0) onCommit(writes);
   for (const [i, result] of results.entries()) {
-    const member = members[i];
-    if (result.ok) member?.resolve(result.value);
-    else member?.reject(result.error);
-    member?.begun?.onCommitted();
+    const command = commands[i];
+    if (result.ok) command?.resolve(result.value);
+    else command?.reject(result.error);
+    command?.begun?.onCommitted();
   }
 }
 
 /**
- * Requeues the members of a failed group that may still succeed, and rejects the others. `failed`
+ * Requeues the commands of a failed group that may still succeed, and rejects the others. `failed`
  * is undefined if the group could not begin.
  */
 export function settleFailed(
-  members: readonly Member[],
+  commands: readonly QueuedCommand[],
   error: unknown,
   failed: OpenGroup | undefined,
   options: SettleOptions,
 ): void {
   if (isStorageFailure(error)) {
-    checkBegunWork(members);
+    checkBegunWork(commands);
     options.onFailure(error);
-  } else forgetBegunWork(members);
+  } else forgetBegunWork(commands);
   if (error instanceof StorageConflict) {
     if (failed?.snapshot.hasGivenRecent === true) options.recent?.drop();
-    requeueAfterConflict(members, error, options);
-  } else if (error instanceof StorageRefusal && members.length > 1) {
-    for (const member of members) member.groupSize = 1;
-    options.requeue(members);
+    requeueAfterConflict(commands, error, options);
+  } else if (error instanceof StorageRefusal && commands.length > 1) {
+    for (const command of commands) command.groupSize = 1;
+    options.requeue(commands);
   } else {
     const reason = error instanceof StorageRefusal ? refused(error) : error;
-    for (const member of members) member.reject(reason);
+    for (const command of commands) command.reject(reason);
   }
 }
 
-/** Requeues the members that have not met as many conflicts as they may. Rejects the others. */
+/** Requeues the commands that have not met as many conflicts as they may. Rejects the others. */
 function requeueAfterConflict(
-  members: readonly Member[],
+  commands: readonly QueuedCommand[],
   conflict: StorageConflict,
   { requeue, contended }: SettleOptions,
 ): void {
-  for (const member of members) {
-    member.conflicts = conflict.lastsForTransaction ? member.maxConflicts : member.conflicts + 1;
-    if (member.conflicts >= member.maxConflicts) member.reject(contended(conflict));
-    if (member.conflicts > 1) member.groupSize = 1;
+  for (const command of commands) {
+    command.conflicts = conflict.lastsForTransaction ? command.maxConflicts : command.conflicts + 1;
+    if (command.conflicts >= command.maxConflicts) command.reject(contended(conflict));
+    if (command.conflicts > 1) command.groupSize = 1;
   }
-  requeue(members.filter((each) => each.conflicts < each.maxConflicts));
+  requeue(commands.filter((each) => each.conflicts < each.maxConflicts));
 }

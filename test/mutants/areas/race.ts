@@ -70,8 +70,8 @@ export const race = inArea("race", [
       "      if (previous !== undefined && !(await previous.committed)) {\n" +
       "        // The bodies read writes that were not committed.\n" +
       "        await open.group.abort();\n" +
-      "        forgetBegunWork(open.members);\n" +
-      "        requeue(open.members);\n" +
+      "        forgetBegunWork(open.commands);\n" +
+      "        requeue(open.commands);\n" +
       "        return;\n" +
       "      }\n",
     replace: "      await previous?.committed;\n",

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import {
   CommandQueue,
   maxGroupSize,
-  type Member,
+  type QueuedCommand,
   type Origin,
 } from "../../../src/store/groups/command-queue.ts";
 
-function command(place: number, origin: Origin): Member {
+function newCommand(place: number, origin: Origin): QueuedCommand {
   return {
     work: () => Promise.resolve(),
     resolve: () => {},
@@ -25,7 +25,7 @@ function command(place: number, origin: Origin): Member {
 const origin = fc.constantFrom<Origin>("caller", "item", "engine");
 /** Some of the commands that were taken last must run again. */
 const rerun = fc.record({ taken: fc.nat(5), groupSize: fc.constantFrom(1, 2, maxGroupSize) });
-/** What happens after a member of a group was taken, before the next one is. */
+/** What happens after a command of a group was taken, before the next one is. */
 const meanwhile = fc.record({
   after: fc.integer({ min: 1, max: 4 }),
   arrivals: fc.array(origin, { maxLength: 3 }),
@@ -82,12 +82,12 @@ class Modeled {
   readonly queue: CommandQueue;
   /** The waiting commands, in the order in which those of each list must be taken. */
   readonly lists = {
-    again: [] as Member[],
-    engine: [] as Member[],
-    callers: [] as Member[],
-    items: [] as Member[],
+    again: [] as QueuedCommand[],
+    engine: [] as QueuedCommand[],
+    callers: [] as QueuedCommand[],
+    items: [] as QueuedCommand[],
   };
-  readonly #taken: Member[] = [];
+  readonly #taken: QueuedCommand[] = [];
   readonly #engineTurns: Turns;
   readonly #callerTurns = new Turns(callersPerItem);
   #places = 0;
@@ -102,44 +102,44 @@ class Modeled {
   }
 
   add(given: Origin): void {
-    const member = command(this.#places++, given);
-    this.queue.add(member);
-    this.#listOf(member).push(member);
+    const command = newCommand(this.#places++, given);
+    this.queue.add(command);
+    this.#listOf(command).push(command);
   }
 
   runAgain({ taken, groupSize }: { readonly taken: number; readonly groupSize: number }): void {
-    const members = this.#taken.splice(-taken, taken);
-    for (const member of members) member.groupSize = groupSize;
-    this.queue.addAgain(members);
-    this.lists.again = [...this.lists.again, ...members].toSorted((a, b) => a.place - b.place);
+    const commands = this.#taken.splice(-taken, taken);
+    for (const command of commands) command.groupSize = groupSize;
+    this.queue.addAgain(commands);
+    this.lists.again = [...this.lists.again, ...commands].toSorted((a, b) => a.place - b.place);
   }
 
-  /** Takes a group. `afterEach` is called after each member. */
+  /** Takes a group. `afterEach` is called after each command. */
   take(max: number, afterEach: (count: number) => void = () => {}): void {
     const { queue, lists } = this;
     const runsAgain = lists.again.length > 0;
-    const group: Member[] = [];
-    for (const member of queue.takeGroup(max)) {
-      const isAgain = lists.again.includes(member);
+    const group: QueuedCommand[] = [];
+    for (const command of queue.takeGroup(max)) {
+      const isAgain = lists.again.includes(command);
       expect(isAgain && !runsAgain, "A command that runs again joins no group under way.").toBe(
         false,
       );
-      this.#takeOne(member);
-      group.push(member);
+      this.#takeOne(command);
+      group.push(command);
       afterEach(group.length);
     }
     expect(group.length, "A group is not too large.").toBeLessThanOrEqual(max);
     const size = Math.min(...group.map(({ groupSize }) => groupSize));
-    expect(group.length, "No member is in a larger group than it may be.").toBeLessThanOrEqual(
+    expect(group.length, "No command is in a larger group than it may be.").toBeLessThanOrEqual(
       size,
     );
     this.#taken.push(...group);
   }
 
-  #takeOne(member: Member): void {
+  #takeOne(command: QueuedCommand): void {
     const { again, engine, callers, items } = this.lists;
-    const list = this.#listOf(member);
-    expect(member, "Each list is taken in its order.").toBe(list[0]);
+    const list = this.#listOf(command);
+    expect(command, "Each list is taken in its order.").toBe(list[0]);
     expect(list === again || again.length === 0, "Commands that run again come first.").toBe(true);
     list.shift();
     if (list === engine) this.#engineTurns.takeFirst(callers.length + items.length > 0);
@@ -152,10 +152,10 @@ class Modeled {
     }
   }
 
-  #listOf(member: Member): Member[] {
+  #listOf(command: QueuedCommand): QueuedCommand[] {
     const { again, engine, callers, items } = this.lists;
-    if (again.includes(member)) return again;
-    return { engine, caller: callers, item: items }[member.origin];
+    if (again.includes(command)) return again;
+    return { engine, caller: callers, item: items }[command.origin];
   }
 }
 
@@ -192,7 +192,7 @@ describe("a group that is taken one command after the other", () => {
   /** A queue with some callers' commands. */
   function filled(count: number): CommandQueue {
     const queue = new CommandQueue({ synchronous: true });
-    for (let n = 0; n < count; n++) queue.add(command(n, "caller"));
+    for (let n = 0; n < count; n++) queue.add(newCommand(n, "caller"));
     return queue;
   }
 
@@ -208,7 +208,7 @@ describe("a group that is taken one command after the other", () => {
 
   it("is joined by a command that arrives meanwhile", () => {
     const queue = filled(1);
-    const arrive = (): void => queue.add(command(1, "caller"));
+    const arrive = (): void => queue.add(newCommand(1, "caller"));
     expect(taken(queue, arrive)).toEqual([0, 1]);
   });
 
