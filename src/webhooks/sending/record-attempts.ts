@@ -19,7 +19,7 @@ import { appendEvent } from "../../events/index.ts";
 import { nextDeliveryAt, releaseWebhookJob } from "./release-job.ts";
 import { missedDeadline } from "./post-delivery.ts";
 import { responseColumns } from "./response-columns.ts";
-import { isSuccess, maxAttempts, nextAttempt, type PastAttempt } from "./schedule.ts";
+import { isSuccess, maxAttempts, nextRetry, type PastAttempt } from "./schedule.ts";
 
 /** An attempt that has ended and whose outcome only this process knows. */
 export interface UnrecordedAttempt {
@@ -192,9 +192,9 @@ function afterFailure(
     return { wait_ms: 0, next_attempt_at: ended_at };
   }
   const response = isOtherUrl ? missedDeadline : outcome;
-  const next = nextAttempt(history, response, ended_at, jitter);
-  if (next.status !== "pending") return { status: next.status, next_attempt_at: null };
-  return { wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
+  return (
+    nextRetry(history, response, ended_at, jitter) ?? { status: "failed", next_attempt_at: null }
+  );
 }
 
 /**

@@ -47,34 +47,34 @@ export interface PastAttempt {
   readonly duration_ms: number;
 }
 
-/** The state of a delivery after an attempt. `wait_ms` becomes `waited_ms` of the next attempt. */
-type Next =
-  | { readonly status: "succeeded" }
-  | { readonly status: "failed" }
-  | { readonly status: "pending"; readonly wait_ms: number; readonly next_attempt_at: number };
+/** The next attempt after one that failed. */
+interface Retry {
+  /** The planned wait, which becomes `waited_ms` of the next attempt. */
+  readonly wait_ms: number;
+  readonly next_attempt_at: number;
+}
 
 /**
- * Returns the state of a delivery after an attempt, and when the next attempt is due.
+ * Returns the next attempt of a delivery after one that failed. Undefined if there is no other.
  * @param history the automatic attempts that have ended, oldest first; includes the last one
- * @param outcome the outcome of the last attempt
+ * @param outcome the outcome of the last attempt, not a success
  * @param jitter a random number from 0 to 1
  */
-export function nextAttempt(
+export function nextRetry(
   history: readonly PastAttempt[],
   outcome: HttpOutcome,
   now: number,
   jitter: number,
-): Next {
-  if (isSuccess(outcome)) return { status: "succeeded" };
+): Retry | undefined {
   const [delay, ...later] = delays.slice(history.length - 1);
-  if (delay === undefined || isGone(outcome)) return { status: "failed" };
+  if (delay === undefined || isGone(outcome)) return undefined;
   const usedMs = sum(
     history.map((each) => each.waited_ms + Math.min(Math.max(0, each.duration_ms), maxAttemptMs)),
   );
   const neededMs = sum(later) + maxAttemptMs * later.length;
   const wantedMs = Math.max(delay, retryAfterOf(outcome, now)) + delay * maxJitter * jitter;
   const wait_ms = Math.max(delay, Math.min(Math.ceil(wantedMs), budgetMs - usedMs - neededMs));
-  return { status: "pending", wait_ms, next_attempt_at: now + wait_ms };
+  return { wait_ms, next_attempt_at: now + wait_ms };
 }
 
 /** Whether the status is 2xx. Redirects are not followed, so 3xx is a failure. */
