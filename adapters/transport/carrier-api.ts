@@ -8,7 +8,7 @@ import {
   type HttpClient,
   type HttpOutcome,
   type HttpResponse,
-  permanentReasons,
+  permanentErrorCodes,
   publicOnly,
   type SendAnswer,
 } from "../../src/ports/index.ts";
@@ -124,7 +124,7 @@ function answerIn(
   const retry_after_ms = retryAfter(response);
   // A carrier that gives no known reason would refuse the message again. Wrong credentials are
   // temporary: they are not the message's fault.
-  const permanent = permanentReasons.has(error.code) || error.code === "unknown";
+  const permanent = permanentErrorCodes.has(error.code) || error.code === "unknown";
   return {
     outcome: "rejected",
     error,

@@ -18,8 +18,8 @@ export const carrierErrorCodes = [
 /** Why a carrier refused or did not deliver a message. */
 export type CarrierErrorCode = (typeof carrierErrorCodes)[number];
 
-/** Errors that would recur if the same message were sent again. */
-export const permanentReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
+/** The codes of errors that would recur if the same message were sent again. */
+export const permanentErrorCodes: ReadonlySet<CarrierErrorCode> = new Set<CarrierErrorCode>([
   "invalid_destination",
   "landline",
   "filtered",

@@ -83,14 +83,13 @@ export type { Clock, SleepOptions } from "./clock.ts";
 export { errorFacts, errorLogger, type Logger, silent, withoutMessage } from "./logger.ts";
 export type { Random } from "./random.ts";
 export {
-  analyzerName,
   type DateContext,
   type Language,
   languageMethods,
   type Passage,
   type RankedPassage,
-  type SentimentAnalyzer,
 } from "./language.ts";
+export { analyzerName, type SentimentAnalyzer } from "./sentiment.ts";
 export {
   type HostVerdicts,
   type NamedVerdict,
@@ -145,5 +144,5 @@ export {
   type CarrierError,
   type CarrierErrorCode,
   carrierErrorCodes,
-  permanentReasons,
+  permanentErrorCodes,
 } from "./carrier-errors.ts";

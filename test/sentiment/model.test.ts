@@ -6,7 +6,7 @@ import {
   type SentimentState,
   sentimentOf,
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
-import type { SentimentAnalyzer } from "../../src/ports/language.ts";
+import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

@@ -7,7 +7,7 @@ import {
   sentimentOf,
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
 import { messageScores } from "../../src/sentiment/rows.ts";
-import type { SentimentAnalyzer } from "../../src/ports/language.ts";
+import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";

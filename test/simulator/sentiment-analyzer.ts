@@ -1,4 +1,4 @@
-import type { SentimentAnalyzer } from "../../src/ports/language.ts";
+import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import { maxDelayMs } from "./faults.ts";
 import type { World } from "./world.ts";
 

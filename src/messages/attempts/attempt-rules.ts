@@ -6,7 +6,7 @@ import { storable } from "../../kernel/index.ts";
 import {
   carrierErrorCodes,
   type CarrierError,
-  permanentReasons,
+  permanentErrorCodes,
   type Receipt,
   type RejectedAnswer,
   type SendAnswer,
@@ -173,7 +173,7 @@ export function ambiguousIfLost(
 export function evidenceOf({ status, at, error }: Receipt): Evidence {
   if (status !== "undelivered") return { status, at, error: null };
   const reason = error ?? { code: "unknown", message: "The carrier gave no reason." };
-  return { status, at, error: carrierError(reason, permanentReasons.has(reason.code)) };
+  return { status, at, error: carrierError(reason, permanentErrorCodes.has(reason.code)) };
 }
 
 /** Replaces a receipt time that no date can represent with the current time. */

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
 import { sentiment } from "../../../adapters/sentiment/index.ts";
 import type { SentimentLabel } from "../../../src/contacts/sentiment/sentiment-types.ts";
-import type { SentimentAnalyzer } from "../../../src/ports/language.ts";
+import type { SentimentAnalyzer } from "../../../src/ports/sentiment.ts";
 import { forTuning, type Rated } from "./customer-sentences.ts";
 import { forJudging } from "./evaluation-sentences.ts";
 import { anyCharacter } from "../../support/any-character.ts";
