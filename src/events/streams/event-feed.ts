@@ -5,6 +5,7 @@ import type { Reads, Store } from "../../store/index.ts";
 import { Follower, type Step } from "../follower.ts";
 import { FailureLog } from "../../queue/index.ts";
 import { LogWatcher } from "./log-watcher.ts";
+import { Subscribers } from "./subscribers.ts";
 import { eventResource, type EventRow, eventsByPosition, eventsOfAccount } from "../rows.ts";
 
 interface EventFeedOptions {
@@ -101,7 +102,7 @@ class ScopeFeed {
   readonly #join: (wake: () => void) => Promise<() => void>;
   readonly #onEmpty: () => void;
   /** Subscribers by each type and conversation that they want. */
-  readonly #subscribers = new Map<string, Set<Subscriber>>();
+  readonly #subscribers = new Subscribers<Subscriber>();
   #users = 0;
   /** The events up to this position were passed on. */
   #position = 0;
@@ -138,10 +139,7 @@ class ScopeFeed {
       this.#release();
       throw error;
     }
-    for (const name of topicsOf(subscriber.filter)) {
-      const ofTopic = this.#subscribers.get(name) ?? new Set();
-      this.#subscribers.set(name, ofTopic.add(subscriber));
-    }
+    for (const each of topicsOf(subscriber.filter)) this.#subscribers.add(each, subscriber);
     let hasLeft = false;
     return {
       position: this.#position,
@@ -215,7 +213,7 @@ class ScopeFeed {
     let shared: LiveItem | undefined;
     let count = 0;
     for (const each of topics) {
-      for (const subscriber of this.#subscribers.get(each) ?? []) {
+      for (const subscriber of this.#subscribers.of(each)) {
         const { waiting } = subscriber;
         if (waiting === undefined) continue;
         shared ??= { position, item: { id, event: type, value: eventResource(row) } };
@@ -234,11 +232,7 @@ class ScopeFeed {
   }
 
   #remove(subscriber: Subscriber): void {
-    for (const name of topicsOf(subscriber.filter)) {
-      const ofTopic = this.#subscribers.get(name);
-      ofTopic?.delete(subscriber);
-      if (ofTopic?.size === 0) this.#subscribers.delete(name);
-    }
+    for (const each of topicsOf(subscriber.filter)) this.#subscribers.remove(each, subscriber);
   }
 }
 

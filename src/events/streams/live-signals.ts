@@ -14,6 +14,7 @@ import type {
   TypingSignal,
 } from "../../operations/index.ts";
 import type { Clock, SignalLine, StoragePort } from "../../ports/index.ts";
+import { Subscribers } from "./subscribers.ts";
 
 /** How long a signal lasts, in milliseconds. Who types repeats it every 3 seconds. */
 const lastsMs = 6_000;
@@ -50,7 +51,7 @@ const messageSchema: z.ZodType<readonly [AccountId, Mode, TypingSignal]> = z.tup
  */
 export class LiveSignals implements Signals {
   readonly #clock: Clock;
-  readonly #subscribers = new Map<string, Set<Subscriber>>();
+  readonly #subscribers = new Subscribers<Subscriber>();
   #line: SignalLine | undefined;
 
   constructor(clock: Clock) {
@@ -75,16 +76,10 @@ export class LiveSignals implements Signals {
   subscribe(scope: Scope, filter: SignalFilter, wake: () => void): SignalSubscription {
     const topic = topicOf(scope, filter);
     const subscriber: Subscriber = { wake, waiting: new Map() };
-    const ofTopic = this.#subscribers.get(topic) ?? new Set();
-    this.#subscribers.set(topic, ofTopic.add(subscriber));
+    this.#subscribers.add(topic, subscriber);
     return {
       take: () => this.#take(subscriber),
-      leave: () => {
-        ofTopic.delete(subscriber);
-        if (ofTopic.size === 0 && this.#subscribers.get(topic) === ofTopic) {
-          this.#subscribers.delete(topic);
-        }
-      },
+      leave: () => this.#subscribers.remove(topic, subscriber),
     };
   }
 
@@ -114,7 +109,7 @@ export class LiveSignals implements Signals {
     const key = JSON.stringify([conversation_id, author.type, author.id]);
     const waiting: Waiting = { signal, at: this.#clock.monotonic() };
     for (const topic of topics) {
-      for (const subscriber of this.#subscribers.get(topic) ?? []) {
+      for (const subscriber of this.#subscribers.of(topic)) {
         if (subscriber.waiting.size >= maxWaiting && !subscriber.waiting.has(key)) continue;
         subscriber.waiting.set(key, waiting);
         subscriber.wake();

@@ -2,6 +2,7 @@ import type { Clock, Index, Logger, Write } from "../../ports/index.ts";
 import { FailureLog } from "../../queue/index.ts";
 import type { Store } from "../../store/index.ts";
 import { Follower, type Step } from "../follower.ts";
+import { Subscribers } from "./subscribers.ts";
 
 /** A log whose new rows streams wait for. */
 interface WatchedLog<R extends { readonly position: number }> {
@@ -34,7 +35,8 @@ const scanIntervalMs = 15_000;
  */
 export class LogWatcher<R extends { readonly position: number }> {
   readonly #options: LogWatcherOptions<R>;
-  readonly #waiting = new Map<string, Set<() => void>>();
+  /** The functions that wake the streams, by the key of the rows that they wait for. */
+  readonly #waiting = new Subscribers<() => void>();
   /** The scans while streams wait. */
   #scanner: Promise<Scanner> | undefined;
   #isClosed = false;
@@ -48,15 +50,12 @@ export class LogWatcher<R extends { readonly position: number }> {
    * missed. Returns a function that unsubscribes.
    */
   async join(key: string, wake: () => void): Promise<() => void> {
-    const waiting = this.#waiting.get(key) ?? new Set();
     // Wrapped, so that one function can be registered twice.
     const own = (): void => wake();
-    this.#waiting.set(key, waiting.add(own));
+    this.#waiting.add(key, own);
     const leave = (): void => {
-      waiting.delete(own);
-      if (waiting.size > 0 || this.#waiting.get(key) !== waiting) return;
-      this.#waiting.delete(key);
-      if (this.#waiting.size === 0) this.#stopScans();
+      this.#waiting.remove(key, own);
+      if (this.#waiting.isEmpty) this.#stopScans();
     };
     // A stream that opens while the engine stops would otherwise scan a closed storage for ever.
     if (this.#isClosed) return leave;
@@ -72,7 +71,7 @@ export class LogWatcher<R extends { readonly position: number }> {
 
   /** Wakes the streams of rows that this process committed. */
   onWrites(writes: readonly Write[]): void {
-    if (this.#waiting.size === 0) return;
+    if (this.#waiting.isEmpty) return;
     const { byPosition, keyOf } = this.#options;
     const keys = new Set<string>();
     for (const write of writes) {
@@ -142,7 +141,7 @@ export class LogWatcher<R extends { readonly position: number }> {
     // Most of these rows are this process's own. Reading them all would cost more than waking all.
     // If this read fails, the scan is repeated from the same position.
     scanner.position = await this.#newest();
-    for (const key of this.#waiting.keys()) this.#wake(key);
+    for (const key of this.#waiting.topics()) this.#wake(key);
     return "wait";
   }
 
@@ -157,7 +156,7 @@ export class LogWatcher<R extends { readonly position: number }> {
   }
 
   #wake(key: string): void {
-    for (const wake of this.#waiting.get(key) ?? []) wake();
+    for (const wake of this.#waiting.of(key)) wake();
   }
 }
 
