@@ -126,13 +126,11 @@ export async function eraseConsumerErrors(
   erased: readonly Pick<EventRow, "id">[],
 ): Promise<void> {
   const anyScope = unscoped(tx);
-  const reading = await anyScope.list(consumers.primary, [], maxConsumers);
-  const waiting = await Promise.all(
-    erased.flatMap(({ id }) =>
-      reading.map(({ name }) => anyScope.get(consumerEventOf, [name, id])),
-    ),
+  const all = await anyScope.list(consumers.primary, [], maxConsumers);
+  const queued = await Promise.all(
+    erased.flatMap(({ id }) => all.map(({ name }) => anyScope.get(consumerEventOf, [name, id]))),
   );
-  for (const row of waiting) if (row !== undefined) eraseError(anyScope, row);
+  for (const row of queued) if (row !== undefined) eraseError(anyScope, row);
 }
 
 /** Leaves a row without an error alone: a handler's transaction may have locked it. */
@@ -148,17 +146,17 @@ function eraseError(tx: UnscopedTx, row: Seen<ConsumerEventRow>): void {
  */
 export async function eraseConsumerErrorsOfKeys(tx: Tx, keys: readonly string[]): Promise<void> {
   const anyScope = unscoped(tx);
-  const reading = await anyScope.list(consumers.primary, [], maxConsumers);
+  const all = await anyScope.list(consumers.primary, [], maxConsumers);
   const first = await Promise.all(
-    reading.flatMap(({ name }) =>
+    all.flatMap(({ name }) =>
       keys.map((key) => anyScope.list(consumerEventsOfKey, [name, key], 1)),
     ),
   );
   const rows = first.flat();
   for (const row of rows) eraseError(anyScope, row);
   const positions = [...new Set(rows.map(({ position }) => position))];
-  const read = await Promise.all(positions.map((each) => anyScope.get(eventsByPosition, [each])));
-  for (const event of read) if (event !== undefined) rewriteEvent(tx, event, {});
+  const found = await Promise.all(positions.map((each) => anyScope.get(eventsByPosition, [each])));
+  for (const event of found) if (event !== undefined) rewriteEvent(tx, event, {});
 }
 
 /**
