@@ -3,7 +3,7 @@ import type { Call, QuietHours } from "../operations/index.ts";
 import { ownAccount } from "../accounts/index.ts";
 import { consentFor, type ConsentState, contactById } from "../contacts/index.ts";
 import type { NamedVerdict, PolicyFacts, Verdict } from "../ports/index.ts";
-import type { ReadOptions, Tx } from "../store/index.ts";
+import type { Tx } from "../store/index.ts";
 import { quietUntil } from "./quiet-hours.ts";
 import type { PolicyVerdict } from "./policy-types.ts";
 
@@ -17,8 +17,8 @@ interface PolicySubject {
   readonly contact_id: string | null;
   /** When the message would be sent, in milliseconds. */
   readonly at: number;
-  /** With `hold`, the verdicts stay true until this transaction commits. */
-  readonly options?: ReadOptions;
+  /** Whether the verdicts stay true until this transaction commits. By default they need not. */
+  readonly hold?: boolean;
 }
 
 export type PolicyContext = Pick<Call, "services" | "hostVerdicts">;
@@ -31,21 +31,21 @@ export type PolicyContext = Pick<Call, "services" | "hostVerdicts">;
 export async function checkPolicies(
   tx: Tx,
   { services: { quietHours, timeZone }, hostVerdicts }: PolicyContext,
-  { message, confirmsOptOut, consent: state, contact_id, at, options }: PolicySubject,
+  { message, confirmsOptOut, consent: state, contact_id, at, hold = false }: PolicySubject,
 ): Promise<readonly NamedVerdict[]> {
   const consent = consentFor(state, message.from);
   const verdicts: NamedVerdict[] = [
     { policy: "consent", ...checkConsent(consent, confirmsOptOut) },
   ];
-  const hasQuietHours = quietHours !== null && message.category === "marketing";
-  if (quietHours !== null && !hasQuietHours) {
-    verdicts.push({ policy: "quiet_hours", verdict: "allow" });
+  const quietHoursApply = quietHours !== null && message.category === "marketing";
+  if (quietHours !== null && !quietHoursApply) {
+    verdicts.push({ policy: "quiet_hours", ...allow });
   }
-  if (!hasQuietHours && !hostVerdicts.any) return verdicts;
+  if (!quietHoursApply && !hostVerdicts.any) return verdicts;
 
   const [contact, account] = await Promise.all([
-    contact_id === null ? undefined : tx.get(contactById, [contact_id], options),
-    ownAccount(tx, options),
+    contact_id === null ? undefined : tx.get(contactById, [contact_id], { hold }),
+    ownAccount(tx, { hold }),
   ]);
   const { account_id, mode } = tx.scope;
   const time_zone = account?.time_zone ?? timeZone;
@@ -58,7 +58,7 @@ export async function checkPolicies(
     time_zone,
     now: at,
   };
-  if (hasQuietHours) {
+  if (quietHoursApply) {
     verdicts.push({ policy: "quiet_hours", ...checkQuietHours(facts, quietHours) });
   }
   return [...verdicts, ...hostVerdicts.of(facts)];

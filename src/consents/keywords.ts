@@ -57,12 +57,11 @@ export function suspectsOptOut(body: string): boolean {
     .replace(/[\p{S}_*"“”()-]/gu, " ");
   const clauses = text
     .split(/[^\p{L}\p{N}\s]+|\n|\b(?:and|but|so|or)\b/u)
-    .map((clause) => clause.trim());
-  const phrases = clauses
-    .filter((clause) => clause !== "")
-    .map((clause) => clause.replace(/\s+/g, " "));
-  if (phrases.length === 1 && isMisspeltStop(phrases[0] ?? "")) return true;
-  return phrases
+    .map((clause) => clause.trim().replace(/\s+/g, " "))
+    .filter((clause) => clause !== "");
+  const [only, ...others] = clauses;
+  if (only !== undefined && others.length === 0 && isMisspeltStop(only)) return true;
+  return clauses
     .map((clause) => clause.replace(lead, ""))
     .some((clause) => requests.test(clause) || isMisspeltUnsubscribe(clause));
 }

@@ -53,7 +53,7 @@ export function checkQueued(
     consent: addressee,
     contact_id: addressee.contact_id,
     at: tx.now,
-    options: { hold: true },
+    hold: true,
   });
 }
 
