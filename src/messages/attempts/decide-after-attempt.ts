@@ -3,7 +3,7 @@
  * pure rules are in `attempt-rules.ts`.
  */
 import { type AfterAttempt, applyAnswer, applyLateRefusal, applyNotSent } from "./attempt-rules.ts";
-import { type AttemptFailure, findNextAttempt } from "./next-attempt.ts";
+import { findNextAttempt } from "./next-attempt.ts";
 import {
   dependsOn,
   hasGoneOnWithout,
@@ -40,10 +40,12 @@ export function acceptedStatus(
   return factsByTransport.get(transport)?.receipts === "none" ? "delivered" : "sent";
 }
 
+/** The columns of an attempt that store the carrier's answer. */
+export type AnswerColumns = Pick<AttemptRow, "outcome" | "error" | "not_before">;
+
 interface StoredAnswer {
   readonly answer: SendAnswer;
-  /** The attempt's columns that store the answer. */
-  readonly columns: AttemptFailure;
+  readonly columns: AnswerColumns;
 }
 
 /** Decides what a carrier's answer means for the message. Undefined if it changes nothing. */

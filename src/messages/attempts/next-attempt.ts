@@ -4,9 +4,6 @@ import { chooseRoute, type Routing } from "../routes/choose-route.ts";
 import { type FailedAttempt, nextAfter, type NextAttempt } from "../routes/route-rules.ts";
 import type { Tx } from "../../store/index.ts";
 
-/** The columns of an attempt that say how it failed. */
-export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before">;
-
 /**
  * Decides where to send a message after its last attempt has failed. Undefined if it stays with its
  * transport:

@@ -12,8 +12,11 @@ import {
   providerIdFor,
   recordCarrierOptOut,
 } from "../receipts/apply-receipt.ts";
-import type { AttemptFailure } from "../attempts/next-attempt.ts";
-import { acceptedStatus, decideAfterAnswer } from "../attempts/decide-after-attempt.ts";
+import {
+  acceptedStatus,
+  type AnswerColumns,
+  decideAfterAnswer,
+} from "../attempts/decide-after-attempt.ts";
 import type { BegunAttempt } from "./begin-attempt.ts";
 import { sendJob, updateClass } from "../job-orders.ts";
 import { recordOutcome } from "./record-outcome.ts";
@@ -99,7 +102,7 @@ async function answerColumns(
   tx: Tx,
   attempt: AttemptRow,
   answer: SendAnswer,
-): Promise<AttemptFailure & Pick<AttemptRow, "provider_message_id">> {
+): Promise<AnswerColumns & Pick<AttemptRow, "provider_message_id">> {
   const { outcome } = answer;
   const noId = { not_before: null, provider_message_id: null };
   if (outcome === "ambiguous") {
