@@ -91,7 +91,7 @@ function withMessageWritten(
   after: MessageAndAttempt,
 ): Seen<MessageRow> {
   const isOnlyAttempt = after.message === before.message && after.attempt !== before.attempt;
-  return isOnlyAttempt ? tx.update(messages, after.message, {}) : after.message;
+  return isOnlyAttempt ? tx.touch(messages, after.message) : after.message;
 }
 
 /**

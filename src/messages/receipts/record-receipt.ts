@@ -38,13 +38,11 @@ export async function recordReceipt(
   subject: ReceiptSubject,
   receipt: Receipt,
 ): Promise<"recorded" | "early" | "unknown"> {
-  const { attempt_id, provider_message_id: subjectId } = subject;
-  const attempt = attempt_id
-    ? await anyScope.get(attemptById, [attempt_id])
-    : subjectId && (await anyScope.get(attemptByProviderId, [transport, subjectId]));
-  if (!attempt) {
-    if (attempt_id || !subjectId) return "unknown";
-    await storeEarly(anyScope, transport, subjectId, receipt);
+  const attempt = await findAttempt(anyScope, transport, subject);
+  if (attempt === undefined) {
+    const { attempt_id, provider_message_id } = subject;
+    if (attempt_id || !provider_message_id) return "unknown";
+    await storeEarly(anyScope, transport, provider_message_id, receipt);
     return "early";
   }
   const tx = anyScope.in(attempt);
@@ -63,6 +61,20 @@ export async function recordReceipt(
   const updated = await applyPushedReceipts(tx, services, pair, [receipt]);
   if (attemptWithId !== attempt) await applyEarlyReceipts(tx, services, updated);
   return "recorded";
+}
+
+/**
+ * Reads the attempt of a receipt. Undefined without an id: a transport may pass null or "" for one
+ * that it lacks.
+ */
+function findAttempt(
+  tx: UnscopedTx,
+  transport: string,
+  { attempt_id, provider_message_id }: ReceiptSubject,
+): Promise<Seen<AttemptRow> | undefined> | undefined {
+  if (attempt_id) return tx.get(attemptById, [attempt_id]);
+  if (!provider_message_id) return undefined;
+  return tx.get(attemptByProviderId, [transport, provider_message_id]);
 }
 
 /**
@@ -111,12 +123,11 @@ export async function retryEarlyReceipts(
   services: Services,
   claim: Claim<"early-receipt">,
 ): Promise<void> {
-  const { transport, provider_message_id } = claim.key;
-  const attempt = await anyScope.get(attemptByProviderId, [transport, provider_message_id]);
-  const tx = attempt && anyScope.in(attempt);
-  const message = attempt && (await tx?.get(messageById, [attempt.message_id], { hold: true }));
-  if (attempt !== undefined && tx !== undefined && message !== undefined) {
-    await applyEarlyReceipts(tx, services, { message, attempt });
+  const attempt = await findAttempt(anyScope, claim.key.transport, claim.key);
+  if (attempt !== undefined) {
+    const tx = anyScope.in(attempt);
+    const message = await tx.get(messageById, [attempt.message_id], { hold: true });
+    if (message !== undefined) await applyEarlyReceipts(tx, services, { message, attempt });
   }
   await finish(anyScope, claim);
 }
