@@ -42,13 +42,8 @@ export const reply: Command<Reply, Message> = {
     const { caller, services } = call;
     const person = personOf(caller, author_id);
     const found = await touchConversation(tx, id);
-    const opens =
-      found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
-    if (opens?.decision === "superseded") throw supersededError();
-    const opened = opens?.decision === "change" ? opens.patch : {};
-    const { drawId } = services;
-    const conversation = await changeConversation(tx, drawId, found, {
-      ...opened,
+    const conversation = await changeConversation(tx, services.drawId, found, {
+      ...reopened(found, tx.now),
       handler: "human",
       ...assigneeOnReply(found, person),
     });
@@ -61,6 +56,17 @@ export const reply: Command<Reply, Message> = {
     return messageResource(await sendInConversation(tx, call, draft, conversation, author));
   },
 };
+
+/**
+ * Returns the columns that open a closed conversation again.
+ * @throws TidingsError `conflict` if a newer one has replaced it
+ */
+function reopened(conversation: ConversationRow, now: number): Partial<ConversationRow> {
+  if (conversation.status !== "closed") return {};
+  const change = changeStatus(conversation, { status: "open" }, now);
+  if (change.decision === "superseded") throw supersededError();
+  return change.decision === "change" ? change.patch : {};
+}
 
 interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
   /**
