@@ -38,6 +38,7 @@ type Prefixed<K extends readonly KeyValue[]> = readonly [account_id: string, mod
 
 /** A collection under definition. Each method adds one index and returns its typed handle. */
 export interface CollectionDefinition<R extends object> extends Collection<R>, Indexing<R> {
+  /** Adds an index of the words in a column. */
   words(
     name: string,
     column: TextColumn<R>,
@@ -100,6 +101,7 @@ export interface ScopedDefinition<R extends Scope> extends ScopedCollection<R> {
   };
   /** Defines indexes over all accounts and modes. Scoped transactions cannot read them. */
   readonly acrossScopes: Omit<Indexing<R>, "key">;
+  /** Adds an index of the words in a column. */
   words(
     name: string,
     column: TextColumn<R>,
@@ -123,8 +125,8 @@ export function collection<const C extends Columns>(
   columns: C,
   options: CollectionOptions = {},
 ): CollectionDefinition<RowOfColumns<C>> {
-  const described = describe(name, columns, options, false);
-  return Object.assign(described, indexMethods(described, "none")) as never;
+  const defined = newCollection(name, columns, options, false);
+  return Object.assign(defined, indexMethods(defined, "none")) as never;
 }
 
 type ScopedRow<C extends Columns> = Scope & RowOfColumns<C>;
@@ -138,26 +140,28 @@ export function scoped<const C extends Columns>(
   columns: C,
   options: CollectionOptions = {},
 ): ScopedDefinition<ScopedRow<C>> {
-  const described = describe(name, { ...scopeColumns, ...columns }, options, true);
-  return Object.assign(described, indexMethods(described, "key"), {
-    byId: indexMethods(described, "row"),
-    acrossScopes: indexMethods(described, "none"),
+  const defined = newCollection(name, { ...scopeColumns, ...columns }, options, true);
+  return Object.assign(defined, indexMethods(defined, "key"), {
+    byId: indexMethods(defined, "row"),
+    acrossScopes: indexMethods(defined, "none"),
   }) as never;
 }
 
-interface Described extends Collection {
+/** A collection to which indexes can be added. */
+interface DefinedCollection extends Collection {
   readonly indexes: Index[];
   readonly wordIndexes: WordIndex[];
   primaryKey: UniqueIndex | undefined;
   words(name: string, column: string, options?: IndexOptions<object>): WordIndex;
 }
 
-function describe(
+/** Returns a collection without indexes. `indexMethods` add them. */
+function newCollection(
   name: string,
   columns: Columns,
   { kind = "rows", since = 1 }: CollectionOptions,
   isScoped: boolean,
-): Described {
+): DefinedCollection {
   return {
     name,
     kind,
@@ -187,7 +191,7 @@ function describe(
 }
 
 /** Returns the methods that add indexes to a collection. */
-function indexMethods(of: Described, scoping: Scoping) {
+function indexMethods(of: DefinedCollection, scoping: Scoping) {
   const createIndex = (
     name: string,
     columns: readonly string[],
@@ -209,7 +213,7 @@ function indexMethods(of: Described, scoping: Scoping) {
   return {
     key(...columns: string[]) {
       const index = { ...createIndex("primary", columns, true, undefined), unique: true } as const;
-      Object.assign(of, { primaryKey: index });
+      of.primaryKey = index;
       return index;
     },
     unique: (name: string, columns: readonly string[], options?: IndexOptions<object>) =>
