@@ -90,7 +90,7 @@ export {
   type ContactHistory,
   contactHistorySchema,
   type CreateContact,
-  label,
+  labelList,
   type ListContacts,
   maxLabels,
   type SearchContacts,

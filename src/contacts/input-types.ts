@@ -5,6 +5,7 @@ import {
   distinct,
   instant,
   isLanguageTag,
+  isObjectGiven,
   isTimeZone,
   type Limits,
   type Metadata,
@@ -19,11 +20,14 @@ import {
   text,
 } from "../kernel/index.ts";
 
-/** A label of a contact or a conversation. */
-export const label = name(64);
-
-/** The maximum number of labels of a contact. */
+/** The maximum number of labels of a contact or a conversation. */
 export const maxLabels = 50;
+
+/** All labels of a contact or a conversation. */
+export const labelList = distinct(
+  z.array(name(64)).max(maxLabels, { error: `must have at most ${maxLabels} labels` }),
+  "must not repeat a label",
+);
 
 const about = {
   phone: "The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it.",
@@ -53,10 +57,7 @@ export function factFields(limits: Limits) {
     language: text(64)
       .refine(isLanguageTag, { error: "must be a language tag (BCP 47), such as pt-BR" })
       .meta({ description: about.language, examples: ["pt-BR"], pattern: "^[A-Za-z]" }),
-    labels: distinct(
-      z.array(label).max(maxLabels, { error: `must have at most ${maxLabels} labels` }),
-      "must not repeat a label",
-    ).describe(about.labels),
+    labels: labelList.describe(about.labels),
     attributes: metadataInput(limits).describe(about.attributes),
   };
 }
@@ -64,7 +65,7 @@ export function factFields(limits: Limits) {
 const atLeastOneFact = {
   path: ["phone"],
   error: "give at least one of phone, email and name",
-  when: ({ value }: { value: unknown }): boolean => typeof value === "object" && value !== null,
+  when: isObjectGiven,
 };
 
 /** A new contact. It needs a phone number, an email address or a name. */

@@ -3,9 +3,9 @@ import * as z from "zod";
 import {
   type Channel,
   channelSchema,
-  distinct,
   instant,
   isId,
+  isObjectGiven,
   type Limits,
   type Medium,
   mediumSchema,
@@ -19,7 +19,7 @@ import {
   reference,
   text,
 } from "../kernel/index.ts";
-import { label } from "../contacts/index.ts";
+import { labelList } from "../contacts/index.ts";
 import {
   type Assignee,
   assigneeSchema,
@@ -199,7 +199,7 @@ export const updateConversationSchema = (limits: Limits) =>
       {
         path: ["snoozed_until"],
         error: "is required with the status snoozed and not allowed with another status",
-        when: ({ value }) => typeof value === "object" && value !== null,
+        when: isObjectGiven,
       },
     )
     .meta({
@@ -232,8 +232,6 @@ export const assignConversationSchema = z
   })
   .meta({ id: "AssignConversation", description: "The new assignment of a conversation." });
 
-const maxLabels = 50;
-
 /** The new labels of a conversation. */
 export interface LabelConversation {
   /** The id of the conversation. */
@@ -245,10 +243,7 @@ export interface LabelConversation {
 export const labelConversationSchema = z
   .strictObject({
     ...byId,
-    labels: distinct(
-      z.array(label).max(maxLabels, { error: `must have at most ${maxLabels} labels` }),
-      "must not repeat a label",
-    ).describe(
+    labels: labelList.describe(
       "The complete list of labels: at most 50 different ones of at most 64 characters each.",
     ),
   })

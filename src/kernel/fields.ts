@@ -72,7 +72,7 @@ export const instant = z.iso
 export const day = z.iso.date();
 
 /** A day in an input, in the years 1 to 9999. */
-export const dayToCount = z.iso
+export const dayInput = z.iso
   .date({ abort: true, error: mustBe('a day, such as "2026-01-31"') })
   .refine(isShowable, { error: mustBe(`a day ${inYears}`) });
 
@@ -218,6 +218,14 @@ export const queryBoolean: z.ZodType<boolean> = z.preprocess(
   (value) => (value === "true" ? true : value === "false" ? false : value),
   z.boolean(),
 );
+
+/**
+ * The `when` of a rule about several fields. The rule then runs even if other fields are invalid,
+ * so that one response lists all errors. It must not rely on the types of the fields.
+ */
+export function isObjectGiven({ value }: { readonly value: unknown }): boolean {
+  return typeof value === "object" && value !== null;
+}
 
 /** The input of an operation that takes none. */
 export const noInput = z.strictObject({});

@@ -32,12 +32,13 @@ export {
   type ById,
   byIdSchema,
   day,
-  dayToCount,
+  dayInput,
   distinct,
   documentedAs,
   ids,
   instant,
   isAddress,
+  isObjectGiven,
   type Metadata,
   metadata,
   metadataInput,
@@ -107,7 +108,7 @@ export {
   type WebchatSessionId,
   type WebhookId,
 } from "./ids.ts";
-export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
+export { defaultLimits, type Limits, maxScheduleAheadMs } from "./limits.ts";
 export {
   containsPhrase,
   editDistance,
@@ -132,7 +133,7 @@ export {
 } from "./time.ts";
 export {
   booleanOption,
-  callIt,
+  callAdvice,
   choiceOption,
   type Checked,
   functionOption,

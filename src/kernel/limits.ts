@@ -39,4 +39,4 @@ export const defaultLimits: Limits = {
 };
 
 /** How far ahead a message may be scheduled: 35 days, in milliseconds. */
-export const maxScheduleAhead: number = 35 * dayMs;
+export const maxScheduleAheadMs: number = 35 * dayMs;

@@ -31,12 +31,12 @@ export function option<T>(
 /** An object with these methods, such as a port. */
 export function portOption<T>(expected: string, ...methods: readonly string[]): z.ZodCustom<T, T> {
   return option<T>(expected, (given) => hasMethods(given, ...methods), {
-    advice: (given) => (typeof given === "function" ? callIt : ""),
+    advice: (given) => (typeof given === "function" ? callAdvice : ""),
   });
 }
 
 /** The advice on a function such as `memory` in place of `memory()`. */
-export const callIt = ". Call the function, and pass what it returns.";
+export const callAdvice = ". Call the function, and pass what it returns.";
 
 export function choiceOption<T extends string>(...choices: readonly T[]): z.ZodCustom<T, T> {
   const holds = (given: unknown): boolean => choices.some((each) => each === given);

@@ -5,8 +5,9 @@ import {
   channelSchema,
   hourMs,
   instant,
+  isObjectGiven,
   type Limits,
-  maxScheduleAhead,
+  maxScheduleAheadMs,
   type MessageStatus,
   messageStatusSchema,
   type Metadata,
@@ -24,10 +25,11 @@ import { person } from "../conversations/index.ts";
 import { type Category, categorySchema, mediaSchema } from "./types.ts";
 
 /** The default time to live of a message: four hours, in milliseconds. */
-export const defaultTtl = 4 * hourMs;
+export const defaultTtlMs = 4 * hourMs;
 
 /**
- * Unvalidated input. The cross-field rules below read it before its fields are known to be valid.
+ * Unvalidated input. The rules about several fields read it before its fields are known to be valid
+ * (`isObjectGiven`).
  */
 interface UncheckedDraft {
   readonly body?: unknown;
@@ -36,27 +38,26 @@ interface UncheckedDraft {
   readonly to?: unknown;
 }
 
-const isDraft = ({ value }: { value: unknown }): boolean =>
-  typeof value === "object" && value !== null;
 const hasMedia = ({ media }: UncheckedDraft): boolean => Array.isArray(media) && media.length > 0;
 
 /** The rule of `needsContent`. */
 export const hasContent = (draft: UncheckedDraft): boolean =>
   typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft);
 
-/**
- * Cross-field rules run even if other fields are invalid, so that one response lists all errors.
- */
 export const needsContent = {
   path: ["body"],
   error: "must not be empty unless there is media",
-  when: isDraft,
+  when: isObjectGiven,
 };
-const smsHasNoMedia = { path: ["media"], error: "needs channel mms or webchat", when: isDraft };
+const smsHasNoMedia = {
+  path: ["media"],
+  error: "needs channel mms or webchat",
+  when: isObjectGiven,
+};
 const webchatNeedsContact = {
   path: ["to"],
   error: "must be a contact id when channel is webchat",
-  when: isDraft,
+  when: isObjectGiven,
 };
 
 function contentFields(limits: Limits) {
@@ -134,10 +135,10 @@ function draftSchema(limits: Limits) {
       ttl_seconds: z
         .int()
         .min(1)
-        .max(maxScheduleAhead / 1_000)
+        .max(maxScheduleAheadMs / 1_000)
         .optional()
         .meta({
-          default: defaultTtl / 1_000,
+          default: defaultTtlMs / 1_000,
           description:
             "Time to live in seconds, at most 35 days, counted from `send_at`, or from now. The " +
             "message expires if it is not handed over to a carrier in time.",
@@ -285,7 +286,7 @@ export const listMessagesSchema = z
       error:
         "must be a phone number (E.164: + and 7 to 15 digits), a short code or a visitor's " +
         "address; add direction=inbound to filter by a sender",
-      when: ({ value }) => typeof value === "object" && value !== null,
+      when: isObjectGiven,
     },
   )
   .describe("Filters of a list of messages.");

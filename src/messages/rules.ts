@@ -17,12 +17,12 @@
 import {
   type Channel,
   type FieldError,
-  maxScheduleAhead,
+  maxScheduleAheadMs,
   type MessageStatus,
 } from "../kernel/index.ts";
 import type { EventType } from "../events/index.ts";
 import { type CarrierState, type Evidence, join, type JoinResult } from "./carrier-state.ts";
-import { defaultTtl } from "./input-types.ts";
+import { defaultTtlMs } from "./input-types.ts";
 import type { MessageError } from "./types.ts";
 
 // In all states, times are in milliseconds since the epoch, and `attempts` includes the attempt in
@@ -75,14 +75,14 @@ type Plan =
  * `send_at` is absent or past.
  */
 export function plan(request: { send_at?: number | null; ttl?: number }, now: number): Plan {
-  const { send_at = null, ttl = defaultTtl } = request;
+  const { send_at = null, ttl = defaultTtlMs } = request;
   if (send_at === null || send_at <= now) {
     return {
       decision: "planned",
       state: { status: "queued", due_at: now, expires_at: now + ttl, attempts: 0 },
     };
   }
-  if (send_at > now + maxScheduleAhead) return { decision: "invalid", error: tooFarAhead };
+  if (send_at > now + maxScheduleAheadMs) return { decision: "invalid", error: tooFarAhead };
   return {
     decision: "planned",
     state: { status: "scheduled", send_at, expires_at: send_at + ttl, attempts: 0 },
@@ -107,11 +107,11 @@ type Edit =
 export function edit(state: MessageState, change: { send_at?: number }, now: number): Edit {
   if (state.status !== "scheduled") return { decision: "refused", status: state.status };
   if (change.send_at === undefined) return { decision: "edited", state };
-  if (change.send_at > now + maxScheduleAhead) return { decision: "invalid", error: tooFarAhead };
+  if (change.send_at > now + maxScheduleAheadMs) return { decision: "invalid", error: tooFarAhead };
   const send_at = Math.max(change.send_at, now);
   const ttl = state.expires_at - state.send_at;
   // Deferrals can use up the time to live (`defer`). The edited message gets the default one.
-  const expires_at = send_at + (ttl > 0 ? ttl : defaultTtl);
+  const expires_at = send_at + (ttl > 0 ? ttl : defaultTtlMs);
   return { decision: "edited", state: { ...state, send_at, expires_at } };
 }
 
@@ -176,13 +176,13 @@ export function handOver(state: MessageState, now: number): HandOver {
  * The minimum time of a deferral, in milliseconds. It keeps a policy from deferring the same
  * message in a tight loop.
  */
-const minDeferral = 1_000;
+const minDeferralMs = 1_000;
 
 /**
  * Deferrals cannot move a message's expiry further than this from its creation, in milliseconds: a
  * rule of the host application can defer a message forever.
  */
-const maxWait = 2 * maxScheduleAhead;
+const maxWaitMs = 2 * maxScheduleAheadMs;
 
 /**
  * Schedules a queued message anew after a policy deferred it. `expires_at` moves by the same time,
@@ -201,10 +201,10 @@ export function defer(
     );
   }
   const { attempts } = state;
-  const deferred = Math.max(until, now + minDeferral);
+  const deferred = Math.max(until, now + minDeferralMs);
   const expires_at = Math.max(
     state.expires_at,
-    Math.min(state.expires_at + (deferred - now), created_at + maxWait),
+    Math.min(state.expires_at + (deferred - now), created_at + maxWaitMs),
   );
   return { status: "scheduled", send_at: Math.min(deferred, expires_at), expires_at, attempts };
 }

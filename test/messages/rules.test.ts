@@ -23,7 +23,7 @@ import {
   applyReceiptTimeout,
 } from "../../src/messages/rules.ts";
 import { maxAttempts, retryDelays } from "../../src/messages/routes/route-rules.ts";
-import { maxScheduleAhead } from "../../src/kernel/limits.ts";
+import { maxScheduleAheadMs } from "../../src/kernel/limits.ts";
 import { messageStatuses } from "../../src/kernel/message-status.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 
@@ -98,10 +98,10 @@ describe("before the hand-over", () => {
     expect(plan({ send_at: now + 1, ttl: 5 }, now)).toMatchObject({
       state: { status: "scheduled", send_at: now + 1, expires_at: now + 6 },
     });
-    expect(plan({ send_at: now + maxScheduleAhead }, now)).toMatchObject({
+    expect(plan({ send_at: now + maxScheduleAheadMs }, now)).toMatchObject({
       state: { status: "scheduled" },
     });
-    expect(plan({ send_at: now + maxScheduleAhead + 1 }, now)).toMatchObject({
+    expect(plan({ send_at: now + maxScheduleAheadMs + 1 }, now)).toMatchObject({
       error: { code: "too_far_ahead" },
     });
   });
@@ -187,7 +187,9 @@ describe("before the hand-over", () => {
     expect(edit(scheduled, { send_at: 5 }, now)).toMatchObject({
       state: { send_at: now, expires_at: now + 20 },
     });
-    expect(edit(scheduled, { send_at: now + maxScheduleAhead + 1 }, now).decision).toBe("invalid");
+    expect(edit(scheduled, { send_at: now + maxScheduleAheadMs + 1 }, now).decision).toBe(
+      "invalid",
+    );
     fc.assert(
       fc.property(state, (from) => {
         expect(

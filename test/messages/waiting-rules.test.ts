@@ -1,7 +1,7 @@
 /** The rules of messages that wait to be sent. Their times are often at an edge. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { maxScheduleAhead } from "../../src/kernel/limits.ts";
+import { maxScheduleAheadMs } from "../../src/kernel/limits.ts";
 import {
   cancel,
   channelOf,
@@ -16,9 +16,9 @@ import {
   release,
 } from "../../src/messages/rules.ts";
 
-const now = 10 * maxScheduleAhead;
+const now = 10 * maxScheduleAheadMs;
 const hour = 3_600_000;
-const furthest = now + maxScheduleAhead;
+const furthest = now + maxScheduleAheadMs;
 
 const around = (...times: readonly number[]) =>
   fc.constantFrom(...times.flatMap((time) => [time - 1, time, time + 1]));
@@ -196,7 +196,7 @@ describe("a waiting message", () => {
 
 describe("a message that a policy defers", () => {
   const created_at = fc.oneof(
-    around(now, now - maxScheduleAhead, now - 2 * maxScheduleAhead),
+    around(now, now - maxScheduleAheadMs, now - 2 * maxScheduleAheadMs),
     fc.nat(now),
   );
   const until = fc.oneof(around(now, now + 1_000), fc.nat(2 * furthest));
@@ -215,7 +215,7 @@ describe("a message that a policy defers", () => {
           deferred.send_at,
           "A message waits until the policy's time, and not beyond its expiry.",
         ).toBe(Math.min(until, deferred.expires_at));
-        const last = created + 2 * maxScheduleAhead;
+        const last = created + 2 * maxScheduleAheadMs;
         const moved = from.expires_at + until - now;
         expect(
           deferred.expires_at,

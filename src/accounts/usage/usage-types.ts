@@ -4,7 +4,7 @@ import {
   type Channel,
   channelSchema,
   day,
-  dayToCount,
+  dayInput,
   instant,
   timestamp,
 } from "../../kernel/index.ts";
@@ -79,13 +79,13 @@ export interface GetUsage {
 }
 
 export const getUsageSchema = z.strictObject({
-  from: dayToCount
+  from: dayInput
     .optional()
     .describe(
       "The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default " +
         "30 days before it.",
     ),
-  to: dayToCount.optional().describe("The last day in UTC, which is included. By default today."),
+  to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
 });
 
 /** The hours to count. */
@@ -199,13 +199,13 @@ export interface GetErrorCounts {
 }
 
 export const getErrorCountsSchema = z.strictObject({
-  from: dayToCount
+  from: dayInput
     .optional()
     .describe(
       "The first day in UTC, such as `2026-01-31`. At most 30 days before the last. By default 6 " +
         "days before it.",
     ),
-  to: dayToCount.optional().describe("The last day in UTC, which is included. By default today."),
+  to: dayInput.optional().describe("The last day in UTC, which is included. By default today."),
 });
 
 /** How many messages of a sender failed with an error. */

@@ -1,6 +1,6 @@
 /** The inputs of the operations that start, read and approve runs. */
 import * as z from "zod";
-import { name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
+import { isObjectGiven, name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { identifier, json } from "../fields.ts";
 import { type RunStatus, runStatusSchema } from "./types.ts";
@@ -75,23 +75,19 @@ export const triggerAgentSchema = z
     {
       path: ["contact_id"],
       error: "give exactly one of contact_id and conversation_id",
-      when: isObject,
+      when: isObjectGiven,
     },
   )
   .refine(({ playbook_id, action }) => (playbook_id === undefined) !== (action === undefined), {
     path: ["playbook_id"],
     error: "give exactly one of playbook_id and action",
-    when: isObject,
+    when: isObjectGiven,
   })
   .meta({
     id: "TriggerAgent",
     description:
       "Has an agent run a playbook or call one action, for a contact or in a conversation.",
   });
-
-function isObject({ value }: { value: unknown }): boolean {
-  return typeof value === "object" && value !== null;
-}
 
 /** Which runs of an agent to list. */
 export interface ListRuns extends PageQuery {

@@ -1,7 +1,7 @@
 /** The check of the transports that the host application passes to the engine. */
 import type * as z from "zod";
 import {
-  callIt,
+  callAdvice,
   channels,
   dayMs,
   hasMethods,
@@ -21,7 +21,7 @@ export const transport = option<Transport>(
 
 /** Names what a wrong transport lacks. */
 function adviceOn(given: unknown): string {
-  if (typeof given === "function") return callIt;
+  if (typeof given === "function") return callAdvice;
   if (typeof given !== "object" || given === null) return "";
   const missing = [
     ...(typeof memberOf(given, "name") === "string" ? [] : ["name"]),

@@ -1,5 +1,5 @@
 /** What a policy of the host application may return. */
-import { isWord, kindOf, maxScheduleAhead, quoted } from "../../kernel/index.ts";
+import { isWord, kindOf, maxScheduleAheadMs, quoted } from "../../kernel/index.ts";
 import type { Verdict } from "../../ports/index.ts";
 
 /** A policy returned no verdict, or none in time. */
@@ -27,7 +27,7 @@ export function checkVerdict(result: unknown, now: number): Verdict {
   if (
     verdict === "defer" &&
     typeof until === "number" &&
-    until <= now + maxScheduleAhead &&
+    until <= now + maxScheduleAheadMs &&
     isText(reason)
   ) {
     return until > now ? { verdict, until: Math.ceil(until), reason } : { verdict: "allow" };

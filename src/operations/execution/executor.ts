@@ -2,7 +2,7 @@ import { claimKey, type KeyClaim, runUnderKey, storeWholeResponse } from "./clai
 import { noVerdicts } from "./host-policies.ts";
 import { AnsweredMeanwhile } from "./stored-responses.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { maxScheduleAhead, TidingsError } from "../../kernel/index.ts";
+import { maxScheduleAheadMs, TidingsError } from "../../kernel/index.ts";
 import type {
   Call,
   Command,
@@ -108,7 +108,7 @@ export class Executor {
     }
     const { store, clock, mustEnd } = this.#runtime;
     // An item may name a time after the maximum. The item is then refused on its own.
-    const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
+    const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAheadMs);
     const busyContext: Context = { ...context, busy_until };
     const call = this.#callOf(busyContext);
     const { idempotency_key: key } = context;

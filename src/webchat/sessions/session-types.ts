@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   type ContactId,
   ids,
+  isObjectGiven,
   name,
   reference,
   senderAddress,
@@ -54,7 +55,7 @@ export const openWebchatSessionSchema = z
   .refine(({ contact_id, name }) => contact_id === undefined || name === undefined, {
     path: ["name"],
     error: "names a new contact, so it cannot be combined with contact_id",
-    when: ({ value }) => typeof value === "object" && value !== null,
+    when: isObjectGiven,
   })
   .refine(
     ({ return_key, contact_id, name }) =>
@@ -62,7 +63,7 @@ export const openWebchatSessionSchema = z
     {
       path: ["return_key"],
       error: "names the visitor, so it cannot be combined with contact_id or name",
-      when: ({ value }) => typeof value === "object" && value !== null,
+      when: isObjectGiven,
     },
   )
   .meta({ id: "OpenWebchatSession", description: "A new session for a visitor." });
