@@ -78,7 +78,7 @@ export {
 export { definedFields } from "./defined-fields.ts";
 export { getOrInsert } from "./get-or-insert.ts";
 export { isLanguageTag } from "./language-tag.ts";
-export { messageStatuses, type MessageStatus, messageStatusSchema } from "./message-status.ts";
+export { type MessageStatus, messageStatusSchema } from "./message-status.ts";
 export { toUri } from "./uri.ts";
 export {
   type AccountId,

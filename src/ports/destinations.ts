@@ -77,16 +77,13 @@ export function destinations(options: DestinationOptions = {}): Destinations {
 /** The default: https to the public Internet. */
 export const publicOnly: Destinations = destinations();
 
-export const refusalCodes = [
-  "url_invalid",
-  "scheme_forbidden",
-  "credentials_in_url",
-  "host_forbidden",
-  "address_forbidden",
-] as const;
-
 export interface Refusal {
-  readonly code: (typeof refusalCodes)[number];
+  readonly code:
+    | "url_invalid"
+    | "scheme_forbidden"
+    | "credentials_in_url"
+    | "host_forbidden"
+    | "address_forbidden";
   /** Never reveals the address of a name, which would describe the internal network. */
   readonly message: string;
 }

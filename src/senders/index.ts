@@ -7,8 +7,6 @@ export {
   throttleByAddress,
   senderByAddress,
   senderById,
-  senderHandOvers,
-  senderThrottles,
   type SenderRow,
 } from "./rows.ts";
 export { sendLane } from "./job-orders.ts";
