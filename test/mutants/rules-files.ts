@@ -84,13 +84,6 @@ export const rulesFiles: readonly RulesFile[] = [
   {
     file: "src/agents/turns/decision/loop-guard.ts",
     tests: ["test/agents/turns/decision/loop-guard.test.ts"],
-    equivalents: [
-      {
-        from: '""',
-        to: '"Stryker was here!"',
-        why: "A text of three words never counts as repeated.",
-      },
-    ],
   },
   {
     file: "src/agents/turns/decision/moves.ts",
