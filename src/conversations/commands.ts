@@ -77,7 +77,7 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
     const until = snoozed_until === undefined ? {} : { snoozed_until: millis(snoozed_until) };
     const change =
       status === undefined ? undefined : changeStatus(conversation, { status, ...until }, tx.now);
-    if (change?.decision === "superseded") throw supersededError();
+    if (change?.decision === "superseded") throw await supersededError(tx, conversation);
     if (change?.decision === "invalid") throw invalid([change.error]);
     const patch: Partial<ConversationRow> = {
       ...change?.patch,

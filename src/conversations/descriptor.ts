@@ -69,7 +69,8 @@ const conversationRoutes: readonly ApiRoute[] = [
     summary: "Update a conversation",
     description:
       "Opens, snoozes or closes the conversation, or sets its priority or metadata. Reopening a " +
-      "closed conversation fails with `conflict` if a newer one has replaced it.",
+      "closed conversation fails with `conflict` if a newer one has replaced it. " +
+      "`conflicting_id` is the newer one.",
   },
   {
     ...read,

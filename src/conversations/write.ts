@@ -7,6 +7,7 @@ import {
   conversationLabels,
   type ConversationRow,
   conversations,
+  currentConversation,
 } from "./rows.ts";
 import { attentionOf, type MessageRole, readAtAfterMessage, readAtNow } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
@@ -39,12 +40,14 @@ export async function touchActiveConversation(tx: Tx, id: string): Promise<Seen<
   throw new TidingsError("conflict", "The conversation is closed. Open it first.");
 }
 
-/** The error of reopening a conversation that a newer one has replaced. */
-export function supersededError(): TidingsError {
-  return new TidingsError(
-    "conflict",
-    "The conversation is closed and a newer one has replaced it. Use the newer one.",
-  );
+/** Returns the error of reopening a conversation that a newer one has replaced. It names that one. */
+export async function supersededError(
+  tx: Tx,
+  { contact_id, medium }: ConversationRow,
+): Promise<TidingsError> {
+  const newer = await tx.get(currentConversation, [contact_id, medium]);
+  const message = "The conversation is closed and a newer one has replaced it. Use the newer one.";
+  return new TidingsError("conflict", message, { conflictingId: newer?.id });
 }
 
 /** Updates a conversation and appends an event. If nothing differs, it writes nothing. */

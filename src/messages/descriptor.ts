@@ -164,7 +164,8 @@ const messageRoutes: readonly ApiRoute[] = [
     summary: "Reply as a person",
     description:
       "Sends on the conversation's medium to the address of its last message. The person takes " +
-      "over the conversation at once. A closed conversation is reopened.",
+      "over the conversation at once. A closed conversation is reopened. If a newer one has " +
+      "replaced it, the request fails with `conflict`, and `conflicting_id` is the newer one.",
     response: messageSchema,
   },
   {

@@ -172,9 +172,10 @@ describe.each(lightStorages)("a conversation on $name", ({ open }) => {
     await own.reply(id, { body: "One more thing" });
     expect(await own.get(id)).toMatchObject({ status: "open", handler: "human", closed_at: null });
     await own.update(id, { status: "closed" });
-    await own.open({ to: contact_id });
-    await expect(own.reply(id, { body: "Too late" })).rejects.toMatchObject({ code: "conflict" });
-    await expect(own.update(id, { status: "open" })).rejects.toMatchObject({ code: "conflict" });
+    const { id: conflictingId } = await own.open({ to: contact_id });
+    const replaced = { code: "conflict", conflictingId };
+    await expect(own.reply(id, { body: "Too late" })).rejects.toMatchObject(replaced);
+    await expect(own.update(id, { status: "open" })).rejects.toMatchObject(replaced);
     expect((await own.get(id)).message_count).toBe(2);
   });
 

@@ -43,7 +43,7 @@ export const reply: Command<Reply, Message> = {
     const person = personOf(caller, author_id);
     const found = await touchConversation(tx, id);
     const conversation = await changeConversation(tx, services.drawId, found, {
-      ...reopened(found, tx.now),
+      ...(await reopened(tx, found)),
       handler: "human",
       ...assigneeOnReply(found, person),
     });
@@ -61,10 +61,13 @@ export const reply: Command<Reply, Message> = {
  * Returns the columns that open a closed conversation again.
  * @throws TidingsError `conflict` if a newer one has replaced it
  */
-function reopened(conversation: ConversationRow, now: number): Partial<ConversationRow> {
+async function reopened(
+  tx: Tx,
+  conversation: ConversationRow,
+): Promise<Partial<ConversationRow>> {
   if (conversation.status !== "closed") return {};
-  const change = changeStatus(conversation, { status: "open" }, now);
-  if (change.decision === "superseded") throw supersededError();
+  const change = changeStatus(conversation, { status: "open" }, tx.now);
+  if (change.decision === "superseded") throw await supersededError(tx, conversation);
   return change.decision === "change" ? change.patch : {};
 }
 
