@@ -87,3 +87,13 @@ it("an edit that leaves a wrong message has the errors of sending that message",
     expect(edited).toEqual(sent);
   }
 });
+
+it("the timeline names only the fields that an edit sets", async () => {
+  const { clock, engine } = world();
+  const one = engine(memory());
+  const send_at = new Date(clock.now() + hour).toISOString();
+  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello", send_at });
+  await one.messages.edit(id, { body: "Changed", send_at: undefined, metadata: undefined });
+  const edits = (await one.messages.timeline(id)).data.filter(({ type }) => type === "edit");
+  expect(edits).toEqual([expect.objectContaining({ fields: ["body"] })]);
+});

@@ -2,6 +2,7 @@ import { checkPolicies, decisionOf, throwIfDenied } from "../../consents/index.t
 import { findAddressee } from "../../contacts/index.ts";
 import {
   type Channel,
+  definedFields,
   invalid,
   iso,
   mediumOf,
@@ -64,7 +65,7 @@ export const editMessage: Command<EditMessage, Message> = {
     writeTimeline(tx, drawId, message, edited, {
       type: "edit",
       at: iso(tx.now),
-      fields: Object.keys(change),
+      fields: Object.keys(definedFields(change)),
     });
     await arm(tx, releaseJob(edited, state.send_at));
     return messageResource(edited);
