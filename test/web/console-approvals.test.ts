@@ -6,6 +6,7 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import type { AgentModel } from "../../src/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { isLong } from "../support/runs.ts";
+import { faultsOf } from "./faults.ts";
 import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -85,7 +86,7 @@ test("the console lists the waiting actions of all agents, the longest wait firs
 
 test("the console asks for the names of all agents at once, and not again", async ({ skip }) => {
   const { hire, ask, page, open } = await openShop(skip);
-  const [bea, cal] = [await hire("Bea"), await hire("Cal")];
+  const [bea, cal] = [await hire("Bea".repeat(25)), await hire("Cal")];
   await ask(bea, 1);
   await ask(cal, 2);
   const asked: string[] = [];
@@ -97,6 +98,7 @@ test("the console asks for the names of all agents at once, and not again", asyn
   await page.getByRole("row", { name: "order 2" }).getByText("Cal").waitFor();
   await ask(bea, 3);
   await page.getByRole("row", { name: "order 3" }).getByText("Bea").waitFor();
+  expect(await faultsOf(page, ".card")).toEqual([]);
   // The other list is that of the page.
   expect(asked.toSorted()).toEqual(["v1/agents?limit=100", "v1/agents?limit=50"]);
 });

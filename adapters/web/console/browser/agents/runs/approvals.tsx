@@ -172,7 +172,9 @@ function ApprovalTable({ rows, agents }: ApprovalTableProps): JSX.Element {
         {
           id: "agent",
           label: t("agent"),
-          cell: ({ run }) => <bdi class="nowrap">{agents.get(run.agent_id) ?? run.agent_id}</bdi>,
+          cell: ({ run }) => (
+            <bdi class="approval-agent truncate">{agents.get(run.agent_id) ?? run.agent_id}</bdi>
+          ),
         },
         {
           id: "created",
