@@ -158,6 +158,21 @@ test.runIf(isLong)(
   },
 );
 
+test.runIf(isLong)("a scheduled message shows when it was sent, once it is", async ({ skip }) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const send_at = new Date(Date.now() + 2_000).toISOString();
+  const { id: later } = await shop.messages.send({ to: from, body: "A reminder", send_at });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
+  const { sent_at } = await shop.messages.get(later);
+  const time = page.locator(".message.is-out time");
+  expect(await time.getAttribute("datetime")).toBe(sent_at);
+  // It stands below the day on which it was written.
+  expect(await time.textContent()).toMatch(/^\w{3}, \w{3} \d+/);
+});
+
 test.runIf(isLong)(
   "a thread has all notes of a conversation, however many there are",
   async ({ skip }) => {

@@ -5,6 +5,7 @@ import {
   Avatar,
   Button,
   dateTime,
+  dayAndTime,
   Icon,
   may,
   Menu,
@@ -35,7 +36,10 @@ interface MessageProps {
 export function MessageBubble(props: MessageProps): JSX.Element {
   const { message, contact, isContinued, isTimeShown } = props;
   const [dialog, setDialog] = useState<"details" | "why">();
-  const { direction, author, body, media, error } = message;
+  const { direction, author, body, media, error, created_at, send_at, sent_at } = message;
+  // A scheduled message stands where it was written, which may be on another day.
+  const sentLater = send_at === null ? null : sent_at;
+  const at = sentLater ?? created_at;
   const isOut = direction === "outbound";
   const isMetaShown = isOut || isTimeShown;
   const status = shownStatus(message);
@@ -85,8 +89,8 @@ export function MessageBubble(props: MessageProps): JSX.Element {
           <Menu label={t("messageActions")} items={menuOf(message, setDialog)} />
         </div>
         <p class={`message-meta tone-${status.tone} ${isMetaShown ? "" : "visually-hidden"}`}>
-          <time dateTime={message.created_at} data-tooltip={dateTime(message.created_at)}>
-            {time(message.created_at)}
+          <time dateTime={at} data-tooltip={dateTime(at)}>
+            {sentLater === null ? time(at) : dayAndTime(at)}
           </time>
           {isOut && (
             <span class="message-status">
