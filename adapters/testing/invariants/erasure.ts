@@ -1,50 +1,114 @@
 import type { Event } from "../../entry.ts";
 import type { Finding, World } from "../world/types.ts";
-import { allPages, eventsIn, handleOf, orGone, scopesOf, type WorldScope } from "./reads.ts";
+import {
+  allPages,
+  eventsIn,
+  handleOf,
+  messagesIn,
+  orGone,
+  scopesOf,
+  type WorldScope,
+} from "./reads.ts";
 
 /** Finds a number in any text: carriers and phones write it in international form. */
 const phoneNumber = /\+\d{7,15}/g;
 
+/** Fields of events that say something about a contact. An erasure empties them. */
+const personalTexts: ReadonlySet<string> = new Set([
+  "address",
+  "body",
+  "email",
+  "language",
+  "message",
+  "name",
+  "phone",
+  "preview",
+  "reason",
+  "summary",
+  "time_zone",
+  "to",
+]);
+const personalLists: ReadonlySet<string> = new Set([
+  "approval",
+  "attributes",
+  "identities",
+  "labels",
+  "later_approvals",
+  "media",
+  "metadata",
+  "result",
+  "steps",
+]);
+
 /**
- * After a contact is erased, its messages are gone. No event in the log has its number, its name
- * or its words, and no delivery of these events has a body.
+ * After a contact is erased, its messages and conversations are gone. No event in the log has its
+ * data or its words, and no delivery of these events has a body.
  */
 export async function erasedMeansGone(world: World): Promise<Finding | undefined> {
   for (const scope of await scopesOf(world)) {
-    const found = await findLeftOver(world, scope);
+    const isGone = presence(world, scope);
+    const found =
+      (await findResource(world, scope, isGone)) ?? (await findEvent(world, scope, isGone));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-async function findLeftOver(world: World, scope: WorldScope): Promise<Finding | undefined> {
-  const { contacts, messages, senders, webhooks } = handleOf(world, scope);
-  const own = new Set((await allPages((page) => senders.list(page))).map(({ address }) => address));
+/** Whether a contact or a conversation no longer exists. */
+type IsGone = (id: string) => Promise<boolean>;
+
+function presence(world: World, scope: WorldScope): IsGone {
+  const { contacts, conversations } = handleOf(world, scope);
   const known = new Map<string, boolean>();
-  const isErased = async (id: string): Promise<boolean> => {
-    const erased = known.get(id) ?? (await orGone(contacts.get(id))) === undefined;
-    known.set(id, erased);
-    return erased;
+  return async (id) => {
+    const resources = id.startsWith("conv_") ? conversations : contacts;
+    const isGone = known.get(id) ?? (await orGone<unknown>(resources.get(id))) === undefined;
+    known.set(id, isGone);
+    return isGone;
   };
-  for (const { id, contact_id } of await allPages((page) => messages.list(page))) {
-    if (!(await isErased(contact_id))) continue;
+}
+
+async function findResource(
+  world: World,
+  scope: WorldScope,
+  isGone: IsGone,
+): Promise<Finding | undefined> {
+  const { conversations } = handleOf(world, scope);
+  const owned = [
+    ...(await messagesIn(world, scope)),
+    ...(await allPages((page) => conversations.list(page))).map(({ id, contact }) => ({
+      id,
+      contact_id: contact.id,
+    })),
+  ];
+  for (const { id, contact_id } of owned) {
+    if (!(await isGone(contact_id))) continue;
     const description = `${id} is still there, though its contact ${contact_id} is erased`;
     return { description, about: [id, contact_id] };
   }
-  const erased: Event[] = [];
+  return undefined;
+}
+
+async function findEvent(
+  world: World,
+  scope: WorldScope,
+  isGone: IsGone,
+): Promise<Finding | undefined> {
+  const { senders, webhooks } = handleOf(world, scope);
+  const own = new Set((await allPages((page) => senders.list(page))).map(({ address }) => address));
+  const erased = new Set<string>();
   for (const event of await eventsIn(world, scope)) {
-    const contact_id = contactOf(event);
-    if (contact_id === undefined || !(await isErased(contact_id))) continue;
-    erased.push(event);
+    const subject = subjectOf(event);
+    if (subject === undefined || !(await isGone(subject))) continue;
+    erased.add(event.id);
     const left = leftIn(event, own);
     if (left === undefined) continue;
-    const description = `${contact_id} is erased, but ${event.type} ${event.id} has ${left}`;
-    return { description, about: [event.id, contact_id] };
+    const description = `${subject} is erased, but ${event.type} ${event.id} has ${left}`;
+    return { description, about: [event.id, subject] };
   }
-  const ids = new Set<string>(erased.map(({ id }) => id));
   for (const webhook of await allPages((page) => webhooks.list(page))) {
     const deliveries = await allPages((page) => webhooks.deliveries(webhook.id, page));
-    for (const { id, event_id } of deliveries.filter((each) => ids.has(each.event_id))) {
+    for (const { id, event_id } of deliveries.filter((each) => erased.has(each.event_id))) {
       const { body } = await webhooks.delivery(webhook.id, id);
       if (body === null) continue;
       const description = `the contact of ${event_id} is erased, but a delivery has its body`;
@@ -54,32 +118,37 @@ async function findLeftOver(world: World, scope: WorldScope): Promise<Finding | 
   return undefined;
 }
 
-function contactOf({ type, data }: Event): string | undefined {
+/** The contact that an event is about, or the conversation if the event does not name the contact. */
+function subjectOf({ type, data }: Event): string | undefined {
   // It has nothing but the id, and is published when everything else is gone.
   if (type === "contact.erased") return undefined;
   if ("contact_id" in data) return data.contact_id;
   if ("contact" in data) return data.contact.id;
+  if ("run" in data) return data.run.conversation_id ?? undefined;
   return "conversation" in data ? data.conversation.contact.id : undefined;
 }
 
-/** What is left of a contact in an event: a number, a name or a text. */
+/** What is left of a contact in an event. Undefined if nothing is. */
 function leftIn({ data }: Event, own: ReadonlySet<string>): string | undefined {
   const number = JSON.stringify(data)
     .match(phoneNumber)
     ?.find((each) => !own.has(each));
-  if (number !== undefined) return `the number ${number}`;
-  if (nameIn(data) !== "") return "a name";
-  return textsIn(data).some((text) => text !== "") ? "the text of a message" : undefined;
+  return number === undefined ? fieldLeftIn(data) : `the number ${number}`;
 }
 
-function nameIn(data: Event["data"]): string {
-  const { contact } = "conversation" in data ? data.conversation : { contact: null, ...data };
-  return contact?.name ?? "";
+function fieldLeftIn(data: object, path = ""): string | undefined {
+  for (const [name, value] of Object.entries(data) as [string, unknown][]) {
+    if (value === null || value === "") continue;
+    const field = `${path}${name}`;
+    if (isPersonal(name, value)) return `${field}: ${JSON.stringify(value)}`;
+    const inside = typeof value === "object" ? fieldLeftIn(value ?? {}, `${field}.`) : undefined;
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
 }
 
-/** What the contact wrote, and what was written about it. */
-function textsIn(data: Event["data"]): readonly string[] {
-  if ("body" in data) return [data.body];
-  if ("summary" in data) return [data.reason, data.summary];
-  return "conversation" in data ? [data.conversation.last_message?.preview ?? ""] : [];
+function isPersonal(name: string, value: unknown): boolean {
+  if (personalTexts.has(name)) return typeof value === "string";
+  const isEmpty = typeof value === "object" && Object.keys(value ?? {}).length === 0;
+  return personalLists.has(name) && !isEmpty;
 }

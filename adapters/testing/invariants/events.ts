@@ -1,6 +1,6 @@
 import type { Event, EventType, Message } from "../../entry.ts";
 import type { Finding, World } from "../world/types.ts";
-import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads.ts";
+import { eventsIn, messagesIn, scopesOf, type WorldScope } from "./reads.ts";
 
 /** How long a stream may take to send the whole log, in virtual time. */
 const streamsWithinMs = 120_000;
@@ -16,9 +16,36 @@ const eventOf: Readonly<Partial<Record<Message["status"], EventType>>> = {
   canceled: "message.updated",
 };
 
+export async function everyEventOnce(world: World): Promise<Finding | undefined> {
+  for (const scope of await scopesOf(world)) {
+    const seen = new Set<string>();
+    for (const event of await eventsIn(world, scope)) {
+      const names: string[] = [event.id];
+      if (isOncePerMessage(event)) names.push(`${event.type} of ${event.data.message_id}`);
+      const twice = names.find((name) => seen.has(name));
+      if (twice !== undefined) {
+        return { description: `the log has ${twice} twice`, about: [event.id] };
+      }
+      for (const name of names) seen.add(name);
+    }
+  }
+  return undefined;
+}
+
+type OncePerMessage = Event<"message.sent" | "message.failed" | "message.received">;
+
+function isOncePerMessage(event: Event): event is OncePerMessage {
+  return (
+    event.type === "message.sent" ||
+    event.type === "message.failed" ||
+    event.type === "message.received"
+  );
+}
+
 /**
- * The log has an event for the outcome of each message. A stream that starts after the first event
- * has every later event of the log, in the same order.
+ * The log has an event for the outcome of each message, and the last change of its status that the
+ * log has is the latest. A stream that starts after the first event has every later event of the
+ * log, in the same order.
  */
 export async function noGapInTheEvents(world: World): Promise<Finding | undefined> {
   for (const scope of await scopesOf(world)) {
@@ -38,11 +65,20 @@ async function findUnreported(
   const reported = new Set(
     log.map(({ type, data }) => ("message_id" in data ? `${type} ${data.message_id}` : "")),
   );
-  const { messages } = handleOf(world, scope);
-  for (const { id, status } of await allPages((page) => messages.list(page))) {
+  const latest = new Map<string, string>(
+    log.flatMap(({ type, data }) =>
+      type === "message.updated" ? [[data.message_id, data.status] as const] : [],
+    ),
+  );
+  for (const { id, status } of await messagesIn(world, scope)) {
     const type = eventOf[status];
-    if (type === undefined || reported.has(`${type} ${id}`)) continue;
-    return { description: `${id} is ${status}, but the log has no ${type} of it`, about: [id] };
+    if (type !== undefined && !reported.has(`${type} ${id}`)) {
+      return { description: `${id} is ${status}, but the log has no ${type} of it`, about: [id] };
+    }
+    const told = latest.get(id) ?? status;
+    if (told !== status) {
+      return { description: `${id} is ${status}, but its last event says ${told}`, about: [id] };
+    }
   }
   return undefined;
 }

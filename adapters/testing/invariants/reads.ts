@@ -15,8 +15,14 @@ export interface WorldScope {
   readonly calls: readonly CarrierCall[];
 }
 
+/** All calls that reached carriers. The transports of one carrier share its calls. */
 export function allCalls({ carriers }: World): readonly CarrierCall[] {
-  return carriers.flatMap(({ calls }) => calls);
+  return [...new Set(carriers.flatMap(({ calls }) => calls))];
+}
+
+/** Whether the carrier accepted the message of a call. It then sends it. */
+export function isAccepted({ provider_message_id }: CarrierCall): boolean {
+  return provider_message_id !== null;
 }
 
 /** Every account in each mode. */
@@ -41,6 +47,12 @@ export function handleOf(
 /** Undefined if the message no longer exists: its contact was erased. */
 export function messageOf(world: World, { message }: CarrierCall): Promise<Message | undefined> {
   return orGone(handleOf(world, message).messages.get(message.message_id));
+}
+
+/** The messages of an account in one mode, newest first. */
+export function messagesIn(world: World, scope: WorldScope): Promise<readonly Message[]> {
+  const { messages } = handleOf(world, scope);
+  return allPages((page) => messages.list(page));
 }
 
 /** The result. Undefined if the request is refused, because the resource does not exist. */

@@ -4,7 +4,7 @@ import type { Finding, World } from "../world/types.ts";
 import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads.ts";
 
 /**
- * Each event has a delivery for each webhook that subscribes to it. If a delivery succeeded, the
+ * Each event has one delivery for each webhook that subscribes to it. If a delivery succeeded, the
  * receiver took the event, and the engine posts it again only if you redeliver it.
  */
 export async function everyEventToItsWebhooks(world: World): Promise<Finding | undefined> {
@@ -27,13 +27,16 @@ async function findProblem(
 ): Promise<Finding | undefined> {
   const { webhooks } = handleOf(world, scope);
   const list = await allPages((page) => webhooks.deliveries(webhook.id, page));
-  const deliveries = new Map(list.map((each) => [each.event_id as string, each]));
+  const deliveries = Map.groupBy(list, ({ event_id }) => event_id);
   // A commit that read the webhooks before this one was created or changed may still follow.
   const from = Date.parse(webhook.updated_at) + world.commitToleranceMs;
   for (const event of events) {
     const isWanted = webhook.events.some((pattern) => matchesPattern(pattern, event.type));
-    const delivery = deliveries.get(event.id);
+    const [delivery, another] = deliveries.get(event.id) ?? [];
     const about = [event.id, webhook.id];
+    if (another !== undefined) {
+      return { description: `${webhook.id} has two deliveries of ${event.id}`, about };
+    }
     if (delivery === undefined) {
       if (!isWanted || Date.parse(event.created_at) <= from) continue;
       return { description: `${webhook.id} has no delivery of ${event.id}`, about };

@@ -260,7 +260,7 @@ describe("invariants", () => {
     );
     const other = forged({ message: { ...call.message, body: "Bye" } });
     expect((await invariants.handedOverAsWritten(other))?.description).toMatch(
-      /^the carrier got "Bye"/,
+      /^the carrier got the body "Bye" for msg_\w+ instead of "Hello"$/,
     );
   });
 

@@ -1,52 +1,10 @@
 /** Each law finds a bug that a storage plants: it loses or changes writes of the engine. */
 import { expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import {
-  invariants,
-  scriptedCarrier,
-  type World,
-  world,
-  type WorldOptions,
-} from "../../../adapters/testing/index.ts";
-import { TidingsError } from "../../../src/index.ts";
-import type { Group, Row, StoragePort, Write } from "../../../src/ports/storage.ts";
+import { invariants, scriptedCarrier, world } from "../../../adapters/testing/index.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
-
-const to = "+15005550101";
-const url = "https://shop.example/hooks";
-
-/** A storage that commits what `change` returns. */
-function planted(change: (writes: readonly Write[]) => readonly Write[]): StoragePort<undefined> {
-  const storage = memory();
-  const group = (inner: Group): Group =>
-    over(inner, { commit: (writes: readonly Write[]) => inner.commit(change(writes)) });
-  return over(storage, { begin: (how) => group(storage.begin(how)) });
-}
-
-const isInsert = (name: string, { collection, kind }: Write): boolean =>
-  collection.name === name && kind === "insert";
-
-const isEvent = (type: string, write: Write): boolean =>
-  isInsert("events", write) && "row" in write && write.row["type"] === type;
-
-/** A storage that loses the events of a type. */
-const without = (type: string): StoragePort<undefined> =>
-  planted((writes) => writes.filter((write) => !isEvent(type, write)));
-
-/** A world with a webhook, in which two messages went out. */
-async function sent(
-  storage: StoragePort<undefined> = memory(),
-  options: Partial<WorldOptions<undefined>> = {},
-): Promise<World> {
-  const w = world({ storage, transports: [scriptedCarrier()], ...options });
-  w.receiver.trust(await w.run((engine) => engine.webhooks.create({ url, events: ["*"] })));
-  await w.advance(1_000);
-  for (const body of ["Hello", "Good bye"]) {
-    await w.run((engine) => engine.messages.send({ to, body }));
-  }
-  await w.settle();
-  return w;
-}
+import { isEvent, isInsert, planted, sent, to, url, without } from "./planted.ts";
 
 test("the laws hold in a world with webhooks, also after an erasure", async () => {
   const w = await sent();
@@ -214,116 +172,79 @@ test("a delivery that is posted again after it succeeded is found", async () => 
   );
 });
 
-interface Forgetful {
-  readonly storage: StoragePort<undefined>;
-  on: boolean;
-}
-
-/** A storage that keeps the old values of some columns in all updates, from when it is told to. */
-function forgetful(name: string, column: string): Forgetful {
-  const rows = new Map<string, Row>();
-  const plan: Forgetful = {
-    on: false,
-    storage: planted((writes) =>
-      writes.map((write) => {
-        if (write.collection.name !== name || !("row" in write)) return write;
-        const id = String(write.row["id"]);
-        const old = rows.get(id)?.[column];
-        rows.set(id, write.row);
-        return plan.on && old !== undefined
-          ? { ...write, row: { ...write.row, [column]: old } }
-          : write;
-      }),
+test("a change of a message's status without an event is found", async () => {
+  const storage = planted((writes) =>
+    writes.filter(
+      (write) =>
+        !isEvent("message.updated", write) ||
+        !("row" in write) ||
+        !JSON.stringify(write.row["data"]).includes('"delivered"'),
     ),
-  };
-  return plan;
-}
-
-async function eraseIn(w: World): Promise<void> {
-  const { data } = await w.engine().contacts.list();
-  await w.run((engine) => engine.contacts.erase(data[0]?.id ?? ""));
-  await w.settle();
-}
-
-/** The values in an event that are the number, the name or the words of a contact. */
-function* personal(
-  value: unknown,
-  path: readonly string[] = [],
-): Generator<{ readonly path: readonly string[]; readonly text: string }> {
-  if (typeof value === "string" && [to, "Ann", "secret"].some((each) => value.includes(each))) {
-    yield { path, text: value };
-  }
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, member] of Object.entries(value)) yield* personal(member, [...path, name]);
-}
-
-/** The same value with one text in it replaced. */
-function withText(value: unknown, [name, ...rest]: readonly string[], text: string): unknown {
-  if (name === undefined) return text;
-  const before = typeof value === "object" && value !== null ? value : {};
-  return { ...before, [name]: withText(Reflect.get(before, name), rest, text) };
-}
-
-test("each number, name and text of an erased contact that is left in an event is found", async () => {
-  const w = world({ storage: memory(), transports: [scriptedCarrier()] });
-  await w.run(async (engine) => {
-    await engine.contacts.create({ name: "Ann", phone: to });
-    const { id } = await engine.messages.send({ to, body: "A secret" });
-    const { conversation_id } = await engine.messages.get(id);
-    await engine.conversations.handOff(conversation_id, { reason: "A secret", summary: "secret" });
-    for (const body of ["My secret", "STOP"]) await engine.sandbox.inbound({ from: to, body });
-  });
-  await w.settle();
-  const before = (await w.engine().events.list({ limit: 100 })).data;
-  await eraseIn(w);
-  const left = before.flatMap((event) =>
-    [...personal(event.data)].map(({ path, text }) => ({ id: event.id, path, text })),
   );
-  expect(left.length).toBeGreaterThan(30);
-  const engine = w.engine();
-  for (const { id, path, text } of left) {
-    const account: typeof engine.account = (...given) => {
-      const handle = engine.account(...given);
-      const list: typeof handle.events.list = async (...page) => {
-        const found = await handle.events.list(...page);
-        const data = found.data.map((event) =>
-          event.id === id ? { ...event, data: withText(event.data, path, text) } : event,
-        );
-        return { ...found, data };
-      };
-      return over(handle, { events: over(handle.events, { list }) });
-    };
-    const forged = over(w, { engine: () => over(engine, { account }) });
-    const found = (await invariants.erasedMeansGone(forged))?.description;
-    expect(found, `${path.join(".")} is "${text}"`).toContain(`${id} has `);
-  }
+  expect((await invariants.noGapInTheEvents(await sent(storage)))?.description).toMatch(
+    /^msg_\w+ is delivered, but its last event says sent$/,
+  );
 });
 
-test.each([
-  [
-    "events",
-    "data",
-    /^ct_\w+ is erased, but [\w.]+ evt_\w+ has (the number \+15005550101|a name)$/,
-  ],
-  ["deliveries", "body", /^the contact of evt_\w+ is erased, but a delivery has its body$/],
-])("an erasure that forgets the %s is found", async (name, column, finding) => {
-  const plan = forgetful(name, column);
-  const w = await sent(plan.storage);
-  plan.on = true;
-  await eraseIn(w);
-  expect((await invariants.erasedMeansGone(w))?.description).toMatch(finding);
-});
-
-test("a message whose contact is erased is found", async () => {
+test("a second delivery of an event to a webhook is found", async () => {
   const w = await sent();
   const engine = w.engine();
   const account: typeof engine.account = (...given) => {
     const handle = engine.account(...given);
-    const get = () => Promise.reject(new TidingsError("not_found", "No such contact."));
-    return over(handle, { contacts: over(handle.contacts, { get }) });
+    const deliveries: typeof handle.webhooks.deliveries = async (...input) => {
+      const found = await handle.webhooks.deliveries(...input);
+      return { ...found, data: [...found.data, ...found.data.slice(0, 1)] };
+    };
+    return over(handle, { webhooks: over(handle.webhooks, { deliveries }) });
   };
   const forged = over(w, { engine: () => over(engine, { account }) });
-  expect((await invariants.erasedMeansGone(forged))?.description).toMatch(
-    /^msg_\w+ is still there, though its contact ct_\w+ is erased$/,
+  expect((await invariants.everyEventToItsWebhooks(forged))?.description).toMatch(
+    /^wh_\w+ has two deliveries of evt_\w+$/,
+  );
+});
+
+const withoutJobs = (kind: string): StoragePort<undefined> =>
+  planted((writes) =>
+    writes.filter(
+      (write) =>
+        write.collection.name !== "jobs" || !("row" in write) || write.row["kind"] !== kind,
+    ),
+  );
+
+test.each([
+  ["release", /^msg_\w+ stays scheduled, and no job will change that$/],
+  ["deliver", /^the delivery of evt_\w+ to wh_\w+ stays pending, and no job will change that$/],
+])("work without its job %s is found, though the world settles", async (kind, finding) => {
+  const w = await sent(withoutJobs(kind));
+  const send_at = new Date(w.clock.now() + 60_000).toISOString();
+  await w.run((engine) => engine.messages.send({ to, body: "Later", send_at }));
+  await w.settle();
+  expect((await invariants.nothingLeftToDo(w))?.description).toMatch(finding);
+});
+
+test("a message that nobody sends after a crash is found, though the world settles", async () => {
+  const w = world({ storage: withoutJobs("send"), transports: [scriptedCarrier()] });
+  await w.run((engine) => engine.senders.list());
+  w.inject("crashAfterCommit");
+  await w.begin((engine) => engine.messages.send({ to, body: "Hello" }));
+  await w.settle();
+  expect((await invariants.nothingLeftToDo(w))?.description).toMatch(
+    /^msg_\w+ stays (queued|sending), and no job will change that$/,
+  );
+});
+
+test("a run of an agent that does not end is found, though the world settles", async () => {
+  const storage = planted((writes) =>
+    writes.filter(
+      (write) =>
+        write.collection.name !== "runs" || !("row" in write) || write.row["status"] === "running",
+    ),
+  );
+  const w = world({ storage, transports: [scriptedCarrier()] });
+  await w.run((engine) => engine.agents.create({ name: "Ada", channels: ["sms"] }));
+  await w.run((engine) => engine.sandbox.inbound({ from: to, body: "Hello" }));
+  await w.settle();
+  expect((await invariants.nothingLeftToDo(w))?.description).toMatch(
+    /^run_\w+ stays running, and no job will change that$/,
   );
 });

@@ -1,0 +1,171 @@
+/** Laws about the messages that scripted carriers got. */
+import type { Event, Message } from "../../entry.ts";
+import type { OutboundMessage } from "../../../src/ports/index.ts";
+import type { CarrierCall } from "../carrier/script.ts";
+import type { Finding, World } from "../world/types.ts";
+import {
+  allCalls,
+  eventsIn,
+  handleOf,
+  isAccepted,
+  messageOf,
+  messagesIn,
+  orGone,
+  scopesOf,
+  type WorldScope,
+} from "./reads.ts";
+
+export async function nothingHandedOverTwice(world: World): Promise<Finding | undefined> {
+  const seen = new Set<string>();
+  for (const { message } of allCalls(world).filter(isAccepted)) {
+    const { message_id: id } = message;
+    if (seen.has(id)) {
+      return { description: `the carrier accepted ${id} more than once`, about: [id] };
+    }
+    seen.add(id);
+  }
+  return undefined;
+}
+
+export async function nothingAfterAnOptOut(world: World): Promise<Finding | undefined> {
+  for (const scope of await scopesOf(world)) {
+    const events = (await eventsIn(world, scope)).filter(isConsentChange);
+    for (const call of scope.calls) {
+      const { message, started_at } = call;
+      // Clocks may differ, so an event may look older than it is.
+      const known = events.filter(
+        ({ created_at, data }) =>
+          data.address === message.to &&
+          (data.sender === null || data.sender === message.from) &&
+          Date.parse(created_at) < started_at - world.clockToleranceMs,
+      );
+      const undecided = events.some(
+        ({ created_at, type, data }) =>
+          type === "contact.opted_in" &&
+          data.address === message.to &&
+          Math.abs(Date.parse(created_at) - started_at) <= world.clockToleranceMs,
+      );
+      if (known.at(-1)?.type !== "contact.opted_out" || undecided) continue;
+      const stored = await messageOf(world, call);
+      if (stored === undefined || stored.author.type === "system") continue;
+      const about = [message.message_id];
+      return { description: `${message.message_id} went out after an opt-out`, about };
+    }
+  }
+  return undefined;
+}
+
+type ConsentChange = Event<"contact.opted_out" | "contact.opted_in">;
+
+function isConsentChange(event: Event): event is ConsentChange {
+  return event.type === "contact.opted_out" || event.type === "contact.opted_in";
+}
+
+export async function statusFollowsTheEvidence(world: World): Promise<Finding | undefined> {
+  const carriers = new Map(world.carriers.map((carrier) => [carrier.name, carrier]));
+  for (const scope of await scopesOf(world)) {
+    const calls = Map.groupBy(scope.calls, ({ message }) => message.message_id);
+    for (const { id, status, transport } of await messagesIn(world, scope)) {
+      const own = (calls.get(id) ?? []).filter(isAccepted);
+      if (own.some(isKnownAsDelivered) && !isDelivered(status)) {
+        const description = `${id} is ${status}, though a receipt says that it was delivered`;
+        return { description, about: [id] };
+      }
+      const proves = proofs[status];
+      if (!carriers.has(transport ?? "") || proves === undefined) continue;
+      const hasReceipts = (call: CarrierCall): boolean =>
+        carriers.get(call.transport)?.capabilities.receipts !== "none";
+      if (own.some((call) => proves(call, hasReceipts(call)))) continue;
+      return { description: `${id} is ${status}, though no carrier reported that`, about: [id] };
+    }
+  }
+  return undefined;
+}
+
+const isDelivered = (status: string): boolean => status === "delivered" || status === "read";
+
+/** Whether an engine has acknowledged a receipt that proves the delivery. */
+function isKnownAsDelivered({ receipts }: CarrierCall): boolean {
+  return receipts.some(({ acknowledged, receipt }) => acknowledged && isDelivered(receipt.status));
+}
+
+const isEnough = (): boolean => true;
+const provesDelivery = ({ receipts }: CarrierCall, hasReceipts: boolean): boolean =>
+  !hasReceipts || receipts.some(({ receipt }) => isDelivered(receipt.status));
+
+/** Whether a call that the carrier accepted proves a status. Other statuses need no proof. */
+const proofs: Readonly<
+  Partial<Record<Message["status"], (call: CarrierCall, hasReceipts: boolean) => boolean>>
+> = {
+  sent: isEnough,
+  unconfirmed: isEnough,
+  undelivered: ({ receipts }) => receipts.some(({ receipt }) => receipt.status === "undelivered"),
+  delivered: provesDelivery,
+  read: provesDelivery,
+};
+
+/** A message that is stored, and the account and mode that it belongs to. */
+interface Stored {
+  readonly owner: WorldScope;
+  readonly message: Message;
+}
+
+export async function handedOverAsWritten(world: World): Promise<Finding | undefined> {
+  const scopes = await scopesOf(world);
+  const stored = new Map<string, Stored>();
+  for (const owner of scopes) {
+    for (const message of await messagesIn(world, owner)) {
+      stored.set(message.id, { owner, message });
+    }
+  }
+  for (const scope of scopes) {
+    for (const { message } of scope.calls) {
+      const { message_id: id } = message;
+      const found = stored.get(id);
+      const problem =
+        found === undefined
+          ? await problemOfLost(world, scope, id)
+          : problemOf(message, scope, found);
+      if (problem !== undefined) return { description: `the carrier got ${problem}`, about: [id] };
+    }
+  }
+  return undefined;
+}
+
+/** What is wrong with a message that is not stored. It may go only with its contact. */
+async function problemOfLost(
+  world: World,
+  scope: WorldScope,
+  id: string,
+): Promise<string | undefined> {
+  const events = await eventsIn(world, scope);
+  const [contact_id] = events.flatMap(({ data }) =>
+    "message_id" in data && data.message_id === id ? contactIn(data) : [],
+  );
+  if (contact_id === undefined) return undefined;
+  const contact = await orGone(handleOf(world, scope).contacts.get(contact_id));
+  return contact && `${id}, which is not stored, though ${contact_id} is not erased`;
+}
+
+function contactIn(data: Event["data"]): readonly string[] {
+  if ("contact_id" in data) return [data.contact_id];
+  return "contact" in data ? [data.contact.id] : [];
+}
+
+function problemOf(
+  got: OutboundMessage,
+  scope: WorldScope,
+  { owner, message }: Stored,
+): string | undefined {
+  if (owner !== scope) return `${message.id} as one of ${scope.account_id}, ${scope.mode}`;
+  // A redacted message has lost its text and its files.
+  const fields = ["channel", "from", "to", ...(message.body === null ? [] : ["body", "media"])];
+  for (const field of fields) {
+    const [found, expected] = [got, message].map((each) =>
+      JSON.stringify(Reflect.get(each, field)),
+    );
+    if (found === expected) continue;
+    return `the ${field} ${found} for ${message.id} instead of ${expected}`;
+  }
+  return undefined;
+}
