@@ -147,9 +147,9 @@ export const sentWithinItsTime: Invariant = {
 };
 
 export const contentAsRequested: Invariant = {
-  name: "The carrier gets the recipient and the text that the client gave.",
+  name: "The carrier gets the sender, the recipient and the text that the client gave.",
   check: ({ clients }) => ({
-    *call({ message: { message_id, body, to } }) {
+    *call({ message: { message_id, body, from, to } }) {
       const request = clients.requests.find((each) => each.message?.id === message_id);
       if (request?.message === undefined) return;
       const bodies = [request.input.body];
@@ -162,6 +162,13 @@ export const contentAsRequested: Invariant = {
         yield {
           about: [message_id],
           description: `the carrier got "${body}" for ${message_id} instead of "${bodies.join('" or "')}"`,
+        };
+      }
+      const sender = request.input.from ?? request.message.from;
+      if (from !== sender) {
+        yield {
+          about: [message_id],
+          description: `${message_id} from ${sender} was sent from ${from}`,
         };
       }
       if (to !== request.message.to) {

@@ -135,7 +135,7 @@ export const inboundStoredOnce: Invariant = {
         }
       },
       async end() {
-        return carrier.texts.flatMap(({ provider_message_id, body, from }) => {
+        return carrier.texts.flatMap(({ provider_message_id, body, from, to, media }) => {
           const [first] = made.get(provider_message_id) ?? [];
           if (first === undefined) {
             return [{ about: [], description: `${provider_message_id} was never stored` }];
@@ -150,8 +150,13 @@ export const inboundStoredOnce: Invariant = {
           const expected = clients.redactedInbound.has(id) ? null : body;
           const hasBody =
             stored.body === expected || (stored.body === null && clients.perhapsRedacted.has(id));
-          if (hasBody && stored.from === from) return [];
-          const description = `${provider_message_id} is stored as "${stored.body ?? "nothing"}" instead of "${expected ?? "nothing"}"`;
+          const hasFiles =
+            stored.body === null || JSON.stringify(stored.media) === JSON.stringify(media);
+          if (hasBody && hasFiles && stored.from === from && stored.to === to) return [];
+          const [found, sent] = [stored, { from, to, body: expected, media }].map((each) =>
+            JSON.stringify({ from: each.from, to: each.to, body: each.body, media: each.media }),
+          );
+          const description = `${provider_message_id} is stored as ${found} instead of ${sent}`;
           return [{ about: [id], description }];
         });
       },
