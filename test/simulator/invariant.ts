@@ -45,6 +45,7 @@ export const laws = {
     "A request under a used idempotency key gets the same answer, and a different one is refused.",
   statusFromEvidence: "A message's status follows its strongest evidence and never goes back.",
   redactedAfterwards: "A message is not redacted while it waits to be sent.",
+  streamsComplete: "A stream has every event of the log after the one that it continues, in order.",
   historyEnds: "Every history ends, and without an error of the simulation.",
   allWorkCompletes: "When the faults have stopped, all work completes.",
   noUnexpectedErrors: "Nothing fails or is refused without a reason that the simulation knows.",

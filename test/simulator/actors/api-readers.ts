@@ -7,6 +7,7 @@ import { events } from "../../../src/events/rows.ts";
 import { messages } from "../../../src/messages/rows.ts";
 import { deliveries, webhooks } from "../../../src/webhooks/rows.ts";
 import type { MessagingEngine } from "../../../adapters/entry.ts";
+import { laws } from "../invariant.ts";
 import { allRows } from "../rows.ts";
 import type { World } from "../world.ts";
 import type { Actor } from "./actor.ts";
@@ -75,9 +76,9 @@ const draws: readonly Draw[] = [
   read("list playbooks", (engine) => engine.playbooks.list()),
   read("list webhooks", (engine) => engine.webhooks.list()),
   read("list events", (engine) => engine.events.list()),
-  ({ clock, dice }) => {
-    const ms = dice.between(1_000, 20_000);
-    return { does: `follow events for ${ms} ms`, subjects: [], call: follow(clock, ms) };
+  (world) => {
+    const ms = world.dice.between(1_000, 20_000);
+    return { does: `follow events for ${ms} ms`, subjects: [], call: follow(world, ms) };
   },
   (world) => {
     const input = {
@@ -181,17 +182,39 @@ function ofAgent({ agent_id, conversation_id }: RunRow, world: World): readonly 
   return conversation === undefined ? [agent_id] : [agent_id, conversation.contact_id];
 }
 
-/** Reads the stream of events for a while. */
+/** The last event that a stream of each world has sent. The next stream continues after it. */
+const lastStreamed = new WeakMap<World, string>();
+
+/** Reads the stream of events for a while, after the last event of the stream before. */
 const follow =
-  (clock: World["clock"], ms: number): Read["call"] =>
+  (world: World, ms: number): Read["call"] =>
   async (engine) => {
     const connection = new AbortController();
-    void clock.sleep(ms).then(() => connection.abort("closed"));
-    const stream = await engine.events.stream({}, { signal: connection.signal });
-    let last = "";
-    for await (const { id } of stream) last = id;
+    void world.clock.sleep(ms).then(() => connection.abort("closed"));
+    const after = lastStreamed.get(world);
+    const stream = await engine.events.stream(after === undefined ? {} : { last_event_id: after }, {
+      signal: connection.signal,
+    });
+    const streamed: string[] = [];
+    for await (const { id } of stream) streamed.push(id);
+    checkStream(world, streamed, after);
+    const last = streamed.at(-1);
+    if (last !== undefined) lastStreamed.set(world, last);
     return last;
   };
+
+/** Compares a stream with the log: from after the event that it continues, to its own last event. */
+function checkStream(world: World, streamed: readonly string[], after: string | undefined): void {
+  const log = allRows(world.database, events).toSorted((a, b) => a.position - b.position);
+  const ids = log.map(({ id }) => id as string);
+  const from = after === undefined ? ids.indexOf(streamed[0] ?? "") : ids.indexOf(after) + 1;
+  const expected = ids.slice(from, ids.indexOf(streamed.at(-1) ?? "") + 1);
+  const at = streamed.findIndex((id, i) => id !== expected[i]);
+  if (at === -1) return;
+  const missed = expected[at] ?? "no event";
+  const description = `a stream has ${streamed[at] ?? "nothing"} in the place of ${missed}`;
+  world.report(laws.streamsComplete, [missed], description);
+}
 
 /** How many reads a client begins together at most. */
 const maxReads = 5;

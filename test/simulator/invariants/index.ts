@@ -79,6 +79,7 @@ import { oneRequestAtATime, requestsDueAndInOrder, requestsSigned } from "./webh
 const checkedElsewhere = [
   laws.sameAnswerPerKey,
   laws.redactedAfterwards,
+  laws.streamsComplete,
   laws.historyEnds,
   laws.allWorkCompletes,
   laws.noUnexpectedErrors,
