@@ -40,7 +40,7 @@ function run(count: number, before: Progress = nothingDone, stopAfter = count): 
 test.runIf(isLong)(
   "a run that was stopped continues where it was, and ends as if it had not been stopped",
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), "tidings-regimes-"));
+    const folder = mkdtempSync(join(tmpdir(), "tidings-run-seeds-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = progressFile(versionOf({ steps }), folder);
     const stopped = await run(3, nothingDone, 1);
@@ -88,7 +88,7 @@ test.each(cases(breaks, ([what]) => what === "fails"))(
 );
 
 test("other settings have another file, and a damaged file is not continued", () => {
-  const folder = mkdtempSync(join(tmpdir(), "tidings-regimes-"));
+  const folder = mkdtempSync(join(tmpdir(), "tidings-run-seeds-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   expect(versionOf({ steps })).toBe(versionOf({ steps }));
   expect(versionOf({ steps })).not.toBe(versionOf({ steps: 7 }));
