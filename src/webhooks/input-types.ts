@@ -1,7 +1,7 @@
 /** Inputs of the operations on webhooks. */
 import * as z from "zod";
 import { type EventType, eventTypeSchema } from "../events/index.ts";
-import { instant, readonlyList, reference, text, wholeRecord } from "../kernel/index.ts";
+import { distinct, instant, reference, text, wholeRecord } from "../kernel/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
 import { type EventPattern, eventPatternSchema } from "./event-patterns.ts";
 import { headerLimits, headerProblems } from "./headers.ts";
@@ -19,7 +19,7 @@ const url = z.string().meta({
     "sandbox also accepts http.",
 });
 
-const events = readonlyList(z.array(eventPatternSchema).min(1).max(50)).describe(
+const events = distinct(z.array(eventPatternSchema).min(1).max(50)).describe(
   `${about.events} At most 50.`,
 );
 

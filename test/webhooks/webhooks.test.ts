@@ -385,6 +385,7 @@ describe("an invalid input of a webhook", () => {
       ["/events/1 invalid_value"],
     ],
     ["too many events", { events: Array.from({ length: 51 }, () => "*") }, ["/events too_big"]],
+    ["an event twice", { events: ["message.sent", "*", "message.sent"] }, ["/events invalid"]],
     ["the sender's own header", { headers: { Host: "x" } }, ["/headers/Host reserved"]],
     [
       "several headers",
