@@ -5,6 +5,7 @@ import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
+import { faultsOf } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
@@ -111,3 +112,14 @@ test.runIf(isLong)(
     await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();
   },
 );
+
+test("a sender with a long address fits a phone", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const address = `shop_${"x".repeat(50)}`;
+  await shop.senders.create({ address, channels: ["webchat"], transport: "webchat" });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), phone);
+  await page.goto(`${url}#/access/senders`);
+  await page.getByRole("row", { name: address }).waitFor();
+  expect(await faultsOf(page, ".table")).toEqual([]);
+});

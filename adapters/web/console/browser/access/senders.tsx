@@ -112,7 +112,9 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
         {
           id: "address",
           label: t("address"),
-          cell: ({ address }) => <bdi class="strong nowrap">{shownAddress(address)}</bdi>,
+          cell: ({ address }) => (
+            <bdi class="sender-address truncate strong">{shownAddress(address)}</bdi>
+          ),
         },
         {
           id: "channels",
