@@ -233,6 +233,11 @@ const mistakes: readonly (readonly [what: string, check: string, spoil: Spoil])[
     () => ({ yieldToEventLoop: async () => {} }),
   ],
   [
+    "has many writers and ignores locks",
+    "locked rows can be written only by the group that locked them, until it ends",
+    ({ capabilities }) => ({ capabilities: { ...capabilities, transactions: 2 } }),
+  ],
+  [
     "lets a command join a transaction that has ended",
     "a transaction that has ended cannot be joined",
     (sound) => ({ host: () => sound.begin(), transaction: (work) => work({}) }),

@@ -10,6 +10,7 @@ import { item, itemById, itemsByTime, schema } from "./collections.ts";
 import { failsAs, holds, same } from "../checks.ts";
 import {
   allIds,
+  ids,
   insertNew,
   type OpenPorts,
   portWith,
@@ -49,6 +50,12 @@ const groupChecks: StorageChecks = {
       ["a", "b"],
       "rows locked",
     );
+    const rival = other.begin();
+    const [free = []] = await rival.read([{ ...lock, limit: 3 }]);
+    await rival.abort();
+    // A storage with a single writer may ignore locks.
+    const hasManyWriters = port.capabilities.transactions > 1;
+    if (hasManyWriters) same(ids(free), ["c"], "rows that another group can lock meanwhile");
     await group.commit([close("a"), close("b")]);
     const next = other.begin();
     const [[again] = []] = await next.read([{ index: itemById, key: ["a"], limit: 1, lock: true }]);
