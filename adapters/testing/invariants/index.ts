@@ -31,8 +31,8 @@ export type Invariants = {
   readonly nothingAfterAnOptOut: EngineLaw;
   /**
    * If a receipt proves that a message was delivered, the message has the status `delivered` or
-   * `read`. Without a carrier that reports it, it is not `sent`, `undelivered`, `delivered` or
-   * `read`. Receipts that you add (`sandbox.receipts`) may break this law.
+   * `read`. A message is `sent`, `undelivered`, `delivered` or `read` only if its carrier reported
+   * that. Receipts that you add (`sandbox.receipts`) may break this law.
    */
   readonly statusFollowsTheEvidence: EngineLaw;
   /**
