@@ -130,7 +130,8 @@ const agentRoutes: readonly ApiRoute[] = [
     operation: listRuns,
     summary: "List an agent's runs",
     description:
-      "Newest first. With the status `awaiting_approval`, the run whose deadline is next comes first.",
+      "Newest first. With the status `awaiting_approval`, the run whose deadline is next comes " +
+      "first.",
     response: runPageSchema,
   },
   {

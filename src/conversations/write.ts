@@ -40,7 +40,10 @@ export async function touchActiveConversation(tx: Tx, id: string): Promise<Seen<
   throw new TidingsError("conflict", "The conversation is closed. Open it first.");
 }
 
-/** Returns the error of reopening a conversation that a newer one has replaced. It names that one. */
+/**
+ * Returns the error of reopening a conversation that a newer one has replaced. It names the newer
+ * one.
+ */
 export async function supersededError(
   tx: Tx,
   { contact_id, medium }: ConversationRow,

@@ -118,7 +118,7 @@ async function findEvent(
   return undefined;
 }
 
-/** The contact that an event is about, or the conversation if the event does not name the contact. */
+/** The contact that an event is about, or the conversation if it does not name the contact. */
 function subjectOf({ type, data }: Event): string | undefined {
   // It has nothing but the id, and is published when everything else is gone.
   if (type === "contact.erased") return undefined;

@@ -62,8 +62,8 @@ export type Invariants = {
    */
   readonly noGapInTheEvents: EngineLaw;
   /**
-   * Each event has one delivery for each webhook that subscribes to it. If a delivery succeeded, the
-   * receiver took the event, and the engine posts it again only if you redeliver it.
+   * Each event has one delivery for each webhook that subscribes to it. If a delivery succeeded,
+   * the receiver took the event, and the engine posts it again only if you redeliver it.
    */
   readonly everyEventToItsWebhooks: EngineLaw;
   /**

@@ -78,7 +78,6 @@ function problemOf(
     from === text.from &&
     to === text.to &&
     (isRedacted || (body === expected && media.length === text.media.length));
-  return isSame
-    ? undefined
-    : `${what} is stored as "${body ?? ""}" from ${from} to ${to} with ${media.length} files: ${id}`;
+  const stored = `"${body ?? ""}" from ${from} to ${to} with ${media.length} files`;
+  return isSame ? undefined : `${what} is stored as ${stored}: ${id}`;
 }

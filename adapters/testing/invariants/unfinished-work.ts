@@ -2,8 +2,8 @@ import type { Finding, World } from "../world/types.ts";
 import { allPages, handleOf, scopesOf, type WorldScope } from "./reads.ts";
 
 /**
- * Nothing is left to do. Without a job, nothing changes a message, a delivery or an agent's run that
- * is not finished any more.
+ * Nothing is left to do. Without a job, nothing changes a message, a delivery or an agent's run
+ * that is not finished any more.
  */
 export async function nothingLeftToDo(world: World): Promise<Finding | undefined> {
   const pending = await world.pending();

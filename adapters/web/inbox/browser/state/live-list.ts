@@ -130,8 +130,8 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   }
 
   /**
-   * Reads a row again. Repeats that later if it may succeed then. Otherwise, the row stays as it is,
-   * unless it is gone.
+   * Reads a row again. Repeats that later if it may succeed then. Otherwise, the row stays as it
+   * is, unless it is gone.
    */
   private refetch(id: string): void {
     this.fetch(id).catch((error: unknown) => {
@@ -153,8 +153,8 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     if (left.length > maxFetched) {
       const sequence = nextSequence();
       await this.reload();
-      // The other rows may belong after those of the page. What belongs after the last row of a list
-      // that is not complete is read with its page.
+      // The other rows may belong after those of the page. What belongs after the last row of a
+      // list that is not complete is read with its page.
       const isLonger = this.isComplete.peek() || this.rows.length > firstPage;
       const mayBeListed = (id: string): boolean => isLonger || this.has(id);
       left = left.filter((id) => mayBeListed(id) && this.known.sequenceOf(id) < sequence);

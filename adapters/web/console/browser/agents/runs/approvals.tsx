@@ -93,7 +93,7 @@ export function Approvals(): JSX.Element | null {
   );
 }
 
-/** The calls of a run that wait, in the order of their decisions. */
+/** The calls of a run that wait for a decision, oldest first. */
 const callsOf = ({ approval, later_approvals }: Run): readonly AwaitedCall[] =>
   approval === null ? [] : [approval, ...later_approvals];
 
