@@ -61,10 +61,7 @@ export const reply: Command<Reply, Message> = {
  * Returns the columns that open a closed conversation again.
  * @throws TidingsError `conflict` if a newer one has replaced it
  */
-async function reopened(
-  tx: Tx,
-  conversation: ConversationRow,
-): Promise<Partial<ConversationRow>> {
+async function reopened(tx: Tx, conversation: ConversationRow): Promise<Partial<ConversationRow>> {
   if (conversation.status !== "closed") return {};
   const change = changeStatus(conversation, { status: "open" }, tx.now);
   if (change.decision === "superseded") throw await supersededError(tx, conversation);
