@@ -162,6 +162,21 @@ test("the doctor tells a backlog that an engine works on from work that nobody d
   expect(partly.output).toMatch(/! Work +1 job is overdue, the first since 1970-/);
 });
 
+test("the doctor compares much overdue work with much planned work in one pass", async () => {
+  const folder = await scratch();
+  await finished(folder, "migrate");
+  const jobs = (kind: string, count: number, firstDueAt: number): string =>
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     INSERT INTO tidings_jobs (kind, key, pool, lane, due_at, leased, fence, failures, version)
+       SELECT '${kind}', i, 'work', 'x', ${firstDueAt} + i, 0, 0, 0, 1 FROM n;`;
+  onFile(
+    join(folder, "tidings.db"),
+    jobs("send", 20_000, 1_000) + jobs("release", 50_000, Date.now() + 3_600_000),
+  );
+  const { output } = await finished(folder, "doctor");
+  expect(output).toMatch(/! Work +20000 jobs are overdue/);
+});
+
 test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", async () => {
   // The package `pg` is looked for in the folder of the project, and then beside this package.
   const folder = await scratch();

@@ -177,9 +177,8 @@ interface IdleJobs {
 async function findIdle(database: Database, dueAt: number): Promise<IdleJobs> {
   const jobs = database.table("jobs");
   const [row] = await database.query(
-    `SELECT count(*), min(due_at) FROM ${jobs} AS waiting ` +
-      `WHERE due_at < ${dueAt} AND kind <> 'reap' AND NOT EXISTS (SELECT 1 FROM ${jobs} AS other ` +
-      `WHERE other.pool = waiting.pool AND other.leased AND other.due_at > ${Date.now()})`,
+    `SELECT count(*), min(due_at) FROM ${jobs} WHERE due_at < ${dueAt} AND kind <> 'reap' ` +
+      `AND pool NOT IN (SELECT pool FROM ${jobs} WHERE leased AND due_at > ${Date.now()})`,
   );
   return { count: Number(row?.[0] ?? 0), since: Number(row?.[1] ?? 0) };
 }
