@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { messages } from "../../src/messages/rows.ts";
+import type { Message } from "../../src/messages/types.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -51,6 +54,38 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
       expect([reply.from, sent.from]).toEqual([usual, usual]);
       await clock.advance(60_000);
       expect((await one.messages.send({ to: phone, body: "Enjoy!" })).from).toBe(shop);
+    });
+
+    it("changes the sender of each of the contact's numbers, though one engine is slow", async () => {
+      const { clock, engine } = world();
+      const storage = open();
+      let isSlow = false;
+      const slow = beforeCommits(storage.connect(), async (writes) => {
+        if (isSlow && writes.some(({ collection }) => collection === messages)) {
+          await clock.sleep(5_000);
+        }
+      });
+      const one = engine(slow, { concurrency: 1 });
+      await one.start();
+      await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
+      const work = "+15005551002";
+      const inbound = (from: string) => one.sandbox.inbound({ from, to: usual, body: "Hello?" });
+      const { contact_id: contact } = await inbound(phone);
+      const { contact_id: same } = await inbound(work);
+      await one.contacts.merge(contact, same);
+      const send_at = new Date(clock.now() + 60_000).toISOString();
+      for (const to of [phone, work]) {
+        await one.messages.send({ to, from: shop, body: "Bread is here.", send_at });
+      }
+      await clock.advance(59_000);
+      isSlow = true;
+      await clock.advance(1_001);
+      const other = engine(storage.connect());
+      await other.start();
+      await clock.advance(60_000);
+      const sent: Message[] = [];
+      for (const to of [phone, work]) sent.push(await other.messages.send({ to, body: "Enjoy!" }));
+      expect(sent.map(({ from }) => from)).toEqual([shop, shop]);
     });
 
     it("leaves the contact's sender if the contact has opted out of the other one", async () => {

@@ -6,7 +6,7 @@ import type { Tx } from "../../store/index.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
 import { moveAndRecord } from "../move.ts";
-import { messageById, scheduledInConversation } from "../rows.ts";
+import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
 import { release } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";
 
@@ -32,13 +32,13 @@ export async function releaseMessage(
     await finish(tx, claim, { againAt: message.send_at ?? tx.now });
     return;
   }
-  const { conversation_id, contact_id, channel, from, to } = message;
+  const { conversation_id } = message;
   prefetchJob(tx, { kind: "send", key: { conversation_id } });
-  const [first, identity, sender] = await Promise.all([
-    tx.list(scheduledInConversation, [conversation_id], maxReleased),
-    tx.get(identityByAddress, [mediumOf(channel), to]),
-    tx.get(senderByAddress, [from]),
+  tx.prefetch(() => [
+    { index: identityByAddress, key: addressOf(message) },
+    { index: senderByAddress, key: [message.from] },
   ]);
+  const first = await tx.list(scheduledInConversation, [conversation_id], maxReleased);
   const last = first.findIndex(({ id }) => id === message.id);
   for (const each of last === -1 ? first : first.slice(0, last + 1)) {
     const decision = release(stateOf(each), tx.now);
@@ -46,17 +46,25 @@ export async function releaseMessage(
     const updated = await moveAndRecord(tx, drawId, each, decision.state);
     rememberNextAttempt(tx, updated);
     await arm(tx, sendJob(updated, tx.now));
-  }
-  // The contact sees the sender from now on, unless the hand-over will fail: the address may have
-  // another contact by now, or have opted out of this sender only.
-  if (
-    last !== -1 &&
-    sender !== undefined &&
-    identity?.contact_id === contact_id &&
-    consentFor(consentOf(identity), from) !== "opted_out"
-  ) {
-    setLastSender(tx, identity, sender.id, { onlyIfNone: false });
+    await showSender(tx, updated);
   }
   // If more are before the message, the job continues at once.
   await finish(tx, claim, last === -1 ? { againAt: tx.now } : {});
+}
+
+const addressOf = ({ channel, to }: MessageRow) => [mediumOf(channel), to] as const;
+
+/**
+ * Makes the sender of a message the one that the contact saw last, unless the hand-over will fail:
+ * the address may have another contact by now, or have opted out of this sender only.
+ */
+async function showSender(tx: Tx, message: MessageRow): Promise<void> {
+  const { contact_id, from } = message;
+  const [identity, sender] = await Promise.all([
+    tx.get(identityByAddress, addressOf(message)),
+    tx.get(senderByAddress, [from]),
+  ]);
+  if (sender === undefined || identity?.contact_id !== contact_id) return;
+  if (consentFor(consentOf(identity), from) === "opted_out") return;
+  setLastSender(tx, identity, sender.id, { onlyIfNone: false });
 }
