@@ -158,6 +158,33 @@ test.runIf(isLong)(
   },
 );
 
+test.runIf(isLong).for([
+  ["", 200],
+  [", also while the server cannot answer", 503],
+] as const)(
+  "changes of many other conversations cost few requests%s",
+  async ([, status], { skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const send = (i: number) => shop.sandbox.inbound({ from: `+1415555${2_000 + i}`, body: "Hi" });
+    const { conversation_id: id } = await send(0);
+    await shop.conversations.update(id, { status: "closed" });
+    await page.goto(`${url}#/closed`);
+    await page.locator(".row").waitFor();
+    let asked = 0;
+    // One conversation, or the first page of the list.
+    await page.route(/v1[/]conversations([/]\w+$|[?].*limit=50\b)/, (route) => {
+      asked += 1;
+      const problem = { status, json: { status, retryable: true } };
+      return status === 503 ? route.fulfill(problem) : route.continue();
+    });
+    await Promise.all(Array.from({ length: 60 }, (_, i) => send(i + 1)));
+    // The counts come after the rows.
+    await page.locator(".nav, nav", { hasText: "60" }).first().waitFor();
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(30);
+  },
+);
+
 test.runIf(isLong)("a scheduled message shows when it was sent, once it is", async ({ skip }) => {
   const { shop, url, page } = await openInbox(chromium, skip);
   const from = "+14155550100";

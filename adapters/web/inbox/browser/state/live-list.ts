@@ -1,16 +1,15 @@
 /** A list that stays up to date: what it shows, its pages, and the rows that changed meanwhile. */
 import { batch, signal } from "@preact/signals";
 import type { Page } from "../../../../../src/index.ts";
-import { ApiError, Repetition } from "../../../shared/browser/index.ts";
+import { ApiError, isBusy, Repetition } from "../../../shared/browser/index.ts";
 import { Known } from "./known.ts";
 import type { ListSource } from "./list-source.ts";
 import { nextSequence } from "./order.ts";
 import { OrderedList } from "./ordered-list.ts";
+import { maxSingly, RowQueue } from "./row-queue.ts";
 
-const fetchDelayMs = 400;
-const maxFetched = 10;
-/** The pause after a row that could not be read. */
-const refetchDelayMs = 2000;
+/** If more rows than these are to be read again, the list goes back to its first page. */
+const maxQueued = 100;
 /** The first page is small, so that it is there soon. */
 const firstPage = 50;
 const laterPages = 100;
@@ -46,8 +45,12 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   private placing: ReturnType<typeof setTimeout> | undefined;
   private isHeld = false;
   private keeps: string | undefined;
-  private readonly wanted = new Set<string>();
-  private fetching: ReturnType<typeof setTimeout> | undefined;
+  /** Whether rows may be missing after the first page. */
+  private mayLackRows = false;
+  private readonly queue = new RowQueue({
+    readRow: (id) => this.fetch(id),
+    readBeginning: (ids) => this.readBeginning(ids),
+  });
 
   constructor(source: ListSource<Row, Query>) {
     this.source = source;
@@ -129,38 +132,25 @@ export class LiveList<Row extends { readonly id: string }, Query> {
     }
   }
 
-  /**
-   * Reads a row again. Repeats that later if it may succeed then. Otherwise, the row stays as it
-   * is, unless it is gone.
-   */
-  private refetch(id: string): void {
-    this.fetch(id).catch((error: unknown) => {
-      const isLater = error instanceof ApiError && error.isTemporary;
-      if (isLater) setTimeout(() => this.fetchSoon(id), refetchDelayMs);
-    });
-  }
-
   /** Reads a row. If many changed at once, reads the beginning of the list, which may have them. */
   fetchSoon(id: string): void {
-    this.wanted.add(id);
-    this.fetching ??= setTimeout(() => void this.fetchWanted(), fetchDelayMs);
+    this.queue.add(id);
   }
 
-  private async fetchWanted(): Promise<void> {
-    this.fetching = undefined;
-    let left = [...this.wanted];
-    this.wanted.clear();
-    if (left.length > maxFetched) {
-      const sequence = nextSequence();
-      await this.reload();
-      // The other rows may belong after those of the page. What belongs after the last row of a
-      // list that is not complete is read with its page.
-      const isLonger = this.isComplete.peek() || this.rows.length > firstPage;
-      const mayBeListed = (id: string): boolean => isLonger || this.has(id);
-      left = left.filter((id) => mayBeListed(id) && this.known.sequenceOf(id) < sequence);
+  /** Reads the beginning of the list. Returns the rows that may belong in the list after it. */
+  private async readBeginning(ids: readonly string[]): Promise<readonly string[]> {
+    const sequence = nextSequence();
+    if (ids.length > maxQueued) this.mayLackRows = true;
+    const page = isBusy(this.error.peek()) ? undefined : await this.reload();
+    // The list reads its beginning itself when the server can answer.
+    if (page === undefined) {
+      this.mayLackRows = true;
+      return [];
     }
-    for (const each of left.splice(0, maxFetched)) this.refetch(each);
-    for (const each of left) this.fetchSoon(each);
+    // What belongs after the last row of a list that is not complete is read with its page.
+    const isLonger = page.next_cursor !== null && this.rows.length > firstPage;
+    const mayBeListed = (id: string): boolean => isLonger || this.has(id);
+    return ids.filter((id) => mayBeListed(id) && this.known.sequenceOf(id) < sequence);
   }
 
   /** Whether a row is in the list, or stays known because it is open. */
@@ -176,16 +166,18 @@ export class LiveList<Row extends { readonly id: string }, Query> {
   }
 
   /** Reads the beginning again. Keeps the rest unless much of the beginning has changed. */
-  async reload(): Promise<void> {
+  async reload(): Promise<Page<Row> | undefined> {
     const isFirst = this.rows.length === 0;
     const sequence = nextSequence();
     this.isBeginningRead = false;
     const page = await this.read(null, firstPage);
-    if (page === undefined) return;
+    if (page === undefined) return undefined;
     this.isBeginningRead = true;
+    const isFresh = isFirst || this.mayLackRows || !this.continues(page);
+    this.mayLackRows = false;
     const unlisted = this.unlistedBy(page, sequence);
     batch(() => {
-      if (isFirst || unlisted.length > maxFetched || !this.continues(page)) {
+      if (isFresh || unlisted.length > maxSingly) {
         // Events may have placed rows since the request began.
         for (let i = 0; i < this.rows.length; i++) this.changed.add(this.rows.at(i) ?? "");
         const kept = this.kept();
@@ -197,13 +189,14 @@ export class LiveList<Row extends { readonly id: string }, Query> {
           this.putResponse(each, sequence);
           this.changed.add(each.id);
         }
-        for (const id of unlisted) this.refetch(id);
+        for (const id of unlisted) this.fetchSoon(id);
       }
       this.isLoading.value = false;
       // A filter may leave even the first page without a row.
       if (this.rows.length === 0) void this.more();
     });
     this.placeSoon();
+    return page;
   }
 
   /**

@@ -14,7 +14,7 @@ export class Repetition {
   /** Notes that a read failed. Calls `again` later if the server asks for that. */
   noteFailure(error: unknown, again: () => void): void {
     this.end();
-    if (!(error instanceof ApiError) || !isBusy(error)) return;
+    if (!isBusy(error)) return;
     const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** this.failures);
     this.failures += 1;
     // The pages of many people must not come back at the same time.
@@ -34,5 +34,6 @@ export class Repetition {
   }
 }
 
-const isBusy = ({ status, isTemporary }: ApiError): boolean =>
-  isTemporary && (status === 503 || status === 429);
+/** Whether the server cannot answer for now. */
+export const isBusy = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.isTemporary && (error.status === 503 || error.status === 429);
