@@ -1,6 +1,5 @@
 /** Laws about the messages that scripted carriers got. */
 import type { Event, Message } from "../../entry.ts";
-import type { OutboundMessage } from "../../../src/ports/index.ts";
 import type { CarrierCall } from "../carrier/script.ts";
 import type { Finding, World } from "../world/types.ts";
 import {
@@ -119,13 +118,11 @@ export async function handedOverAsWritten(world: World): Promise<Finding | undef
     }
   }
   for (const scope of scopes) {
-    for (const { message } of scope.calls) {
-      const { message_id: id } = message;
+    for (const call of scope.calls) {
+      const id = call.message.message_id;
       const found = stored.get(id);
       const problem =
-        found === undefined
-          ? await problemOfLost(world, scope, id)
-          : problemOf(message, scope, found);
+        found === undefined ? await problemOfLost(world, scope, id) : problemOf(call, scope, found);
       if (problem !== undefined) return { description: `the carrier got ${problem}`, about: [id] };
     }
   }
@@ -153,15 +150,16 @@ function contactIn(data: Event["data"]): readonly string[] {
 }
 
 function problemOf(
-  got: OutboundMessage,
+  call: CarrierCall,
   scope: WorldScope,
   { owner, message }: Stored,
 ): string | undefined {
   if (owner !== scope) return `${message.id} as one of ${scope.account_id}, ${scope.mode}`;
-  // A redacted message has lost its text and its files.
-  const fields = ["channel", "from", "to", ...(message.body === null ? [] : ["body", "media"])];
-  for (const field of fields) {
-    const [found, expected] = [got, message].map((each) =>
+  // A redacted message has lost its text and its files. A message that the carrier did not accept
+  // can be deferred and edited.
+  const keepsText = message.body !== null && isAccepted(call);
+  for (const field of ["channel", "from", "to", ...(keepsText ? ["body", "media"] : [])]) {
+    const [found, expected] = [call.message, message].map((each) =>
       JSON.stringify(Reflect.get(each, field)),
     );
     if (found === expected) continue;

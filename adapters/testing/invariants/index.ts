@@ -20,8 +20,8 @@ import { everyEventToItsWebhooks } from "./webhooks.ts";
  */
 export type Invariants = {
   /**
-   * No message is accepted twice, by one carrier or by two. Routes with
-   * `fallBackAfter: ["ambiguous"]` may break this law.
+   * No message is accepted twice, by one carrier or by two. Routes with `fallBackAfter` may break
+   * this law.
    */
   readonly nothingHandedOverTwice: EngineLaw;
   /**
@@ -31,13 +31,15 @@ export type Invariants = {
   readonly nothingAfterAnOptOut: EngineLaw;
   /**
    * If a receipt proves that a message was delivered, the message has the status `delivered` or
-   * `read`. A message is `sent`, `undelivered`, `delivered` or `read` only if its carrier reported
-   * that. Receipts that you add (`sandbox.receipts`) may break this law.
+   * `read`. A receipt with the carrier's id is no proof if the answer with that id was lost and the
+   * carrier answers no look-ups. A message is `sent`, `undelivered`, `delivered` or `read` only if
+   * its carrier reported that. Receipts that you add (`sandbox.receipts`) may break this law.
    */
   readonly statusFollowsTheEvidence: EngineLaw;
   /**
    * The carrier gets each message with the sender, the recipient, the text and the files that the
-   * engine stored, and the engine keeps it until its contact is erased.
+   * engine stored, and the engine keeps it until its contact is erased. A text that the carrier did
+   * not accept may have been edited since.
    */
   readonly handedOverAsWritten: EngineLaw;
   /**
@@ -63,7 +65,8 @@ export type Invariants = {
   readonly noGapInTheEvents: EngineLaw;
   /**
    * Each event has one delivery for each webhook that subscribes to it. If a delivery succeeded,
-   * the receiver took the event, and the engine posts it again only if you redeliver it.
+   * the receiver took the event, and the engine posts it again only if you redeliver it. Two
+   * engines may post it at the same time if one has lost its job.
    */
   readonly everyEventToItsWebhooks: EngineLaw;
   /**

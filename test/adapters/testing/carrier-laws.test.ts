@@ -1,5 +1,6 @@
 /** The laws about carriers find what was handed over, reported or received wrongly. */
 import { expect, test } from "vitest";
+import { MessagingEngine } from "../../../adapters/entry.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
   type CarrierCall,
@@ -10,6 +11,7 @@ import {
   world,
 } from "../../../adapters/testing/index.ts";
 import { messages } from "../../../src/messages/rows.ts";
+import type { Verdict } from "../../../src/ports/policy.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { isInsert, planted, to } from "./planted.ts";
@@ -63,6 +65,27 @@ test.each([
   expect((await invariants.handedOverAsWritten(forged))?.description).toMatch(
     new RegExp(`^the carrier got the ${field} .* for msg_\\w+ instead of `),
   );
+});
+
+test("a message that was edited after the carrier refused it for now is handed over as written", async () => {
+  const carrier = scriptedCarrier({ script: [{ attempts: ["throttled", "accepted"] }] });
+  const verdicts: Verdict[] = [{ verdict: "allow" }, { verdict: "allow" }];
+  const w = world({
+    storage: memory(),
+    transports: [carrier],
+    engine: (ports) =>
+      new MessagingEngine({
+        ...ports,
+        policies: [{ name: "lunch", evaluate: () => verdicts.shift() ?? { verdict: "allow" } }],
+      }),
+  });
+  const { id } = await w.run((engine) => engine.messages.send({ to, body: "Hello" }));
+  verdicts.push({ verdict: "defer", until: w.clock.now() + 60_000, reason: "lunch" });
+  await w.advance(20_000);
+  await w.run((engine) => engine.messages.edit(id, { body: "Good bye" }));
+  await w.settle();
+  expect(carrier.calls.map(({ message }) => message.body)).toEqual(["Hello", "Good bye"]);
+  await w.check(...Object.values(invariants));
 });
 
 test("a message that is handed over for another account is found", async () => {
