@@ -169,7 +169,7 @@ async function playDelivered(
     author,
   };
   const call = { services, idempotency_key: null };
-  const message = await writeMessage(tx, call, { body, media: [...media] }, correspondence, null);
+  const message = await writeMessage(tx, call, { body, media: [...media] }, correspondence);
   const delivered = applyEvidence(stateOf(message), {
     status: "delivered",
     at: tx.now,

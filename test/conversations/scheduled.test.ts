@@ -100,6 +100,25 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
     });
   });
 
+  it("counts as one if quiet hours defer it at once", async () => {
+    const { clock, engine } = world();
+    const hour = new Date(clock.now()).getUTCHours();
+    const at = (hours: number): string => `${String(hours % 24).padStart(2, "0")}:00`;
+    const one = engine(open().connect(), { quietHours: { from: at(hour), to: at(hour + 2) } });
+    await one.start();
+    const [usual, shop] = ["+15005559999", "+15005558888"];
+    await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
+    const asked = await one.sandbox.inbound({ from: phone, to: usual, body: "Hello?" });
+    const offer = { to: phone, from: shop, body: "Bread is here.", category: "marketing" } as const;
+    const { id } = await one.messages.send(offer);
+    await clock.settle();
+    expect((await one.messages.get(id)).status).toBe("scheduled");
+    expect((await one.conversations.get(asked.conversation_id)).waiting_since).not.toBeNull();
+    expect((await one.messages.send({ to: phone, body: "Your order is ready." })).from).toBe(usual);
+    await clock.advance(2 * 3_600_000);
+    expect((await one.messages.send({ to: phone, body: "Enjoy!" })).from).toBe(shop);
+  });
+
   it("to another number of the contact leaves the address of replies", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());

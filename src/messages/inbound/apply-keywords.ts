@@ -127,11 +127,7 @@ export async function answerKeyword(
     isNewConversation: false,
     author: { type: "system" },
   };
-  await writeMessage(
-    tx,
-    { services, idempotency_key: null },
-    { body: answer },
-    correspondence,
+  await writeMessage(tx, { services, idempotency_key: null }, { body: answer }, correspondence, {
     keyword,
-  );
+  });
 }

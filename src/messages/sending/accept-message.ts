@@ -78,26 +78,33 @@ export async function acceptMessage(
     contact_id: isNewContact ? null : contact_id,
     at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
   });
-  // A deferral is ignored here. The hand-over applies it.
-  throwIfDenied(decisionOf(verdicts));
-  return writeMessage(tx, call, draft, correspondence, null);
+  const decision = decisionOf(verdicts);
+  throwIfDenied(decision);
+  // The hand-over applies the deferral.
+  const isDeferred = decision.verdict === "defer";
+  return writeMessage(tx, call, draft, correspondence, { isDeferred });
 }
 
-/**
- * Writes a message without a policy check; the hand-over checks it. `keyword` is the contact's
- * keyword that the message answers.
- */
+/** What `writeMessage` cannot see in a draft. */
+interface WriteOptions {
+  /** The contact's keyword that the message answers. By default null: it answers none. */
+  readonly keyword?: Keyword | null;
+  /** Whether a policy is about to defer the message. By default none is. */
+  readonly isDeferred?: boolean;
+}
+
+/** Writes a message without a policy check; the hand-over checks it. */
 export async function writeMessage(
   tx: Tx,
   { services, idempotency_key }: Pick<Call, "services" | "idempotency_key">,
   draft: Draft,
   correspondence: Correspondence,
-  keyword: Keyword | null,
+  { keyword = null, isDeferred = false }: WriteOptions = {},
 ): Promise<Seen<MessageRow>> {
   const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
   const state = firstState(draft, tx.now);
-  const isScheduled = state.status === "scheduled";
-  setLastSender(tx, identity, sender.id, { onlyIfNone: keyword === "opt_out" || isScheduled });
+  const isForLater = state.status === "scheduled" || isDeferred;
+  setLastSender(tx, identity, sender.id, { onlyIfNone: keyword === "opt_out" || isForLater });
   const id = services.drawId("msg");
   const message = tx.insert(messages, {
     ...initialColumns,
@@ -108,10 +115,10 @@ export async function writeMessage(
       id,
       direction: "outbound",
       // The engine's own texts, such as the answer to a keyword, answer nobody's question. Neither
-      // does what a program plans for later: it may be canceled, or about something else. A person
+      // does what a program sends for later: it may be canceled, or about something else. A person
       // who plans a message has read the question.
       role:
-        author.type === "system" || (author.type === "api" && isScheduled) ? "neither" : "answers",
+        author.type === "system" || (author.type === "api" && isForLater) ? "neither" : "answers",
       isByReader: author.type === "human" || author.type === "agent",
     }),
     direction: "outbound",
