@@ -162,7 +162,9 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { shop, url, page, stop, restart } = await openInbox(chromium, skip);
     const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "First" });
+    for (let i = 0; i < 40; i++) await shop.sandbox.inbound({ from, body: `Line ${i}` });
+    await shop.sandbox.inbound({ from, body: "Hello?" });
     await page.goto(`${url}#/all/${id}`);
     await page.locator(".message", { hasText: "Hello?" }).waitFor();
     stop();
@@ -170,11 +172,15 @@ test.runIf(isLong)(
     await page.getByText("Not connected").waitFor();
     await shop.sandbox.inbound({ from: "+14155550101", body: "Missed" });
     await shop.sandbox.inbound({ from, body: "Missed, too" });
-    const paths = ["**/v1/conversations?*", "**/v1/conversations/*/messages?*"];
+    const paths = ["**/v1/conversations?*", "**/v1/conversations/*/messages?limit=40"];
     const busy = { status: 503, detail: "The storage is busy.", retryable: true };
     for (const path of paths) await answer(page, path, busy);
     restart();
     // Each part says so while it waits.
+    await expect.poll(() => page.getByText("The storage is busy.").count()).toBe(2);
+    // Older messages do not make up for those that were missed.
+    await page.getByRole("button", { name: "Load older messages" }).click();
+    await page.locator(".message", { hasText: "First" }).waitFor();
     await expect.poll(() => page.getByText("The storage is busy.").count()).toBe(2);
     for (const path of paths) await answer(page, path);
     await page.locator(".row", { hasText: "Missed" }).first().waitFor();

@@ -1,5 +1,5 @@
 /** The messages or the notes of a conversation: the latest ones, as far back as they are loaded. */
-import { batch, type ReadonlySignal, signal } from "@preact/signals";
+import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Page } from "../../../../../src/index.ts";
 import { Repetition } from "../../../shared/browser/index.ts";
 import { nextSequence } from "./order.ts";
@@ -30,7 +30,9 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   private readonly shown = signal<readonly Entry[]>([]);
   private readonly loads = signal(false);
   private readonly hasAll = signal(false);
-  private readonly failure = signal<unknown>(undefined);
+  private readonly older = new Attempts();
+  private readonly newest = new Attempts();
+  private readonly failure = computed(() => this.newest.error.value ?? this.older.error.value);
   /** Each entry, with the sequence of the request that read it. */
   private readonly held = new Map<string, { readonly entry: Entry; readonly sequence: number }>();
   private cursor: string | null = null;
@@ -39,7 +41,6 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   /** From the earliest entry up to this place none is missing. */
   private gapless = "";
   private loading = Promise.resolve();
-  private readonly repetition = new Repetition();
 
   constructor(source: BacklogSource<Item, Entry>) {
     this.source = source;
@@ -96,19 +97,19 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   private async readMore(size: number): Promise<void> {
     const sequence = nextSequence();
     const { cursor } = this;
-    this.failure.value = undefined;
+    this.older.error.value = undefined;
     try {
       const page = await this.source.read(cursor, size);
       // A refresh meanwhile removed the entries that this page continues.
       if (this.cursor !== cursor) return;
-      this.repetition.noteSuccess();
+      this.older.noteSuccess();
       batch(() => {
         this.take(page, sequence);
         this.cursor = page.next_cursor;
         this.hasAll.value = !page.has_more;
       });
     } catch (error) {
-      this.fail(error, () => void this.more());
+      this.fail(this.older, error, () => void this.more());
     }
   }
 
@@ -123,11 +124,14 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
     const sequence = nextSequence();
     try {
       const page = await this.source.read(null, this.source.pageSize);
-      this.repetition.noteSuccess();
-      this.failure.value = undefined;
-      batch(() => this.takeNewest(page, sequence));
+      batch(() => {
+        this.newest.noteSuccess();
+        // What failed is read by scrolling on.
+        this.older.noteSuccess();
+        this.takeNewest(page, sequence);
+      });
     } catch (error) {
-      this.fail(error, () => void this.refresh());
+      this.fail(this.newest, error, () => void this.refresh());
     }
   }
 
@@ -169,9 +173,24 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
     this.shown.value = [...this.held.values()].map(({ entry }) => entry).toSorted(byTime);
   }
 
-  private fail(error: unknown, again: () => void): void {
-    if (this.source.stopped.aborted) return;
-    this.failure.value = error;
+  private fail(attempts: Attempts, error: unknown, again: () => void): void {
+    if (!this.source.stopped.aborted) attempts.noteFailure(error, again);
+  }
+}
+
+/** The reads of one kind. A success of the other kind does not make up for their failure. */
+class Attempts {
+  /** Why the last one failed. Undefined if it did not. */
+  readonly error = signal<unknown>(undefined);
+  private readonly repetition = new Repetition();
+
+  noteSuccess(): void {
+    this.error.value = undefined;
+    this.repetition.noteSuccess();
+  }
+
+  noteFailure(error: unknown, again: () => void): void {
+    this.error.value = error;
     this.repetition.noteFailure(error, again);
   }
 }
