@@ -296,3 +296,19 @@ test("the suite for storages shows where long values differ", async () => {
   );
   expect(error).toContain('expected " anna " (rows read, at [2][0].owner), got "anna"');
 });
+
+test("the suite for storages accepts one whose groups wait for each other", async () => {
+  let last = Promise.resolve();
+  const oneAfterTheOther = inGroups((group) => {
+    const before = last;
+    const ended = Promise.withResolvers<void>();
+    last = ended.promise;
+    return {
+      read: (lookups) => before.then(() => group.read(lookups)),
+      commit: (writes) => before.then(() => group.commit(writes)).finally(ended.resolve),
+      abort: () => before.then(() => group.abort()).finally(ended.resolve),
+    };
+  });
+  const check = "locked rows can be written only by the group that locked them, until it ends";
+  expect(await errorOf(check, oneAfterTheOther)).toBe("none");
+});
