@@ -1,4 +1,4 @@
-/** The rows of a list that are read again: a few one by one, many with the beginning of the list. */
+/** The rows of a list that are read again: a few one by one, many with the list's beginning. */
 import { type ApiError, isBusy, Repetition } from "../../../shared/browser/index.ts";
 
 const roundDelayMs = 400;
@@ -52,7 +52,9 @@ export class RowQueue {
     if (this.left.size + this.wanted.size > 0) this.beginSoon();
   }
 
-  /** Returns an error if the row is to be read again later. After another error, it stays as it is. */
+  /**
+   * Returns an error if the row is to be read again later. After another error, it stays as it is.
+   */
   private async read(id: string): Promise<ApiError | undefined> {
     this.left.delete(id);
     try {
