@@ -33,7 +33,8 @@ export type Invariants = {
    * If a receipt proves that a message was delivered, the message has the status `delivered` or
    * `read`. A receipt with the carrier's id is no proof if the answer with that id was lost and the
    * carrier answers no look-ups. A message is `sent`, `undelivered`, `delivered` or `read` only if
-   * its carrier reported that. Receipts that you add (`sandbox.receipts`) may break this law.
+   * its carrier reported that. Receipts and sample messages that you add (`sandbox.receipts`,
+   * `sandbox.seed`) may break this law.
    */
   readonly statusFollowsTheEvidence: EngineLaw;
   /**
