@@ -22,7 +22,8 @@ export function setup(): (() => void) | undefined {
   if (!hasRoom()) return undefined;
   sweep();
   const folder = mkdtempSync(join(memory, `tidings-${process.pid}-`));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  // A process that ends may still write into the folder, such as what Node has compiled.
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   if (!runsPrograms(folder)) {
     remove();
     return undefined;
