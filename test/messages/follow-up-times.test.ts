@@ -89,6 +89,31 @@ describe("the look-ups of a message without a final receipt", () => {
     expect((await next.messages.get(id)).status).toBe("unconfirmed");
   });
 
+  it("are repeated soon if the one after a long outage of all engines finds nothing", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const first = carrier({ ...facts, lookup: (_, of) => sent(of) });
+    const one = engine(storage, { transports: [first] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.settle();
+    await stopped(one, clock);
+    await clock.advance(300 * minute);
+    let unknown = 2;
+    const line = carrier({
+      ...facts,
+      lookup: (_, of) =>
+        unknown-- > 0
+          ? { outcome: "unknown" }
+          : { ...sent(of), receipts: [{ status: "delivered", at: clock.now() }] },
+    });
+    const next = engine(storage, { transports: [line] });
+    await next.start();
+    await clock.advance(2 * minute);
+    expect((await next.messages.get(id)).status).toBe("delivered");
+    expect(line.lookups).toHaveLength(3);
+  });
+
   it.each(["before the answer to the call", "and the answer to the call never comes"])(
     "come at the transport's times if the receipt `sent` arrives %s",
     async (when) => {
