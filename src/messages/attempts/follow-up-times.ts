@@ -66,14 +66,14 @@ export function firstFollowUpAt(
  * Look-ups whose time has passed are left out, so that an outage does not end with all of them at
  * once. Undefined if the message's status needs no follow-up, if all look-ups of a lost answer have
  * been made or its transport cannot make them, if the transport has no receipts, or if this engine
- * lacks the transport. `isUnanswered` tells whether a look-up has just found nothing.
+ * lacks the transport. `foundNothing` tells whether a look-up has just found nothing.
  */
 export function nextFollowUpAt(
   attempt: AttemptRow,
   status: MessageRow["status"],
   factsByTransport: FactsByTransport,
   now: number,
-  isUnanswered = false,
+  foundNothing = false,
 ): number | undefined {
   const facts = factsByTransport.get(attempt.transport);
   if (facts === undefined) return undefined;
@@ -89,9 +89,9 @@ export function nextFollowUpAt(
   const next = times.find((each) => each > age);
   if (next !== undefined) return attempt.started_at + next;
   const endsAt = attempt.started_at + timeout_ms;
-  // After an outage, one look-up may stand for all times. If it fails, the end of the wait may be
-  // days away.
-  const delay = isUnanswered && times.length > 0 ? lookupDelays[attempt.lookups - 1] : undefined;
+  // After an outage, one look-up may stand for all times. If it finds nothing, the end of the
+  // wait may be days away.
+  const delay = foundNothing && times.length > 0 ? lookupDelays[attempt.lookups - 1] : undefined;
   return delay === undefined ? endsAt : Math.min(now + delay, endsAt);
 }
 

@@ -154,8 +154,8 @@ async function recordLookup(
   const { drawId, factsByTransport } = services;
   const endsAt = receiptsEndAt(attempt, factsByTransport);
   const { status } = await endReceiptWait(tx, drawId, found, endsAt);
-  const isUnanswered = finding.outcome === "unknown";
-  const again = nextFollowUpAt(attempt, status, factsByTransport, tx.now, isUnanswered);
+  const foundNothing = finding.outcome === "unknown";
+  const again = nextFollowUpAt(attempt, status, factsByTransport, tx.now, foundNothing);
   await finish(tx, claim, again === undefined ? {} : { againAt: again });
 }
 
