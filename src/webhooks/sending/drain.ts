@@ -1,14 +1,15 @@
-import { endWebhookDrain } from "./release-job.ts";
 import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
-import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
-import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../../kernel/index.ts";
-import { type Claim, type JobRun, leaseMs, renew, retry, WakeFlag } from "../../queue/index.ts";
+import { type DeliveryId, SharedDeadline } from "../../kernel/index.ts";
+import { type Claim, type JobRun, WakeFlag } from "../../queue/index.ts";
+import { DrainJob } from "./drain-job.ts";
+import { DrainRequests } from "./drain-requests.ts";
+import { EndedAttempts } from "./ended-attempts.ts";
 import { RequestLimit } from "./request-limit.ts";
 import { isSuccess } from "./schedule.ts";
+import type { UnrecordedAttempt } from "./record-attempts.ts";
 import type { WebhookRow } from "../rows.ts";
 import type { HttpSettings, WebhookRuntime } from "../options.ts";
 import { deliveryPoster, missedDeadline, type PostDelivery } from "./post-delivery.ts";
-import { background, type Tx } from "../../store/index.ts";
 
 interface WebhookDrainOptions {
   readonly runtime: WebhookRuntime;
@@ -17,25 +18,11 @@ interface WebhookDrainOptions {
   readonly run: JobRun;
 }
 
-/**
- * The limits of one drain: the number of attempts, and the time in which attempts begin. After
- * either limit, the drain ends, so that others run. But as long as an attempt that began in time is
- * under way, more begin, up to the number: one slow response does not hold up the rest.
- */
-const maxDrainAttempts = 10_000;
-const beginMs = 10_000;
 /** The maximum number of attempts that are under way or not yet recorded. */
 const maxUnfinished = 64;
-/** When this many attempts have ended, they are recorded without waiting for others. */
-const fullBatch = 32;
-/**
- * The maximum number of rounds in which attempts are recorded. Each round is a call of `retry`; all
- * together take about a minute, the length of a lease.
- */
-const maxRecordRounds = 10;
 /**
  * How often the drain looks for commits of other processes while it waits for responses, in
- * milliseconds.
+ * milliseconds. A receiver that sends none for so long is slow.
  */
 const pollMs = 1_000;
 /** Extra time for an HTTP client that does not keep its deadline. */
@@ -49,51 +36,37 @@ const graceMs = 1_000;
  */
 export class WebhookDrain {
   readonly #options: WebhookDrainOptions;
-  readonly #runtime: WebhookRuntime;
-  readonly #scope: Scope;
+  readonly #job: DrainJob;
   readonly #ahead: ReadAhead;
+  readonly #requests: DrainRequests;
+  readonly #requestLimit = new RequestLimit();
+  readonly #ended: EndedAttempts;
   readonly #deadline: SharedDeadline;
-  /** On the clock that never steps back, like `#waitingSince`. */
-  readonly #beginsUntil: number;
   /** Raised when another attempt may begin, and when the last attempt was recorded. */
   readonly #wake: WakeFlag;
   /** Deliveries whose attempt is under way or not yet recorded. They must not begin again. */
   readonly #unfinished = new Set<DeliveryId>();
-  #unrecorded: UnrecordedAttempt[] = [];
-  /** Failed attempts that are not yet recorded. */
-  #unrecordedFailures = 0;
-  #isRecording = false;
-  /**
-   * Whether the transaction that records attempts may end the drain. No attempt begins before it
-   * commits.
-   */
-  #mayEnd = false;
-  #failure: { readonly error: unknown } | undefined;
-  #attemptCount = 0;
-  #inFlight = 0;
-  /** The attempts under way that began in the drain's time. */
-  #inTime = 0;
-  readonly #requestLimit = new RequestLimit();
   /** The webhook as it was last read. */
   #webhook: WebhookRow | undefined;
   #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
-  #hasLease = true;
-  #renewedAt: number;
-  /** Since when no response has arrived, while requests are under way. */
-  #waitingSince = 0;
 
   constructor(options: WebhookDrainOptions) {
     const { runtime, claim, run } = options;
     const { store, clock, webhooks } = runtime;
     const { account_id, mode } = claim;
     this.#options = options;
-    this.#runtime = runtime;
-    this.#scope = { account_id, mode };
-    this.#ahead = new ReadAhead(store.reads(this.#scope), clock, claim.key.webhook_id);
+    this.#job = new DrainJob(options);
+    this.#ahead = new ReadAhead(store.reads({ account_id, mode }), clock, claim.key.webhook_id);
+    this.#requests = new DrainRequests(clock);
+    this.#ended = new EndedAttempts({
+      ...options,
+      job: this.#job,
+      isAnyUnderWay: () => this.#requests.underWay > 0,
+      isAnyWaiting: () => !this.#ahead.isEmpty,
+      onRecorded: (batch, hasFailed) => this.#onRecorded(batch, hasFailed),
+    });
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
-    this.#renewedAt = claim.leased_until - leaseMs;
-    this.#beginsUntil = clock.monotonic() + beginMs;
     this.#wake = new WakeFlag(clock);
   }
 
@@ -114,8 +87,7 @@ export class WebhookDrain {
    * Sends due deliveries until none is left, a limit of the drain is reached or the engine stops.
    */
   async run(): Promise<void> {
-    const { claim, run } = this.#options;
-    await this.#renew();
+    await this.#job.renew();
     for (;;) {
       // Lowered before the read, so that a commit during the read raises it again.
       this.#wake.lower();
@@ -127,28 +99,24 @@ export class WebhookDrain {
       }
       if (this.#unfinished.size === 0) break;
       await this.#wake.wait(pollMs);
-      if (this.#hasSlowReceiver()) run.moveToSlowLane();
-      await this.#renew();
+      if (this.#requests.waitedMs >= pollMs) this.#options.run.moveToSlowLane();
+      await this.#job.renew();
     }
     this.#deadline.end();
-    if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#hasLease) await this.#commit((tx) => endWebhookDrain(tx, claim));
+    await this.#job.release();
   }
 
-  /**
-   * Reads the webhook and its next deliveries. A failure ends the drain once the attempts under way
-   * have ended.
-   */
+  /** Reads the webhook and its next deliveries. */
   async #read(): Promise<void> {
     try {
       const webhook = await this.#ahead.read(this.#unfinished);
       // An unchanged row does not know of successes that are not yet recorded.
       if (webhook !== undefined && webhook !== this.#webhook) {
-        this.#requestLimit.lower(webhook, this.#attemptCount);
+        this.#requestLimit.lower(webhook, this.#requests.begun);
       }
       this.#webhook = webhook;
     } catch (error) {
-      this.#failure = { error };
+      this.#job.fail(error);
     }
   }
 
@@ -172,59 +140,33 @@ export class WebhookDrain {
 
   /** Whether another attempt may begin. */
   #hasRoom(): boolean {
-    const { run } = this.#options;
-    if (run.stopping.aborted) return false;
-    if (this.#failure !== undefined || !this.#hasLease || this.#mayEnd) return false;
-    // After a renewal, at least half of the lease is left. If the process has stalled for longer,
-    // another engine may have sent the deliveries, and later ones.
-    if (this.#sinceRenewal >= leaseMs / 2) return false;
-    if (this.#attemptCount >= maxDrainAttempts) return false;
-    if (this.#isOver() && this.#inTime === 0) return false;
-    // A failure may pause or disable the webhook, so it is recorded first.
-    if (this.#unrecordedFailures > 0) return false;
+    if (!this.#job.allowsAttempts || this.#requests.hasReachedLimit) return false;
+    if (this.#ended.mustBeRecordedFirst) return false;
     return (
-      this.#inFlight < this.#requestLimit.max &&
+      this.#requests.underWay < this.#requestLimit.max &&
       this.#unfinished.size < (this.#ahead.isInOrder ? 1 : maxUnfinished)
     );
   }
 
-  /** Whether the time in which attempts begin is over. */
-  #isOver(): boolean {
-    return this.#runtime.clock.monotonic() >= this.#beginsUntil;
-  }
-
-  /** Whether the receiver lets requests wait. Recording their outcomes may be slow, too. */
-  #hasSlowReceiver(): boolean {
-    const waitedMs = this.#runtime.clock.monotonic() - this.#waitingSince;
-    return this.#inFlight > 0 && waitedMs >= pollMs;
-  }
-
   /** Makes one attempt and hands its outcome over for recording. */
   async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
-    const { clock, drawId } = this.#runtime;
+    const { clock, drawId } = this.#options.runtime;
     const { id: delivery_id, manual_at: requested_at, attempts, history, body } = delivery;
-    const number = ++this.#attemptCount;
-    const inTime = this.#isOver() ? 0 : 1;
-    if (this.#inFlight === 0) this.#waitingSince = clock.monotonic();
-    this.#inFlight++;
-    this.#inTime += inTime;
+    const request = this.#requests.begin();
     this.#unfinished.add(delivery_id);
     const started_at = clock.now();
     const outcome =
       (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? missedDeadline;
     const ended_at = clock.now();
-    this.#waitingSince = clock.monotonic();
-    this.#inFlight--;
-    this.#inTime -= inTime;
+    request.end();
     if (this.#options.run.abort.aborted) {
       // It is unknown whether the request arrived, so it is sent again.
       this.#unfinished.delete(delivery_id);
     } else {
       const succeeded = isSuccess(outcome);
-      if (succeeded) this.#requestLimit.raise(number);
-      else this.#unrecordedFailures++;
+      if (succeeded) this.#requestLimit.raise(request.number);
       const jitter = succeeded ? 0 : this.#drawJitter();
-      this.#unrecorded.push({
+      this.#ended.add({
         id: drawId("att"),
         delivery_id,
         url: webhook.url,
@@ -241,17 +183,26 @@ export class WebhookDrain {
       });
     }
     this.#continue();
-    void this.#recordEnded();
+    void this.#ended.record();
+  }
+
+  #onRecorded(batch: readonly UnrecordedAttempt[], hasFailed: boolean): void {
+    for (const { delivery_id } of batch) this.#unfinished.delete(delivery_id);
+    // A delivery whose manual attempt failed may also be due automatically, before the deliveries
+    // that were read after it.
+    if (hasFailed) this.#ahead.forget();
+    this.#continue();
   }
 
   #post(webhook: WebhookRow): PostDelivery {
     if (this.#poster?.to !== webhook) {
+      const { runtime, http, claim } = this.#options;
       const post = deliveryPoster(webhook, {
-        http: this.#options.http,
-        mode: this.#scope.mode,
-        deadlineMs: this.#runtime.webhooks.deadlineSeconds * 1_000,
+        http,
+        mode: claim.mode,
+        deadlineMs: runtime.webhooks.deadlineSeconds * 1_000,
         signal: this.#deadline.signal,
-        clock: this.#runtime.clock,
+        clock: runtime.clock,
       });
       this.#poster = { to: webhook, post };
     }
@@ -259,91 +210,7 @@ export class WebhookDrain {
   }
 
   #drawJitter(): number {
-    const [drawn = 0] = this.#runtime.random.bytes(1);
+    const [drawn = 0] = this.#options.runtime.random.bytes(1);
     return drawn / 255;
-  }
-
-  /** How long ago the lease was renewed, in milliseconds. */
-  get #sinceRenewal(): number {
-    return this.#runtime.clock.now() - this.#renewedAt;
-  }
-
-  /** Extends the lease. Recording attempts does so too. */
-  async #renew(): Promise<void> {
-    const { claim } = this.#options;
-    if (!this.#hasLease || this.#failure !== undefined || this.#sinceRenewal < leaseMs / 4) {
-      return;
-    }
-    await this.#trackLease(() =>
-      this.#commit(async (tx) => (await renew(tx, claim)) !== undefined),
-    );
-  }
-
-  /** Records the attempts that have ended, one batch after the other. */
-  async #recordEnded(): Promise<void> {
-    if (this.#isRecording) return;
-    this.#isRecording = true;
-    while (this.#unrecorded.length > 0) {
-      await this.#waitForBatch();
-      const batch = this.#unrecorded;
-      this.#unrecorded = [];
-      this.#mayEnd = this.#inFlight === 0 && this.#ahead.isEmpty;
-      await this.#trackLease(() => this.#record(batch));
-      this.#mayEnd = false;
-      for (const { delivery_id } of batch) this.#unfinished.delete(delivery_id);
-      const failed = batch.filter(({ outcome }) => !isSuccess(outcome)).length;
-      this.#unrecordedFailures -= failed;
-      // A delivery whose manual attempt failed may also be due automatically, before the deliveries
-      // that were read after it.
-      if (failed > 0) this.#ahead.forget();
-      this.#continue();
-    }
-    this.#isRecording = false;
-  }
-
-  /**
-   * Waits as long as more attempts keep ending, so that attempts that end at about the same time
-   * are recorded together.
-   */
-  async #waitForBatch(): Promise<void> {
-    for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < fullBatch;) {
-      before = this.#unrecorded.length;
-      if (this.#inFlight > 0) await this.#runtime.store.yieldToEventLoop();
-    }
-  }
-
-  /**
-   * Records attempts. Only this process knows the outcomes, so it retries while no other engine can
-   * take the job.
-   */
-  async #record(batch: readonly UnrecordedAttempt[]): Promise<boolean> {
-    const { claim, run } = this.#options;
-    const { drawId } = this.#runtime;
-    const mayEnd = this.#mayEnd;
-    for (let round = 1; ; round++) {
-      try {
-        return await this.#commit((tx) => recordAttempts(tx, claim, batch, { drawId, mayEnd }));
-      } catch (error) {
-        const isTemporary = error instanceof TidingsError && error.retryable;
-        if (!isTemporary || run.abort.aborted || round === maxRecordRounds) throw error;
-      }
-    }
-  }
-
-  /** Runs `work`, which renews the lease and returns whether the claim still has it. */
-  async #trackLease(work: () => Promise<boolean>): Promise<void> {
-    const { clock } = this.#runtime;
-    const begun = clock.now();
-    try {
-      this.#hasLease = (await work()) && this.#hasLease;
-      this.#renewedAt = begun;
-    } catch (error) {
-      this.#failure = { error };
-    }
-  }
-
-  #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const { store, clock } = this.#runtime;
-    return retry(clock, this.#options.run.abort, () => store.commit(this.#scope, work, background));
   }
 }

@@ -1,0 +1,80 @@
+import { endWebhookDrain } from "./release-job.ts";
+import { type Claim, type JobRun, leaseMs, renew, retry } from "../../queue/index.ts";
+import { background, type Tx } from "../../store/index.ts";
+import type { WebhookRuntime } from "../options.ts";
+
+interface DrainJobOptions {
+  readonly runtime: Pick<WebhookRuntime, "store" | "clock">;
+  readonly claim: Claim<"deliver">;
+  readonly run: JobRun;
+}
+
+/** The job that a drain works on: its lease, its commits, and whether attempts may begin. */
+export class DrainJob {
+  readonly #options: DrainJobOptions;
+  #hasLease = true;
+  #renewedAt: number;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(options: DrainJobOptions) {
+    this.#options = options;
+    this.#renewedAt = options.claim.leased_until - leaseMs;
+  }
+
+  /**
+   * Whether attempts may begin. After a renewal, at least half of the lease is left. If the process
+   * has stalled for longer, another engine may have sent the deliveries, and later ones.
+   */
+  get allowsAttempts(): boolean {
+    if (this.#options.run.stopping.aborted) return false;
+    return this.#failure === undefined && this.#hasLease && this.#sinceRenewal < leaseMs / 2;
+  }
+
+  /** How long ago the lease was renewed, in milliseconds. */
+  get #sinceRenewal(): number {
+    return this.#options.runtime.clock.now() - this.#renewedAt;
+  }
+
+  /** Extends the lease. Recording attempts does so too. */
+  async renew(): Promise<void> {
+    const { claim } = this.#options;
+    if (!this.#hasLease || this.#failure !== undefined || this.#sinceRenewal < leaseMs / 4) {
+      return;
+    }
+    await this.trackLease(() => this.commit(async (tx) => (await renew(tx, claim)) !== undefined));
+  }
+
+  /**
+   * Runs `work`, which renews the lease and returns whether the claim still has it. A failure ends
+   * the drain.
+   */
+  async trackLease(work: () => Promise<boolean>): Promise<void> {
+    const begun = this.#options.runtime.clock.now();
+    try {
+      this.#hasLease = (await work()) && this.#hasLease;
+      this.#renewedAt = begun;
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Ends the drain once the attempts under way have ended. */
+  fail(error: unknown): void {
+    this.#failure = { error };
+  }
+
+  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { runtime, claim, run } = this.#options;
+    const { account_id, mode } = claim;
+    return retry(runtime.clock, run.abort, () =>
+      runtime.store.commit({ account_id, mode }, work, background),
+    );
+  }
+
+  /** Releases the job. Throws the failure of the drain, if there was one. */
+  async release(): Promise<void> {
+    const { claim } = this.#options;
+    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#hasLease) await this.commit((tx) => endWebhookDrain(tx, claim));
+  }
+}

@@ -1,0 +1,103 @@
+import { TidingsError } from "../../kernel/index.ts";
+import type { Claim, JobRun } from "../../queue/index.ts";
+import type { WebhookRuntime } from "../options.ts";
+import type { DrainJob } from "./drain-job.ts";
+import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
+import { isSuccess } from "./schedule.ts";
+
+/** When this many attempts have ended, they are recorded without waiting for others. */
+const fullBatch = 32;
+/**
+ * The maximum number of rounds in which attempts are recorded. Each round is a call of `retry`; all
+ * together take about a minute, the length of a lease.
+ */
+const maxRecordRounds = 10;
+
+interface EndedAttemptsOptions {
+  readonly runtime: Pick<WebhookRuntime, "store" | "drawId">;
+  readonly claim: Claim<"deliver">;
+  readonly run: JobRun;
+  readonly job: DrainJob;
+  /** Whether other attempts are under way. */
+  readonly isAnyUnderWay: () => boolean;
+  /** Whether deliveries that were read wait for their attempt. */
+  readonly isAnyWaiting: () => boolean;
+  /** Called after each batch. `hasFailed`: whether one of its attempts failed. */
+  readonly onRecorded: (batch: readonly UnrecordedAttempt[], hasFailed: boolean) => void;
+}
+
+/** The attempts of a drain that have ended. Records them in batches. */
+export class EndedAttempts {
+  readonly #options: EndedAttemptsOptions;
+  #unrecorded: UnrecordedAttempt[] = [];
+  /** Failed attempts that are not yet recorded. */
+  #unrecordedFailures = 0;
+  #isRecording = false;
+  #mayEndDrain = false;
+
+  constructor(options: EndedAttemptsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Whether no attempt may begin before a commit: a failure may pause or disable the webhook, and
+   * the transaction that records attempts may end the drain.
+   */
+  get mustBeRecordedFirst(): boolean {
+    return this.#unrecordedFailures > 0 || this.#mayEndDrain;
+  }
+
+  add(attempt: UnrecordedAttempt): void {
+    this.#unrecorded.push(attempt);
+    if (!isSuccess(attempt.outcome)) this.#unrecordedFailures++;
+  }
+
+  /** Records the attempts, one batch after the other. */
+  async record(): Promise<void> {
+    const { job, isAnyUnderWay, isAnyWaiting, onRecorded } = this.#options;
+    if (this.#isRecording) return;
+    this.#isRecording = true;
+    while (this.#unrecorded.length > 0) {
+      await this.#waitForBatch();
+      const batch = this.#unrecorded;
+      this.#unrecorded = [];
+      this.#mayEndDrain = !isAnyUnderWay() && !isAnyWaiting();
+      await job.trackLease(() => this.#recordBatch(batch));
+      this.#mayEndDrain = false;
+      const failures = batch.filter(({ outcome }) => !isSuccess(outcome)).length;
+      this.#unrecordedFailures -= failures;
+      onRecorded(batch, failures > 0);
+    }
+    this.#isRecording = false;
+  }
+
+  /**
+   * Waits as long as more attempts keep ending, so that attempts that end at about the same time
+   * are recorded together.
+   */
+  async #waitForBatch(): Promise<void> {
+    const { runtime, isAnyUnderWay } = this.#options;
+    for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < fullBatch;) {
+      before = this.#unrecorded.length;
+      if (isAnyUnderWay()) await runtime.store.yieldToEventLoop();
+    }
+  }
+
+  /**
+   * Records attempts. Only this process knows the outcomes, so it retries while no other engine can
+   * take the job. Returns whether the drain still has the lease.
+   */
+  async #recordBatch(batch: readonly UnrecordedAttempt[]): Promise<boolean> {
+    const { runtime, claim, run, job } = this.#options;
+    const { drawId } = runtime;
+    const mayEnd = this.#mayEndDrain;
+    for (let round = 1; ; round++) {
+      try {
+        return await job.commit((tx) => recordAttempts(tx, claim, batch, { drawId, mayEnd }));
+      } catch (error) {
+        const isTemporary = error instanceof TidingsError && error.retryable;
+        if (!isTemporary || run.abort.aborted || round === maxRecordRounds) throw error;
+      }
+    }
+  }
+}
