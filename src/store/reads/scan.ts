@@ -63,37 +63,57 @@ async function scanRange<R extends object>(
   range: RangeOf<R> & RowFilter<R>,
   max: number,
 ): Promise<Scan<R>> {
+  const begun = await beginScan(reads, range);
+  return begun.isEnough ? begun.scan : scanFurther(reads, begun, max - begun.examined);
+}
+
+/** What the first read of a scan found. */
+interface Begun<R extends object> {
+  readonly range: RangeOf<R> & RowFilter<R>;
+  readonly scan: Scan<R>;
+  /** The number of rows that were read. */
+  readonly examined: number;
+  /** Whether the scan has found `limit` rows, or has come to the end of the range. */
+  readonly isEnough: boolean;
+}
+
+/** Usually most rows match the filters. One row beyond the limit shows whether there are more. */
+async function beginScan<R extends object>(
+  reads: AnyReads<R>,
+  range: RangeOf<R> & RowFilter<R>,
+): Promise<Begun<R>> {
   const { where = {}, keep, limit, ...unfiltered } = range;
   const columns = columnsBeyond(reads, range);
-  // Usually most rows match the filters. One row beyond the limit shows whether there are more.
   const near = await reads.range({ ...unfiltered, limit: limit + 1 });
   const rows = kept(
     near.filter((row) => passes(row, where)),
     keep,
   );
-  const last = lastPlace(columns, near);
-  if (near.length <= limit) return { rows, more: false, last };
-  if (rows.length > limit) return firstPage(rows, limit, columns);
-  return scanFurther(reads, { ...range, after: last ?? [] }, rows, max - near.length);
+  const more = near.length > limit;
+  const isFull = rows.length > limit;
+  const scan = isFull
+    ? firstPage(rows, limit, columns)
+    : { rows, more, last: lastPlace(columns, near) };
+  return { range, scan, examined: near.length, isEnough: isFull || !more };
 }
 
 /**
- * Examines up to `max` more rows of a range whose first rows held only `found`. The storage
- * applies `where` now. It reads on until it has found enough rows, so the range gets an end first.
+ * Examines up to `max` more rows of a range whose first rows held too few. The storage applies
+ * `where` now. It reads on until it has found enough rows, so the range gets an end first.
  */
 async function scanFurther<R extends object>(
   reads: AnyReads<R>,
-  range: RangeOf<R> & RowFilter<R> & { readonly after: readonly KeyValue[] },
-  found: readonly Seen<R>[],
+  { range, scan: begun }: Begun<R>,
   max: number,
 ): Promise<Scan<R>> {
-  const { where = {}, keep, limit, ...unfiltered } = range;
+  const { where = {}, keep, limit, ...beginning } = range;
   const columns = columnsBeyond(reads, range);
+  let last = begun.last ?? [];
+  const unfiltered = { ...beginning, after: last };
   const [end] = await reads.range({ ...unfiltered, skip: Math.max(0, max - 1), limit: 1 });
   const endsAt = end && placeAt(columns, end);
   const bounded = endsAt === undefined ? unfiltered : { ...unfiltered, until: endsAt };
-  const rows = [...found];
-  let last = range.after;
+  const rows = [...begun.rows];
   let wanted = limit + 1 - rows.length;
   let matched = 0;
   do {
@@ -132,8 +152,9 @@ function firstPage<R extends object>(
 
 /**
  * Scans several ranges of one index as one, in the order of the index columns after their prefixes.
- * Returns no row beyond the position up to which all ranges were examined. A row that moves from
- * one range to another between the reads is returned once.
+ * Returns no row beyond the position up to which all ranges were examined. Examines at most `max`
+ * rows of all ranges together, or one page of each. A row that moves from one range to another
+ * between the reads is returned once.
  */
 export async function scanAcross<R extends Scope>(
   reads: Pick<Reads, "range" | "scope">,
@@ -159,9 +180,26 @@ export async function scanAcross<R extends object>(
   const compare = (a: readonly KeyValue[], b: readonly KeyValue[]): number =>
     sign * comparePlaces(a, b);
 
-  const scans = await Promise.all(ranges.map((range) => scanRange(reads, range, max)));
-  const ends = scans.flatMap(({ more, last }) => (more && last !== undefined ? [last] : []));
-  const [horizon] = ends.toSorted(compare);
+  const nearestEnd = (scans: readonly Scan<R>[]): readonly KeyValue[] | undefined =>
+    scans
+      .flatMap(({ more, last }) => (more && last !== undefined ? [last] : []))
+      .toSorted(compare)[0];
+
+  const begun = await Promise.all(ranges.map((range) => beginScan(reads, range)));
+  // No row beyond the end of one scan is returned, so the others need not go further.
+  const until = nearestEnd(begun.flatMap(({ isEnough, scan }) => (isEnough ? [scan] : [])));
+  const isAtEnd = ({ isEnough, scan: { last = [] } }: Begun<R>): boolean =>
+    isEnough || (until !== undefined && compare(last, until) >= 0);
+  const left = begun.reduce((rest, { examined }) => rest - examined, max);
+  const share = Math.floor(left / begun.filter((each) => !isAtEnd(each)).length);
+  const scans = await Promise.all(
+    begun.map(async (each) => {
+      if (isAtEnd(each)) return each.scan;
+      const range = until === undefined ? each.range : { ...each.range, until };
+      return scanFurther(reads, { ...each, range }, share);
+    }),
+  );
+  const horizon = nearestEnd(scans);
   const found = new KeyMap<{ readonly row: Seen<R>; readonly place: readonly KeyValue[] }>();
   for (const row of scans.flatMap(({ rows }) => rows)) {
     const place = placeAt(columns, row);
