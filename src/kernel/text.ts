@@ -118,10 +118,13 @@ export function firstCharacters(text: string, max: number): string {
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** Returns the first `max` Unicode code points of an unchecked text, made storable. */
+/**
+ * Returns an unchecked text, made storable, in at most `max` Unicode code points. A longer text is
+ * cut and ends with an ellipsis, so that its reader sees that the rest is missing.
+ */
 export function storable(text: string, max: number): string {
-  const first = Array.from(text.slice(0, 2 * max))
-    .slice(0, max)
-    .join("");
-  return first.toWellFormed().replaceAll("\0", "");
+  // A code point has one or two code units, so this slice is long enough to show a longer text.
+  const points = Array.from(text.slice(0, 2 * max + 1));
+  const kept = points.length <= max ? points : [...points.slice(0, max - 1), "…"];
+  return kept.join("").toWellFormed().replaceAll("\0", "");
 }
