@@ -22,7 +22,7 @@ import { createContactFor, findRecipient } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
 import { type ConversationRow, conversations, notes } from "./rows.ts";
-import { changeStatus, readAtNow } from "./rules.ts";
+import { changeStatus, readAtNow, type StatusRequest } from "./rules.ts";
 import { type ById, byIdSchema, invalid, millis } from "../kernel/index.ts";
 import { changeConversation, touchConversation, supersededError } from "./write.ts";
 import type { Tx } from "../store/index.ts";
@@ -68,15 +68,10 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
   input: updateConversationSchema,
   status: 200,
   shows: showsOutput,
-  async run(
-    tx,
-    { id, status, snoozed_until, priority, metadata, opt_out_suspected },
-    { services },
-  ) {
+  async run(tx, { id, priority, metadata, opt_out_suspected, ...input }, { services }) {
     const conversation = await touchConversation(tx, id);
-    const until = snoozed_until === undefined ? {} : { snoozed_until: millis(snoozed_until) };
-    const change =
-      status === undefined ? undefined : changeStatus(conversation, { status, ...until }, tx.now);
+    const asked = statusRequest(input);
+    const change = asked && changeStatus(conversation, asked, tx.now);
     if (change?.decision === "superseded") throw await supersededError(tx, conversation);
     if (change?.decision === "invalid") throw invalid([change.error]);
     const patch: Partial<ConversationRow> = {
@@ -93,6 +88,18 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
     return showConversation(tx, changed);
   },
 };
+
+/** Returns the requested status. Undefined if the input asks for none. */
+function statusRequest({
+  status,
+  snoozed_until,
+}: Pick<UpdateConversation, "status" | "snoozed_until">): StatusRequest | undefined {
+  if (status !== "snoozed") return status && { status };
+  if (snoozed_until === undefined) {
+    throw new TypeError("the input schema requires the end of a snooze");
+  }
+  return { status, snoozed_until: millis(snoozed_until) };
+}
 
 export const labelConversation: Command<LabelConversation, Conversation> = {
   kind: "command",

@@ -35,12 +35,13 @@ type StatusChange =
   | { readonly decision: "superseded" }
   | { readonly decision: "invalid"; readonly error: FieldError };
 
-/** `asked` is the requested status, with the end of the snooze in milliseconds. */
-export function changeStatus(
-  before: Standing,
-  asked: { readonly status: ConversationStatus; readonly snoozed_until?: number },
-  now: number,
-): StatusChange {
+/** A requested status. The end of a snooze is in milliseconds since the epoch. */
+export type StatusRequest =
+  | { readonly status: "open" }
+  | { readonly status: "closed" }
+  | { readonly status: "snoozed"; readonly snoozed_until: number };
+
+export function changeStatus(before: Standing, asked: StatusRequest, now: number): StatusChange {
   if (asked.status === "closed") {
     return {
       decision: "change",
@@ -51,7 +52,7 @@ export function changeStatus(
   if (asked.status === "open") {
     return { decision: "change", patch: statusPatch({ status: "open" }) };
   }
-  const { snoozed_until = now } = asked;
+  const { snoozed_until } = asked;
   const message = snoozed_until <= now ? "must be in the future" : "must be at most 366 days ahead";
   if (snoozed_until <= now || snoozed_until > now + maxSnoozeMs) {
     return {
