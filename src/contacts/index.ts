@@ -61,7 +61,7 @@ export {
   refuseTooManyAddresses,
   setLastSender,
 } from "./identities.ts";
-export { findBestMatches } from "./search/search.ts";
+export { findMatches } from "./search/search.ts";
 export { contactQuery } from "./search/search-rules.ts";
 export { contactReference, contactResource, showContact } from "./show.ts";
 export {

@@ -141,8 +141,8 @@ const messageRoutes: readonly ApiRoute[] = [
       "for its latest conversation on each medium. Messages of programs are not searched. The " +
       "result is one page: conversations whose contact or label matches come first, then those " +
       "with the newest matching message. If thousands of messages match, only a sample of them " +
-      "is searched. The filters are those of the list. They apply to the best 250 contacts, the " +
-      "latest 250 conversations with a matching label, and all messages that were found.",
+      "is searched. The filters are those of the list. They apply to all contacts and messages " +
+      "that were found, and to the latest 250 conversations with a matching label.",
     response: pageSchema(conversationMatchSchema).meta({ id: "ConversationMatchPage" }),
   },
   {

@@ -182,3 +182,21 @@ it("finds a conversation that passes the filters behind hundreds of newer ones t
   const { data } = await one.conversations.search({ q: "refund", status: "closed" });
   expect(idsOf(data)).toEqual([old]);
 });
+
+it("finds the conversation of a contact behind hundreds of others who have the name but have not written", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  const phone = (i: number) => `+1500555${String(i).padStart(4, "0")}`;
+  const { conversation_id: id, contact_id } = await one.sandbox.inbound({
+    from: phone(1),
+    body: "Hello",
+  });
+  await one.contacts.update(contact_id, { name: "Ann Lee" });
+  const rows = Array.from({ length: 600 }, (_, i) => ({ phone: phone(i + 2), name: "Ann Lee" }));
+  for await (const { status } of one.contacts.import(rows)) expect(status).toBe("created");
+  for (const q of ["ann", "+1500555"]) {
+    expect(idsOf((await one.conversations.search({ q, limit: 1 })).data), q).toEqual([id]);
+    const open = await one.conversations.search({ q, limit: 1, status: "open" });
+    expect(idsOf(open.data), `${q}, open`).toEqual([id]);
+  }
+});

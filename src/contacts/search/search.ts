@@ -42,20 +42,14 @@ export const searchContacts: Query<SearchContacts, Page<Contact>> = {
 /** The maximum number of phone numbers that the search filters and ranks. */
 const maxNumbers = 1_000;
 
-/** Returns the contacts that match a text best, up to `limit`. See `findMatches`. */
-export async function findBestMatches(
-  reads: Reads,
-  text: string,
-  limit: number,
-): Promise<readonly Seen<ContactRow>[]> {
-  return (await findMatches(reads, text)).slice(0, limit);
-}
-
 /**
  * Returns the contacts that match a text, best match first. It reads a bounded number of rows. When
  * thousands of contacts match a word, it ranks a sample of them.
  */
-async function findMatches(reads: Reads, text: string): Promise<readonly Seen<ContactRow>[]> {
+export async function findMatches(
+  reads: Reads,
+  text: string,
+): Promise<readonly Seen<ContactRow>[]> {
   const query = contactQuery(text);
   const [byWords, byPhone] = await Promise.all([
     findByWords(reads, contactsByWords, query.words),
@@ -74,25 +68,28 @@ async function findMatches(reads: Reads, text: string): Promise<readonly Seen<Co
   return ranked(candidates, query);
 }
 
-/** Finds the phone numbers that begin with the digits. */
+/** Finds the phone numbers and the short codes that begin with the digits. */
 async function findByPhone(
   reads: Pick<Reads, "range" | "getAll">,
   { digits }: ContactQuery,
 ): Promise<readonly Seen<IdentityRow>[]> {
   if (digits === null) return [];
-  const number = `+${digits}`;
   const prefix = ["text"] as const;
-  const [whole, longer] = await Promise.all([
-    reads.getAll(identityByAddress, [[...prefix, number]]),
-    // A colon follows the digits in ASCII.
+  const beginnings = [`+${digits}`, digits];
+  const longer = (beginning: string) =>
     reads.range({
       index: identityByAddress,
       prefix,
       order: "ascending",
-      after: [number],
-      until: [`${number}:`],
+      after: [beginning],
+      // A colon follows the digits in ASCII.
+      until: [`${beginning}:`],
       limit: maxNumbers,
-    }),
+    });
+  const whole = beginnings.map((address) => [...prefix, address] as const);
+  const found = await Promise.all([
+    reads.getAll(identityByAddress, whole),
+    ...beginnings.map(longer),
   ]);
-  return [...whole, ...longer];
+  return found.flat();
 }

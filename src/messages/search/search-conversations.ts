@@ -1,4 +1,4 @@
-import { contactQuery, findBestMatches } from "../../contacts/index.ts";
+import { contactQuery, findMatches } from "../../contacts/index.ts";
 import {
   conversationById,
   conversationFilter,
@@ -20,10 +20,10 @@ import {
 } from "./search-types.ts";
 
 /**
- * How many matching contacts, labelled conversations and conversations with matching messages a
- * filtered search reads in one step.
+ * How many matching contacts and conversations with matching messages a search checks in one step,
+ * and how many labelled conversations a filtered search reads.
  */
-const maxFiltered = 250;
+const maxStep = 250;
 
 /**
  * Searches conversations by their contact, their labels and the words of their messages.
@@ -38,9 +38,9 @@ export const searchConversations: Query<SearchConversations, Page<ConversationMa
     const isFiltered = Object.values(filters).some((each) => each !== undefined);
     const isWanted = conversationFilter(filters);
     // One extra row shows whether there are more.
-    const reach = isFiltered ? maxFiltered : limit + 1;
+    const reach = isFiltered ? maxStep : limit + 1;
     const [ofContacts, labelled, worded] = await Promise.all([
-      findByContact(reads, q, reach),
+      findByContact(reads, q, { limit, reach, isWanted }),
       findLabelled(reads, q.trim(), reach),
       findByWords(reads, messagesByWords, contactQuery(q).words),
     ]);
@@ -67,15 +67,32 @@ export const searchConversations: Query<SearchConversations, Page<ConversationMa
   },
 };
 
-/** Returns the latest conversations of the contacts that match best. */
+interface WantedConversations {
+  readonly limit: number;
+  /** How many contacts are checked first. */
+  readonly reach: number;
+  readonly isWanted: (row: Seen<ConversationRow>) => boolean;
+}
+
+/**
+ * Returns the latest conversations of the contacts that match, best match first. Stops when it has
+ * more than `limit`. Most contacts of an import may have no conversation.
+ */
 async function findByContact(
   reads: Reads,
   q: string,
-  limit: number,
+  { limit, reach, isWanted }: WantedConversations,
 ): Promise<readonly Seen<ConversationRow>[]> {
-  const contacts = await findBestMatches(reads, q, limit);
-  const keys = contacts.flatMap(({ id }) => mediums.map((medium) => [id, medium] as const));
-  return reads.getAll(currentConversation, keys);
+  const contacts = await findMatches(reads, q);
+  const found: Seen<ConversationRow>[] = [];
+  for (let at = 0, end = reach; at < contacts.length && found.length <= limit;) {
+    const keys = contacts
+      .slice(at, end)
+      .flatMap(({ id }) => mediums.map((medium) => [id, medium] as const));
+    found.push(...(await reads.getAll(currentConversation, keys)).filter(isWanted));
+    [at, end] = [end, end + maxStep];
+  }
+  return found;
 }
 
 /** Returns the newest message of each conversation, newest first. */
