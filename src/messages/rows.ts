@@ -50,6 +50,8 @@ export const messages = scoped("messages", {
   segments: nullable(integer()),
   encoding: nullable(text<Segments["encoding"]>()),
   send_at: nullable(time()),
+  /** True if a policy was about to defer the message when it was accepted. */
+  deferred: added(12, nullable(boolean<true>())),
   expires_at: nullable(time()),
   error: nullable(json<MessageError>()),
   transport: nullable(text()),
@@ -101,6 +103,7 @@ export const messagesByWords = messageWords.words("words", "words");
 /** The columns that every new message starts with. */
 export const initialColumns = {
   in_batch: false,
+  deferred: null,
   error: null,
   provider_message_id: null,
   opt_out_suspected: false,

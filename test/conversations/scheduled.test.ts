@@ -119,6 +119,26 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
     expect((await one.messages.send({ to: phone, body: "Enjoy!" })).from).toBe(shop);
   });
 
+  it("changes the contact's sender if the quiet hours end before its hand-over", async () => {
+    const { clock, engine } = world();
+    const hour = new Date(clock.now()).getUTCHours();
+    const at = (hours: number): string => `${String(hours % 24).padStart(2, "0")}:00`;
+    const storage = open();
+    const quietHours = { from: at(hour), to: at(hour + 2) };
+    const one = engine(storage.connect(), { quietHours });
+    const [usual, shop] = ["+15005559999", "+15005558888"];
+    await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
+    await one.sandbox.inbound({ from: phone, to: usual, body: "Hello?" });
+    const offer = { to: phone, from: shop, body: "Bread is here.", category: "marketing" } as const;
+    const { id } = await one.messages.send(offer);
+    expect((await one.messages.send({ to: phone, body: "Your order is ready." })).from).toBe(usual);
+    await clock.advance(2 * 3_600_000);
+    await one.start();
+    await clock.settle();
+    expect((await one.messages.get(id)).status).toBe("sent");
+    expect((await one.messages.send({ to: phone, body: "Enjoy!" })).from).toBe(shop);
+  });
+
   it("to another number of the contact leaves the address of replies", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());

@@ -46,6 +46,7 @@ function row(scope: Scope, n: number): MessageRow {
     segments: 1,
     encoding: "GSM-7",
     send_at: null,
+    deferred: null,
     expires_at: null,
     error: null,
     transport: null,

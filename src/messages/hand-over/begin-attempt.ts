@@ -24,6 +24,7 @@ import { checkQueued, denyOrDefer, recipientChanged, recipientOf } from "./check
 import { checkThrottle, recordHandOver, sendLane, throttleByAddress } from "../../senders/index.ts";
 import { endQueued } from "../attempts/lost-attempts.ts";
 import { recordLostAnswer } from "./record-lost-answer.ts";
+import { showSender } from "./show-sender.ts";
 
 /** The maximum number of messages of a conversation that one transaction reads or ends. */
 const maxScanned = 50;
@@ -207,6 +208,7 @@ async function beginAttempt(
   // that uses its throttle.
   else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
   const sending = await moveMessage(tx, drawId, message, state);
+  await showSender(tx, sending);
   const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leased_until));
   return { message: sending, attempt };
 }

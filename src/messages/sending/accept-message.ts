@@ -81,16 +81,16 @@ export async function acceptMessage(
   const decision = decisionOf(verdicts);
   throwIfDenied(decision);
   // The hand-over applies the deferral.
-  const isDeferred = decision.verdict === "defer";
-  return writeMessage(tx, call, draft, correspondence, { isDeferred });
+  const deferred = decision.verdict === "defer" ? true : null;
+  return writeMessage(tx, call, draft, correspondence, { deferred });
 }
 
 /** What `writeMessage` cannot see in a draft. */
 interface WriteOptions {
   /** The contact's keyword that the message answers. By default null: it answers none. */
   readonly keyword?: Keyword | null;
-  /** Whether a policy is about to defer the message. By default none is. */
-  readonly isDeferred?: boolean;
+  /** True if a policy is about to defer the message. By default null: none is. */
+  readonly deferred?: true | null;
 }
 
 /** Writes a message without a policy check; the hand-over checks it. */
@@ -99,11 +99,11 @@ export async function writeMessage(
   { services, idempotency_key }: Pick<Call, "services" | "idempotency_key">,
   draft: Draft,
   correspondence: Correspondence,
-  { keyword = null, isDeferred = false }: WriteOptions = {},
+  { keyword = null, deferred = null }: WriteOptions = {},
 ): Promise<Seen<MessageRow>> {
   const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
   const state = firstState(draft, tx.now);
-  const isForLater = state.status === "scheduled" || isDeferred;
+  const isForLater = state.status === "scheduled" || deferred === true;
   setLastSender(tx, identity, sender.id, { onlyIfNone: keyword === "opt_out" || isForLater });
   const id = services.drawId("msg");
   const message = tx.insert(messages, {
@@ -135,6 +135,7 @@ export async function writeMessage(
     ...segmentColumns(channel, draft.body),
     // A past `send_at` means now. `stateColumns` sets a future one.
     send_at: null,
+    deferred,
     expires_at: state.expires_at,
     transport: firstTransport(
       services,

@@ -1,12 +1,10 @@
-import { consentFor, consentOf, identityByAddress, setLastSender } from "../../contacts/index.ts";
-import { type GenerateId, mediumOf } from "../../kernel/index.ts";
+import type { GenerateId } from "../../kernel/index.ts";
 import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
-import { senderByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
 import { moveAndRecord } from "../move.ts";
-import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
+import { messageById, scheduledInConversation } from "../rows.ts";
 import { release } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";
 
@@ -34,10 +32,6 @@ export async function releaseMessage(
   }
   const { conversation_id } = message;
   prefetchJob(tx, { kind: "send", key: { conversation_id } });
-  tx.prefetch(() => [
-    { index: identityByAddress, key: addressOf(message) },
-    { index: senderByAddress, key: [message.from] },
-  ]);
   const first = await tx.list(scheduledInConversation, [conversation_id], maxReleased);
   const last = first.findIndex(({ id }) => id === message.id);
   for (const each of last === -1 ? first : first.slice(0, last + 1)) {
@@ -46,25 +40,7 @@ export async function releaseMessage(
     const updated = await moveAndRecord(tx, drawId, each, decision.state);
     rememberNextAttempt(tx, updated);
     await arm(tx, sendJob(updated, tx.now));
-    await showSender(tx, updated);
   }
   // If more are before the message, the job continues at once.
   await finish(tx, claim, last === -1 ? { againAt: tx.now } : {});
-}
-
-const addressOf = ({ channel, to }: MessageRow) => [mediumOf(channel), to] as const;
-
-/**
- * Makes the sender of a message the one that the contact saw last, unless the hand-over will fail:
- * the address may have another contact by now, or have opted out of this sender only.
- */
-async function showSender(tx: Tx, message: MessageRow): Promise<void> {
-  const { contact_id, from } = message;
-  const [identity, sender] = await Promise.all([
-    tx.get(identityByAddress, addressOf(message)),
-    tx.get(senderByAddress, [from]),
-  ]);
-  if (sender === undefined || identity?.contact_id !== contact_id) return;
-  if (consentFor(consentOf(identity), from) === "opted_out") return;
-  setLastSender(tx, identity, sender.id, { onlyIfNone: false });
 }
