@@ -151,5 +151,10 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
     const reminder = await one.messages.send({ to: contact, body: "See you at nine.", send_at });
     const reply = await one.conversations.reply(id, { body: "We are here." });
     expect([reminder.to, reply.to]).toEqual([phone, work]);
+    for (let day = 1; day <= 30; day++) {
+      const later = new Date(clock.now() + day * 86_400_000).toISOString();
+      await one.messages.send({ to: contact, body: "Take your medicine.", send_at: later });
+    }
+    expect((await one.conversations.reply(id, { body: "Bye!" })).to, "many reminders").toBe(work);
   });
 });

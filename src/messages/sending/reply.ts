@@ -153,8 +153,8 @@ async function findCorrespondent(
   throw new TidingsError("conflict", `The contact no longer has a ${medium} address.`);
 }
 
-/** The maximum number of messages in a row that are passed over. */
-const maxPassedOver = 20;
+/** The maximum number of messages that are searched for the last address. */
+const maxSearched = 1_280;
 
 /**
  * Returns the contact's address in the last message. Opt-outs and their confirmations are passed
@@ -165,15 +165,18 @@ async function lastAddress(
   tx: Tx,
   { id, last_message_id }: ConversationRow,
 ): Promise<string | undefined> {
-  const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
-  let message: MessageRow | undefined = last;
-  for (let passed = 0; isPassedOver(message) && passed < maxPassedOver; passed++) {
-    [message] = await tx.list(messagesOfConversation, [id, message.sequence - 1], 1);
+  if (last_message_id === null) return undefined;
+  const last = await tx.get(messageById, [last_message_id]);
+  if (last === undefined || !isPassedOver(last)) return last && contactAddress(last);
+  // Usually one of the last few messages counts. If not, more are read.
+  for (let limit = 5; limit <= maxSearched; limit *= 4) {
+    const rows = await tx.list(messagesOfConversation, [id], limit, "descending");
+    const found = rows.find((row) => !isPassedOver(row));
+    if (found !== undefined) return contactAddress(found);
+    if (rows.length < limit) break;
   }
-  const found = message ?? last;
-  return found && contactAddress(found);
+  return contactAddress(last);
 }
 
-function isPassedOver(message: MessageRow | undefined): message is MessageRow {
-  return message?.keyword === "opt_out" || message?.status === "scheduled";
-}
+const isPassedOver = ({ keyword, status }: MessageRow): boolean =>
+  keyword === "opt_out" || status === "scheduled";
