@@ -3,7 +3,7 @@
  * depend on. So these always agree.
  */
 import { appendEvent } from "../events/index.ts";
-import type { GenerateId, Medium } from "../kernel/index.ts";
+import { type GenerateId, type Medium, phonePattern } from "../kernel/index.ts";
 import { canonicalJson, type Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -90,14 +90,17 @@ async function removeLabel(tx: Tx, { id }: ContactRow, label: string): Promise<v
 
 type ContactServices = Pick<Services, "drawId" | "secret">;
 
-/** Creates a contact for an address that the caller found to be unknown. */
+/**
+ * Creates a contact for an address that the caller found to be unknown. A short code or a name is
+ * no phone number: it is only an address of the contact.
+ */
 export function createContactFor(
   tx: Tx,
   services: ContactServices,
   medium: Medium,
   address: string,
 ): Promise<Seen<IdentityRow>> {
-  const facts = medium === "text" ? { phone: address } : {};
+  const facts = medium === "text" && phonePattern.test(address) ? { phone: address } : {};
   return createContactWith(tx, services, facts, { medium, address });
 }
 

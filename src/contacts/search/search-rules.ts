@@ -110,8 +110,9 @@ function heaviest(own: ReadonlyMap<string, number>, beginning: string): number {
 
 /** A number with spaces counts as many words as the query appears to have. */
 function phoneFit(phone: string, words: number, digits: string | null): Fit | undefined {
-  if (digits === null || !phone.startsWith(`+${digits}`)) return undefined;
-  return { whole: phone === `+${digits}` ? words : 0, weight: weights.address * words };
+  const number = phone.replace("+", "");
+  if (digits === null || !number.startsWith(digits)) return undefined;
+  return { whole: number === digits ? words : 0, weight: weights.address * words };
 }
 
 const byFit = (a: Fit, b: Fit): number => b.whole - a.whole || b.weight - a.weight;
