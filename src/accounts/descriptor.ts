@@ -79,6 +79,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     description:
       "The secret is returned once. A key cannot create a key with scopes that it lacks.",
     response: createdKeySchema,
+    example: { name: "Shop front", scopes: ["messages:write", "messages:read"] },
   },
   {
     ...manage,
@@ -110,6 +111,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
       "rotate a key that has scopes that it lacks, or that expires later than the secret of the " +
       "request. An expired key cannot be rotated: the response is 409 `conflict`.",
     response: createdKeySchema,
+    example: { grace_seconds: 3_600 },
   },
 ];
 

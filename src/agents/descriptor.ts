@@ -71,6 +71,13 @@ const agentRoutes: readonly ApiRoute[] = [
       "The agent answers messages that arrive from now on. If several agents match a message, " +
       "the oldest one answers.",
     response: agentSchema,
+    example: {
+      name: "Ada",
+      channels: ["sms", "webchat"],
+      persona: { role: "assistant of a plant shop", tone: "friendly and brief" },
+      knowledge: [{ title: "Opening hours", text: "We are open Monday to Friday from 9 to 18." }],
+      handoff: { rules: [{ on: "customer_request" }] },
+    },
   },
   {
     ...read,
@@ -99,6 +106,7 @@ const agentRoutes: readonly ApiRoute[] = [
       "A change creates a new version, except a change of `enabled`. The agent's current " +
       "conversations keep the version that they started with.",
     response: agentSchema,
+    example: { instructions: "Answer in one or two sentences.", enabled: true },
   },
   {
     ...write,
@@ -122,6 +130,11 @@ const agentRoutes: readonly ApiRoute[] = [
       "run at once; it continues in the background. Fails with 429 when the agent's " +
       "`max_triggers_per_minute` is used up.",
     response: runSchema,
+    example: {
+      contact_id: "ct_01KJPWD6M04SCGJ6C24SRZVBHY",
+      playbook_id: "pb_01KJPWD6M04SCGJ6C24SRZVBHZ",
+      input: { day: "2026-02-02" },
+    },
   },
   {
     ...read,
@@ -155,6 +168,11 @@ const agentRoutes: readonly ApiRoute[] = [
       "decision. While people handle the conversation, and after the agent was disabled or " +
       "deleted, an approval fails with 409.",
     response: runSchema,
+    example: {
+      decision: "approve",
+      call_id: "run_01KJPWD6M04SCGJ6C24SRZVBJ0.1",
+      author_id: "user_17",
+    },
   },
   {
     ...read,
@@ -190,6 +208,7 @@ const agentRoutes: readonly ApiRoute[] = [
       "When it is assigned to nobody, a conversation of a person is handed off and goes to the " +
       "queue, and a conversation of an agent has no handler. A snoozed conversation opens when " +
       "it is assigned to an agent.",
+    example: { assignee: { type: "human", id: "user_17" } },
   },
   {
     ...conversationRoute,
@@ -200,6 +219,7 @@ const agentRoutes: readonly ApiRoute[] = [
     description:
       "Puts the conversation in the queue for the next free person, and opens it if it is " +
       "snoozed. A conversation that is already in the queue stays unchanged.",
+    example: { reason: "Asked for a person.", summary: "Wants a refund for order 1042." },
   },
   {
     ...conversationRoute,
@@ -239,6 +259,12 @@ const playbookRoutes: readonly ApiRoute[] = [
     summary: "Create a playbook",
     description: "If the playbook is created enabled, its steps are checked as a whole.",
     response: playbookSchema,
+    example: {
+      name: "Opening hours",
+      enabled: true,
+      trigger: { keywords: ["opening hours", "open"] },
+      steps: [{ id: "answer", type: "send", text: "We are open Monday to Friday from 9 to 18." }],
+    },
   },
   {
     ...readPlaybooks,
@@ -268,6 +294,10 @@ const playbookRoutes: readonly ApiRoute[] = [
       "A change creates a new version, except a change of `enabled`. Conversations in which the " +
       "playbook is in progress keep the version that they started with.",
     response: playbookSchema,
+    example: {
+      trigger: { keywords: ["opening hours", "open", "closing time"] },
+      enabled: true,
+    },
   },
   {
     ...writePlaybooks,

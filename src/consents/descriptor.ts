@@ -35,6 +35,7 @@ const consentRoutes: readonly ApiRoute[] = [
       "After an opt-out, queued and scheduled messages fail with `recipient_opted_out` when they " +
       "are due. Returns the new consents with the evidence that this request added.",
     response: consentsSchema,
+    example: { status: "opted_in", detail: "Asked for it on the phone." },
   },
 ];
 

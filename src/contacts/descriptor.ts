@@ -32,6 +32,13 @@ const contactRoutes: readonly ApiRoute[] = [
     description:
       "Requires a phone number, an email address or a name. If another contact has the number, " +
       "the response is a `conflict` with that contact's id.",
+    example: {
+      phone: "+15005550001",
+      name: "Ann Archer",
+      time_zone: "Europe/Berlin",
+      labels: ["vip"],
+      attributes: { customer_id: "1042" },
+    },
   },
   {
     ...read,
@@ -61,6 +68,7 @@ const contactRoutes: readonly ApiRoute[] = [
     description:
       "A number that the contact gives up belongs to no contact. A message from it creates a new " +
       "contact. Consent stays with the number.",
+    example: { email: "ann@example.com", language: "en-GB" },
   },
 ];
 
@@ -100,6 +108,16 @@ const contactSearchRoutes: readonly ApiRoute[] = [
       "because it can be repeated without one.",
     body: "batch",
     response: importResultSchema,
+    example: {
+      contacts: [
+        {
+          phone: "+15005550001",
+          name: "Ann Archer",
+          consent: { status: "opted_in", detail: "Sign-up form of 2026-01-31" },
+        },
+        { phone: "+15005550002", name: "Bo Berg" },
+      ],
+    },
   },
 ];
 

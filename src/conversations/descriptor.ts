@@ -51,6 +51,7 @@ const conversationRoutes: readonly ApiRoute[] = [
     operation: openConversation,
     summary: "Open a conversation",
     description: "Returns the contact's active conversation on the medium if there is one.",
+    example: { to: "+15005550001", medium: "text" },
   },
   {
     ...read,
@@ -71,6 +72,7 @@ const conversationRoutes: readonly ApiRoute[] = [
       "Opens, snoozes or closes the conversation, or sets its priority or metadata. Reopening a " +
       "closed conversation fails with `conflict` if a newer one has replaced it. " +
       "`conflicting_id` is the newer one.",
+    example: { priority: "high", metadata: { case_id: "1042" } },
   },
   {
     ...read,
@@ -89,6 +91,7 @@ const conversationRoutes: readonly ApiRoute[] = [
     summary: "Add a note",
     description: "The contact never sees it.",
     response: noteSchema,
+    example: { body: "Wants to come on Monday.", author_id: "user_17" },
   },
   {
     ...write,
@@ -97,6 +100,7 @@ const conversationRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations/:id/labels",
     operation: labelConversation,
     summary: "Set the labels of a conversation",
+    example: { labels: ["billing", "vip"] },
   },
   {
     ...write,

@@ -54,6 +54,11 @@ const messageRoutes: readonly ApiRoute[] = [
     summary: "Send or schedule a message",
     description:
       "Responds when the message is stored and queued, before it is handed over to a carrier.",
+    example: {
+      to: "+15005550001",
+      body: "Your order 1042 is ready.",
+      metadata: { order_id: "1042" },
+    },
   },
   {
     ...read,
@@ -74,6 +79,7 @@ const messageRoutes: readonly ApiRoute[] = [
       "Returns the encoding, segments, sender and policy verdicts of a message. Nothing is sent " +
       "or stored, so an idempotency key is ignored.",
     response: messagePreviewSchema,
+    example: { to: "+15005550001", body: "Your order 1042 is ready. 🎉" },
   },
   {
     ...write,
@@ -86,6 +92,12 @@ const messageRoutes: readonly ApiRoute[] = [
       "others.",
     body: "batch",
     response: batchResultsSchema,
+    example: {
+      messages: [
+        { to: "+15005550001", body: "Your order 1042 is ready." },
+        { to: "+15005550002", body: "Your order 1043 is ready.", metadata: { order_id: "1043" } },
+      ],
+    },
   },
   {
     ...read,
@@ -105,6 +117,7 @@ const messageRoutes: readonly ApiRoute[] = [
     description:
       "Only a scheduled message can be edited. Any other status returns `not_editable`, and so " +
       "does a message that a policy deferred after an attempt that may have sent it.",
+    example: { body: "Your order 1042 is ready for pick-up.", metadata: { order_id: "1042" } },
   },
   {
     ...write,
@@ -167,6 +180,7 @@ const messageRoutes: readonly ApiRoute[] = [
       "over the conversation at once. A closed conversation is reopened. If a newer one has " +
       "replaced it, the request fails with `conflict`, and `conflicting_id` is the newer one.",
     response: messageSchema,
+    example: { body: "Yes, we open at nine.", author_id: "user_17" },
   },
   {
     tag: "Contacts",

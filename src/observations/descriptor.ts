@@ -31,6 +31,11 @@ const observationRoutes: readonly ApiRoute[] = [
     operation: addObservation,
     summary: "Add an observation",
     response: observationSchema,
+    example: {
+      content: "Prefers appointments in the morning.",
+      kind: "preference",
+      confidence: 0.9,
+    },
   },
   {
     tag: "Contacts",

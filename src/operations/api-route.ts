@@ -13,6 +13,8 @@ interface RouteFacts {
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
+  /** An example of a body. It holds whenever it is sent, so it has no time that must be ahead. */
+  readonly example?: Readonly<Record<string, unknown>>;
 }
 
 /**

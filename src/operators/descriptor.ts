@@ -41,6 +41,7 @@ const operatorRoutes: readonly ApiRoute[] = [
     summary: "Add or change an operator",
     description: "The id is your own. An account can have 1,000 operators in each mode.",
     response: operatorSchema,
+    example: { name: "Kim Lee", avatar_url: "https://example.com/kim.png" },
   },
   {
     ...manage,

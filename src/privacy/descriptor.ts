@@ -40,6 +40,7 @@ const privacyRoutes: readonly ApiRoute[] = [
       "The other contact's history and addresses move to this one. Its fields fill those that " +
       "are empty here. Its id still works as a recipient and for reading history. The response " +
       "is sent when everything has moved.",
+    example: { contact_id: "ct_01KJPWD6M04SCGJ6C24SRZVBHY" },
   },
   {
     tag: "Contacts",

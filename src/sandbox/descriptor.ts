@@ -43,6 +43,7 @@ const sandboxRoutes: readonly ApiRoute[] = [
     operation: receiveSandboxMessage,
     summary: "Simulate a message from a contact",
     response: messageSchema,
+    example: { from: "+15005550001", body: "Are you open today?" },
   },
   {
     ...sandbox,
@@ -53,6 +54,7 @@ const sandboxRoutes: readonly ApiRoute[] = [
     description:
       "Receipts are applied in the given order. Any order and any repetition is allowed.",
     response: messageSchema,
+    example: { receipts: [{ status: "delivered" }, { status: "read" }] },
   },
   {
     ...sandbox,
@@ -64,6 +66,7 @@ const sandboxRoutes: readonly ApiRoute[] = [
       "Publishes an event of any type with sample data to handlers, consumers, streams and " +
       "webhooks.",
     response: anyEventSchema,
+    example: { type: "message.received" },
   },
   {
     ...sandbox,
@@ -97,6 +100,7 @@ const sandboxRoutes: readonly ApiRoute[] = [
       "Makes one attempt with sample data now, whatever the webhook's status and ordering. Other " +
       "subscribers do not receive the event.",
     response: deliverySchema,
+    example: { type: "message.received" },
   },
 ];
 

@@ -31,6 +31,12 @@ const senderRoutes: readonly ApiRoute[] = [
     operation: createSender,
     summary: "Create a sender",
     response: senderSchema,
+    example: {
+      address: "+15005550010",
+      channels: ["sms", "mms"],
+      transport: "sandbox",
+      messages_per_second: 10,
+    },
   },
   {
     ...manage,
@@ -48,6 +54,7 @@ const senderRoutes: readonly ApiRoute[] = [
     operation: updateSender,
     summary: "Update a sender",
     response: senderSchema,
+    example: { default: true, daily_cap: 2_000 },
   },
   {
     ...manage,

@@ -53,6 +53,7 @@ const webchatRoutes: readonly ApiRoute[] = [
       "Call it from your server and pass the id and the token to the visitor's browser. The " +
       "browser needs nothing else.",
     response: webchatSessionSchema,
+    example: { name: "Ann Archer" },
   },
   {
     ...visitor,
@@ -62,6 +63,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     summary: "Send a message as the visitor",
     description: "The limit is 20 messages in 10 seconds.",
     response: webchatMessageSchema,
+    example: { body: "Are you open today?", client_id: "b7c1" },
   },
   {
     ...visitor,
@@ -83,6 +85,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     summary: "Mark a message as delivered or read",
     description:
       "Marks this message only, not those before it. A message that is read was also delivered.",
+    example: { message_id: "msg_01KJPWD6M04SCGJ6C24SRZVBJ4", mark: "read" },
   },
   {
     ...visitor,
@@ -117,6 +120,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     operation: showTyping,
     summary: "Report that a person is typing",
     description: `On webchat only. ${typingDescription} Agents do it by themselves.`,
+    example: { author_id: "user_17" },
   },
 ];
 

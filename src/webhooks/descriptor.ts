@@ -52,6 +52,11 @@ const webhookRoutes: readonly ApiRoute[] = [
       "The secret is returned only in this response. The webhook receives events from now on. " +
       "Each is a POST request with an `Event` as its body, signed as Standard Webhooks describes.",
     response: createdWebhookSchema,
+    example: {
+      url: "https://example.com/hooks",
+      events: ["message.*", "contact.opted_out"],
+      description: "Order service",
+    },
   },
   {
     ...read,
@@ -82,6 +87,7 @@ const webhookRoutes: readonly ApiRoute[] = [
       "the new URL at once, or when an attempt at the old URL that is under way has failed. A " +
       "new event filter applies to later events only.",
     response: webhookSchema,
+    example: { url: "https://example.com/new-hooks", status: "enabled" },
   },
   {
     ...write,
@@ -100,6 +106,7 @@ const webhookRoutes: readonly ApiRoute[] = [
     description:
       "The old secret still signs for the grace period. An older secret stops signing now.",
     response: createdWebhookSchema,
+    example: { grace_seconds: 3_600 },
   },
   {
     ...read,
@@ -144,6 +151,7 @@ const webhookRoutes: readonly ApiRoute[] = [
       "unless its time is earlier. For a delivery that fails while the first request is being " +
       "processed, make another request after that.",
     response: webhookSchema,
+    example: { since: "2026-01-31T00:00:00Z" },
   },
 ];
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
+import { eventTypes } from "../../src/events/types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { isLong } from "../support/runs.ts";
 import { call, jsonOf } from "./call.ts";
@@ -190,6 +191,25 @@ test("the document says what the stream's events about typing contain, as they a
   const parameters = paths["/v1/events/stream"]?.get?.parameters ?? [];
   const typing = parameters.find(({ name }) => name === "typing");
   expect(typing?.description).toContain("`data` is `{ conversation_id, author }`");
+});
+
+test("the document lists the types that a stream can be limited to", async () => {
+  interface Parameter {
+    readonly name?: string;
+    readonly explode?: boolean;
+    readonly schema?: object;
+  }
+  const { paths } = document as { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
+  const parameters = paths["/v1/events/stream"]?.get?.parameters ?? [];
+  const types = parameters.find(({ name }) => name === "types");
+  expect(types).toMatchObject({
+    explode: false,
+    schema: { type: "array", items: { $ref: "#/components/schemas/EventType" }, minItems: 1 },
+  });
+  const { secret } = await there.tenant("sandbox");
+  const signal = AbortSignal.abort();
+  const path = `/v1/events/stream?types=${eventTypes.join(",")}`;
+  expect((await call(there.engine.api, { path, key: secret, signal })).status).toBe(200);
 });
 
 test("the document says how many items a list returns by default", () => {

@@ -168,7 +168,7 @@ interface Input {
 }
 
 function bodyOf(route: Guarded, { schema, properties, required }: Input, schemas: Schemas): object {
-  const { operation } = route;
+  const { operation, example } = route;
   const body = {
     ...schema,
     properties: {
@@ -182,7 +182,10 @@ function bodyOf(route: Guarded, { schema, properties, required }: Input, schemas
   return {
     required: required.length > 0,
     content: {
-      "application/json": { schema: schemas.body(operation.name, body) },
+      "application/json": {
+        schema: schemas.body(operation.name, body),
+        ...(example === undefined ? {} : { example }),
+      },
       ...linesOf(route),
     },
   };
@@ -194,6 +197,8 @@ function queryParameters({ properties, required }: Input): object[] {
     in: "query",
     required: required.includes(name),
     ...(description === undefined ? {} : { description }),
+    // Lists are separated by commas. By default, OpenAPI repeats the parameter.
+    ...(schema.type === "array" ? { explode: false } : {}),
     schema,
   }));
 }

@@ -4,6 +4,7 @@ import * as z from "zod";
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
+  readonly type?: unknown;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];

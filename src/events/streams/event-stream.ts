@@ -18,7 +18,7 @@ import { follow, type StreamBatch } from "./follow.ts";
 
 /** Names the events of a stream. */
 export interface StreamEvents {
-  /** Only events of these types. Over HTTP, separated by commas. All types by default. */
+  /** Only events of these types, at most 50. Over HTTP, separated by commas. By default all types. */
   readonly types?: readonly EventType[] | undefined;
   /** Only events of this conversation. */
   readonly conversation_id?: string | undefined;
@@ -31,16 +31,21 @@ export interface StreamEvents {
   readonly typing?: boolean | undefined;
 }
 
-const typeList: z.ZodType<EventType[]> = z
-  .string()
-  .max(1_000)
-  .transform((list) => (list === "" ? [] : list.split(",")))
-  .pipe(z.array(eventTypeSchema).min(1));
+const maxTypes = 50;
+
+/** A parameter that is given twice is a list, which is no event type. */
+const typeList: z.ZodType<EventType[]> = z.preprocess(
+  (list) => (typeof list !== "string" ? [list] : list === "" ? [] : list.split(",")),
+  z.array(eventTypeSchema).min(1).max(maxTypes),
+);
 
 export const streamEventsSchema = z.strictObject({
   types: typeList
     .optional()
-    .describe("Only events of these types. Over HTTP, separated by commas. All types by default."),
+    .describe(
+      "Only events of these types, at most 50. Over HTTP, separated by commas. By default all " +
+        "types.",
+    ),
   conversation_id: reference.optional().describe("Only events of this conversation."),
   last_event_id: reference
     .optional()

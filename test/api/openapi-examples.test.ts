@@ -1,0 +1,64 @@
+/** Each example of a request in the document is one that the API accepts. */
+import { Ajv } from "ajv";
+import formats from "ajv-formats";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ApiResponse } from "../../src/api/http.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
+import { bodySchemaOf, openApi } from "../security/fields.ts";
+import { guardedRoutes, requestOf, titled } from "../security/examples.ts";
+import { newOwner, type Owner } from "../security/owner.ts";
+import { type SecurityWorld, startedWorld } from "../security/world.ts";
+import { call, jsonOf, textOf } from "./call.ts";
+
+let there: SecurityWorld;
+let own: Owner;
+beforeAll(async () => {
+  there = await startedWorld();
+  own = await newOwner(there);
+});
+afterAll(() => there.stop());
+
+const ajv = new Ajv({ strict: false });
+formats.default(ajv);
+ajv.addSchema(openApi, "document");
+
+interface Content {
+  readonly schema: object;
+  readonly example?: object;
+}
+
+function contentOf(method: string, path: string): Content | undefined {
+  const item = openApi.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
+  return item?.requestBody?.content["application/json"];
+}
+
+/** The routes whose bodies have other fields than an idempotency key. */
+const writing = guardedRoutes.filter((route) => {
+  const fields = Object.keys(bodySchemaOf(route)?.properties ?? {});
+  return fields.some((name) => name !== "idempotency_key");
+});
+
+test.each(writing.map(titled))("$name has an example, which is accepted", async ({ route }) => {
+  const { schema, example } = contentOf(route.method, route.path) ?? expect.fail();
+  expect(example).toBeDefined();
+  const text = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+  expect([ajv.validate(JSON.parse(text) as object, example), ajv.errorsText()]).toEqual([
+    true,
+    "No errors",
+  ]);
+  const ids = Object.fromEntries(
+    [...route.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, "text"]),
+  );
+  const input = route.operation.input(defaultLimits).safeParse({ ...ids, ...example });
+  expect(input.error).toBeUndefined();
+  const request = requestOf(route, own);
+  const answer = await call(there.engine.api, { ...request, body: example });
+  // The ids of an example exist nowhere, and its phone numbers may be in use.
+  const isFine = answer.status < 300 || [404, 409].includes(answer.status) || isUnknown(answer);
+  expect([isFine, isFine ? "" : textOf(answer)]).toEqual([true, ""]);
+});
+
+function isUnknown(answer: ApiResponse): boolean {
+  const { errors = [] } = jsonOf(answer) as { errors?: readonly { readonly code: string }[] };
+  return errors.length > 0 && errors.every(({ code }) => /^unknown_(?!field$)/.test(code));
+}
