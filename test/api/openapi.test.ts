@@ -9,6 +9,7 @@ import { nodeHandler } from "../../adapters/http/node.ts";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { eventTypes } from "../../src/events/types.ts";
+import { type ErrorCode, errorCodes, TidingsError } from "../../src/kernel/errors.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { isLong } from "../support/runs.ts";
 import { call, jsonOf } from "./call.ts";
@@ -138,17 +139,54 @@ test("the document declares the headers of error responses", async () => {
       key,
       headers: ["Idempotency-Key", "k"],
     });
-  const { components } = document as {
+  const { paths, components } = document as {
+    paths: Record<string, Record<string, { responses: Record<string, { $ref: string }> }>>;
     components: { responses: Record<string, { headers: object }> };
   };
-  const declared = Object.keys(components.responses["Problem"]?.headers ?? {});
+  const { responses } = paths["/v1/messages/{id}/cancel"]?.["post"] ?? expect.fail();
   const everywhere = new Set(["Content-Type", "Cache-Control", "X-Content-Type-Options"]);
   const answers = [await cancel(tenant.secret), await cancel(tenant.secret), await cancel(reader)];
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 403]);
-  for (const { headers } of answers) {
-    const own = Object.keys(headers).filter((name) => !everywhere.has(name));
+  for (const { status, headers } of answers) {
+    const name = responses[status]?.$ref.split("/").at(-1) ?? "";
+    const declared = Object.keys(components.responses[name]?.headers ?? {});
+    const own = Object.keys(headers).filter((header) => !everywhere.has(header));
     expect(declared).toEqual(expect.arrayContaining(own));
   }
+});
+
+/** Errors of pages and of the mount of the chat widget, which the document does not describe. */
+const ofPages: ReadonlySet<ErrorCode> = new Set([
+  "missing_session",
+  "not_signed_in",
+  "invalid_session_token",
+  "local_only",
+  "foreign_origin",
+  "media_unavailable",
+]);
+
+test("the document names every error code beside its status", () => {
+  interface Responses {
+    readonly [status: string]: { readonly $ref?: string };
+  }
+  const { paths, components } = document as {
+    paths: Record<string, Record<string, { responses: Responses }>>;
+    components: { responses: Record<string, { description: string }> };
+  };
+  const { responses } = paths["/v1/messages/{id}"]?.["get"] ?? expect.fail();
+  const described = Object.entries(responses).map(([status, { $ref = "" }]) => {
+    const { description = "" } = components.responses[$ref.split("/").at(-1) ?? ""] ?? {};
+    return /^\d+$/.test(status) ? `${status}: ${description}` : description;
+  });
+  // "409: `conflict`, `not_cancelable`." names two codes.
+  const named = described.flatMap((text) =>
+    [...text.matchAll(/(\d{3}): ([^]*?)(?=\d{3}:|$)/g)].flatMap(([, status, codes = ""]) =>
+      [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${status} ${code}`),
+    ),
+  );
+  const codes = errorCodes.filter((code) => !ofPages.has(code));
+  const expected = codes.map((code) => `${new TidingsError(code, "").status} ${code}`);
+  expect(named.filter((each) => expected.includes(each)).toSorted()).toEqual(expected.toSorted());
 });
 
 test("the document names the schema of what streams and webhooks send", () => {
@@ -265,9 +303,7 @@ export const wrong: components["schemas"]["SendMessage"] = { to: "+15005550001" 
 test.runIf(isLong)(
   "a client generated with openapi-typescript and openapi-fetch compiles and sends",
   async () => {
-    const generator = (await import(
-      pathToFileURL(requireThere.resolve("openapi-typescript")).href
-    )) as {
+    const generator = requireThere("openapi-typescript") as {
       default(schema: unknown): Promise<unknown[]>;
       astToString(nodes: unknown[]): string;
     };

@@ -86,26 +86,61 @@ const headers = {
 function errorResponses(schemas: Schemas): object {
   const content = { "application/problem+json": { schema: schemas.output("problem") } };
   const requestId = { "Request-Id": ref("headers", "RequestId") };
+  const retryAfter = { "Retry-After": ref("headers", "RetryAfter") };
+  const authenticate = { "WWW-Authenticate": ref("headers", "WwwAuthenticate") };
+  const replayed = { "Idempotent-Replayed": ref("headers", "IdempotentReplayed") };
   return {
-    Problem: {
-      description: "An error.",
-      headers: {
-        ...requestId,
-        ...rateLimitHeaders,
-        "Retry-After": ref("headers", "RetryAfter"),
-        "Idempotent-Replayed": ref("headers", "IdempotentReplayed"),
-        "WWW-Authenticate": ref("headers", "WwwAuthenticate"),
-      },
+    Unauthorized: {
+      description:
+        "The API key or the visitor's token is missing, wrong or expired: `missing_api_key`, " +
+        "`invalid_api_key`, `expired_api_key`, `missing_visitor_token`, `invalid_visitor_token`, " +
+        "`expired_visitor_token`.",
+      headers: { ...requestId, ...authenticate },
       content,
     },
-    Unauthorized: {
-      description: "The API key or token is missing, wrong or expired.",
-      headers: { ...requestId, "WWW-Authenticate": ref("headers", "WwwAuthenticate") },
+    Forbidden: {
+      description: "The API key lacks a scope: `insufficient_scope`. `detail` names the scope.",
+      headers: { ...requestId, ...rateLimitHeaders, ...authenticate },
+      content,
+    },
+    NotFound: {
+      description:
+        "There is no such resource: `not_found`. An id of another account or of the other mode " +
+        "gets the same response.",
+      headers: { ...requestId, ...rateLimitHeaders, ...replayed },
+      content,
+    },
+    Invalid: {
+      description:
+        "The input is not valid: `validation_failed`. `errors` lists the fields. A message can " +
+        "also be refused with `no_sender`, `recipient_opted_out` or `policy_denied`, and an " +
+        "idempotency key that came with another input before with `idempotency_key_reused`.",
+      headers: { ...requestId, ...rateLimitHeaders, ...replayed },
       content,
     },
     RateLimited: {
-      description: "Too many requests. The request had no effect.",
-      headers: { ...requestId, ...rateLimitHeaders, "Retry-After": ref("headers", "RetryAfter") },
+      description:
+        "Too many requests: `rate_limited`. The request had no effect. An event stream gets " +
+        "`too_many_streams` while the key or the account has as many open as it may have.",
+      headers: { ...requestId, ...rateLimitHeaders, ...retryAfter },
+      content,
+    },
+    Problem: {
+      description:
+        "Another error of the request. 400: `malformed_json`, `malformed_request`, " +
+        "`invalid_cursor`. 403: `invalid_signature`. 405: `method_not_allowed`. 409: `conflict`, " +
+        "`not_cancelable`, `not_editable`, `idempotency_in_progress`. 410: `erased`. 413: " +
+        "`body_too_large`. 415: `unsupported_media_type`.",
+      headers: { ...requestId, ...rateLimitHeaders, ...replayed },
+      content,
+    },
+    ServerProblem: {
+      description:
+        "An error of the service. 500: `internal`, `invalid_option`. 501: `not_configured`. 503: " +
+        "`storage_unavailable`, `storage_contended`, `storage_damaged`, `storage_newer`, " +
+        "`storage_outdated`, `overloaded`, `shutting_down`. If `retryable` is true, repeat the " +
+        "request with the same idempotency key.",
+      headers: { ...requestId, ...rateLimitHeaders, ...retryAfter },
       content,
     },
   };

@@ -57,10 +57,26 @@ const info = {
   title: "tidings",
   version: "1",
   license: { name: "MIT", identifier: "MIT" },
-  description:
-    "Send and receive messages. Bodies are JSON objects in UTF-8. Unknown fields are " +
-    "refused. If a key is repeated in an object, the last value counts. Every error response is " +
-    "a `Problem`, except that of `/v1/health`. Responses may gain fields.",
+  summary: "SMS, MMS and webchat: messages, conversations, contacts, agents and webhooks.",
+  description: [
+    "- **Authentication.** Send an API key as `Authorization: Bearer`. The key determines the " +
+      "account, the mode (sandbox or live), and with its scopes what the client may do.",
+    "- **Bodies** are JSON objects in UTF-8. Unknown fields are refused. If a key is repeated in " +
+      "an object, the last value counts. Responses may gain fields.",
+    "- **Times** in requests are ISO 8601 with seconds and `Z` or an offset. Times in responses " +
+      "are in UTC with milliseconds.",
+    "- **Queries.** A plus sign means a space, so send `+` as `%2B`. A parameter that is given " +
+      "twice is refused.",
+    "- **Lists** return `data`, `has_more` and `next_cursor`. Send `next_cursor` as `cursor` to " +
+      "get the next page. A page can have fewer items than `limit` although more follow, so " +
+      "continue while `has_more` is true.",
+    "- **Idempotency.** Writes take an `Idempotency-Key`, so that a request whose response was " +
+      "lost can be repeated safely.",
+    "- **Errors** are `application/problem+json` (RFC 9457). Every error response is a " +
+      "`Problem`, except that of `/v1/health`.",
+    "- **Rate limit.** A key may make as many requests in any one second as `RateLimit-Policy` " +
+      "says. One more gets 429 with `Retry-After`.",
+  ].join("\n"),
 };
 
 function operationOf(route: ApiRoute, schemas: Schemas): object {
@@ -75,14 +91,21 @@ function operationOf(route: ApiRoute, schemas: Schemas): object {
     ...(guarded === undefined ? openParameters(route) : requestOf(guarded, schemas)),
     responses: {
       ...successResponses(route, schemas),
-      ...(guarded === undefined
-        ? {}
-        : { 401: ref("responses", "Unauthorized"), 429: ref("responses", "RateLimited") }),
+      ...(guarded === undefined ? {} : errorResponses(guarded)),
       "4XX": ref("responses", "Problem"),
-      "5XX": ref("responses", "Problem"),
+      "5XX": ref("responses", "ServerProblem"),
     },
   };
 }
+
+/** The errors that clients handle most. The ranges cover the others. */
+const errorResponses = (route: Guarded): object => ({
+  401: ref("responses", "Unauthorized"),
+  ...("scopes" in route && route.scopes.length > 0 ? { 403: ref("responses", "Forbidden") } : {}),
+  ...(parameterNames(route.path).length > 0 ? { 404: ref("responses", "NotFound") } : {}),
+  422: ref("responses", "Invalid"),
+  429: ref("responses", "RateLimited"),
+});
 
 /** A visitor route needs a visitor's token. Other routes need an API key with these scopes. */
 const securityOf = (route: Guarded): readonly object[] =>
@@ -99,10 +122,13 @@ function descriptionOf(route: ApiRoute, description: string | undefined): { desc
   return text === "" ? {} : { description: text };
 }
 
+/** The routes without a key have no input. The only one with a parameter is that of carriers. */
 const openParameters = (route: ApiRoute): object => ({
   ...(route.operation.kind === "callback" ? { requestBody: callbackBody } : {}),
   ...parametersOf(
-    parameterNames(route.path).map((name) => pathParameter(name, { type: "string" })),
+    parameterNames(route.path).map((name) =>
+      pathParameter(name, { type: "string", description: "The name of the transport." }),
+    ),
   ),
 });
 
@@ -126,10 +152,11 @@ const callbackBody = {
   },
 };
 
-const pathParameter = (name: string, schema: JsonSchema): object => ({
+const pathParameter = (name: string, { description, ...schema }: JsonSchema): object => ({
   name,
   in: "path",
   required: true,
+  ...(description === undefined ? {} : { description }),
   schema,
 });
 
