@@ -17,7 +17,7 @@ import {
 } from "../kernel/index.ts";
 import { type Run, runSchema } from "./runs/types.ts";
 
-/** An agent or the host application handed a conversation off to people. */
+/** The data of `conversation.handoff`. */
 export interface ConversationHandoffData {
   /** The conversation, which now waits for a person. */
   readonly conversation_id: ConversationId;
@@ -77,14 +77,15 @@ export const conversationHandoffDataSchema = z
       .nullable()
       .describe("The contact's sentiment. Null before the first score."),
   })
-  .describe("An agent or the host application handed a conversation off to people.");
+  .meta({ id: "ConversationHandoffData", description: "The data of `conversation.handoff`." });
 
 export const conversationHandoff = defineEvent(
   "conversation.handoff",
+  "An agent or the host application handed a conversation off to people. It waits for a person.",
   conversationHandoffDataSchema,
 );
 
-/** A run of an agent waits until a person approves or denies the call of an action. */
+/** The data of `agent.run.awaiting_approval`. */
 export interface AgentRunAwaitingApprovalData {
   /** The run. Its `approval` has the input of the call. */
   readonly run_id: RunId;
@@ -112,14 +113,18 @@ export const agentRunAwaitingApprovalDataSchema = z
     action: z.string().describe("The name of the action."),
     approve_by: timestamp.describe("When the call is denied, unless somebody decides before."),
   })
-  .describe("A run of an agent waits until a person approves or denies the call of an action.");
+  .meta({
+    id: "AgentRunAwaitingApprovalData",
+    description: "The data of `agent.run.awaiting_approval`.",
+  });
 
 export const agentRunAwaitingApproval = defineEvent(
   "agent.run.awaiting_approval",
+  "A run of an agent waits until a person approves or denies the call of an action.",
   agentRunAwaitingApprovalDataSchema,
 );
 
-/** The call of an action that waited for an approval was approved or denied. */
+/** The data of `agent.run.approval_decided`. */
 export interface AgentRunApprovalDecidedData {
   /** The run that asked for the call. */
   readonly run_id: RunId;
@@ -167,14 +172,18 @@ export const agentRunApprovalDecidedDataSchema = z
           "passed. `run_ended`: its run ended first. Null if somebody decided.",
       ),
   })
-  .describe("The call of an action that waited for an approval was approved or denied.");
+  .meta({
+    id: "AgentRunApprovalDecidedData",
+    description: "The data of `agent.run.approval_decided`.",
+  });
 
 export const agentRunApprovalDecided = defineEvent(
   "agent.run.approval_decided",
+  "The call of an action that waited for an approval was approved or denied.",
   agentRunApprovalDecidedDataSchema,
 );
 
-/** An agent's run ended. Its status says how. */
+/** The data of `agent.run.completed`. */
 export interface AgentRunCompletedData {
   /** The run, with its steps and its result. */
   readonly run: Run;
@@ -182,6 +191,10 @@ export interface AgentRunCompletedData {
 
 export const agentRunCompletedDataSchema = z
   .strictObject({ run: runSchema.describe("The run, with its steps and its result.") })
-  .describe("An agent's run ended. Its status says how.");
+  .meta({ id: "AgentRunCompletedData", description: "The data of `agent.run.completed`." });
 
-export const agentRunCompleted = defineEvent("agent.run.completed", agentRunCompletedDataSchema);
+export const agentRunCompleted = defineEvent(
+  "agent.run.completed",
+  "An agent's run ended. Its status says how.",
+  agentRunCompletedDataSchema,
+);

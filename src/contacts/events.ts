@@ -9,10 +9,7 @@ import {
   contactSchema,
 } from "./types.ts";
 
-/**
- * A contact was created: by the API, an import, a webchat session, or the first message from or to
- * a new address.
- */
+/** The data of `contact.created`. */
 export interface ContactCreatedData {
   /** The new contact. */
   readonly contact: Contact;
@@ -20,14 +17,16 @@ export interface ContactCreatedData {
 
 export const contactCreatedDataSchema = z
   .strictObject({ contact: contactSchema.describe("The new contact.") })
-  .describe(
-    "A contact was created: by the API, an import, a webchat session, or the first message from " +
-      "or to a new address.",
-  );
+  .meta({ id: "ContactCreatedData", description: "The data of `contact.created`." });
 
-export const contactCreated = defineEvent("contact.created", contactCreatedDataSchema);
+export const contactCreated = defineEvent(
+  "contact.created",
+  "A contact was created: by the API, an import, a webchat session, or the first message from " +
+    "or to a new address.",
+  contactCreatedDataSchema,
+);
 
-/** A contact's data or addresses changed. */
+/** The data of `contact.updated`. */
 export interface ContactUpdatedData {
   /** The contact after the change. */
   readonly contact: Contact;
@@ -35,11 +34,15 @@ export interface ContactUpdatedData {
 
 export const contactUpdatedDataSchema = z
   .strictObject({ contact: contactSchema.describe("The contact after the change.") })
-  .describe("A contact's data or addresses changed.");
+  .meta({ id: "ContactUpdatedData", description: "The data of `contact.updated`." });
 
-export const contactUpdated = defineEvent("contact.updated", contactUpdatedDataSchema);
+export const contactUpdated = defineEvent(
+  "contact.updated",
+  "A contact's data or addresses changed: by the API, an import, a merge or a webchat session.",
+  contactUpdatedDataSchema,
+);
 
-/** The history of an erased contact has been removed. Erase the contact from your copies, too. */
+/** The data of `contact.erased`. */
 export interface ContactErasedData {
   /** The contact. It no longer exists. */
   readonly contact_id: ContactId;
@@ -47,13 +50,17 @@ export interface ContactErasedData {
 
 export const contactErasedDataSchema = z
   .strictObject({ contact_id: ids.contact.describe("The contact. It no longer exists.") })
-  .describe(
-    "The history of an erased contact has been removed. Erase the contact from your copies, too.",
-  );
+  .meta({ id: "ContactErasedData", description: "The data of `contact.erased`." });
 
-export const contactErased = defineEvent("contact.erased", contactErasedDataSchema);
+export const contactErased = defineEvent(
+  "contact.erased",
+  "The history of an erased contact has been removed. Each contact that was merged into it has " +
+    "an event of its own. Erase the contact from your copies, too, and ignore its earlier events " +
+    "if they arrive after this one.",
+  contactErasedDataSchema,
+);
 
-/** The consent of an address changed: an opt-out or an opt-in. */
+/** The data of `contact.opted_out` and `contact.opted_in`. */
 export interface ConsentChangedData {
   /** The contact that has the address. */
   readonly contact: ContactReference;
@@ -90,8 +97,19 @@ export const consentChangedDataSchema = z
           "for other sources.",
       ),
   })
-  .describe("The consent of an address changed: an opt-out or an opt-in.");
+  .meta({
+    id: "ConsentChangedData",
+    description: "The data of `contact.opted_out` and `contact.opted_in`.",
+  });
 
-export const contactOptedOut = defineEvent("contact.opted_out", consentChangedDataSchema);
+export const contactOptedOut = defineEvent(
+  "contact.opted_out",
+  "An address opted out.",
+  consentChangedDataSchema,
+);
 
-export const contactOptedIn = defineEvent("contact.opted_in", consentChangedDataSchema);
+export const contactOptedIn = defineEvent(
+  "contact.opted_in",
+  "An address opted in.",
+  consentChangedDataSchema,
+);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { defineEvent, type EventDefinition } from "../events/index.ts";
 import { type Conversation, conversationSchema } from "./types.ts";
 
-/** A conversation began. */
+/** The data of `conversation.created`. */
 export interface ConversationCreatedData {
   /** The new conversation. */
   readonly conversation: Conversation;
@@ -10,15 +10,12 @@ export interface ConversationCreatedData {
 
 export const conversationCreatedDataSchema = z
   .strictObject({ conversation: conversationSchema.describe("The new conversation.") })
-  .describe("A conversation began.");
+  .meta({ id: "ConversationCreatedData", description: "The data of `conversation.created`." });
 
 export const conversationCreated: EventDefinition<"conversation.created", ConversationCreatedData> =
-  defineEvent("conversation.created", conversationCreatedDataSchema);
+  defineEvent("conversation.created", "A conversation began.", conversationCreatedDataSchema);
 
-/**
- * A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out
- * changed, or it was marked as read or unread. A new message does not publish this event.
- */
+/** The data of `conversation.updated`. */
 export interface ConversationUpdatedData {
   /** The conversation after the change. */
   readonly conversation: Conversation;
@@ -26,15 +23,18 @@ export interface ConversationUpdatedData {
 
 export const conversationUpdatedDataSchema = z
   .strictObject({ conversation: conversationSchema.describe("The conversation after the change.") })
-  .describe(
-    "A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out " +
-      "changed, or it was marked as read or unread. A new message does not publish this event.",
-  );
+  .meta({ id: "ConversationUpdatedData", description: "The data of `conversation.updated`." });
 
 export const conversationUpdated: EventDefinition<"conversation.updated", ConversationUpdatedData> =
-  defineEvent("conversation.updated", conversationUpdatedDataSchema);
+  defineEvent(
+    "conversation.updated",
+    "The status, handler, assignee, labels, priority, metadata or suspected opt-out of a " +
+      "conversation changed, or it was marked as read or unread. A new message does not publish " +
+      "this event.",
+    conversationUpdatedDataSchema,
+  );
 
-/** A conversation was closed. */
+/** The data of `conversation.closed`. */
 export interface ConversationClosedData {
   /** The closed conversation. */
   readonly conversation: Conversation;
@@ -42,7 +42,7 @@ export interface ConversationClosedData {
 
 export const conversationClosedDataSchema = z
   .strictObject({ conversation: conversationSchema.describe("The closed conversation.") })
-  .describe("A conversation was closed.");
+  .meta({ id: "ConversationClosedData", description: "The data of `conversation.closed`." });
 
 export const conversationClosed: EventDefinition<"conversation.closed", ConversationClosedData> =
-  defineEvent("conversation.closed", conversationClosedDataSchema);
+  defineEvent("conversation.closed", "A conversation was closed.", conversationClosedDataSchema);

@@ -86,32 +86,47 @@ export interface EventEnvelope<T extends EventType = EventType, Data extends obj
   readonly data: Data;
 }
 
-/** An event type and the schema of its data. */
+/** An event type, when it is published, and the schema of its data. */
 export interface EventDefinition<T extends EventType = EventType, D extends object = object> {
   readonly type: T;
+  /** When an event of the type is published, and what receivers should do. Markdown. */
+  readonly description: string;
   readonly data: z.ZodType<D>;
 }
 
+/** `description` is also the docstring of the type in `EventMap`. */
 export function defineEvent<const T extends EventType, D extends object>(
   type: T,
+  description: string,
   data: z.ZodType<D>,
 ): EventDefinition<T, D> {
-  return { type, data };
+  return { type, description, data };
 }
+
+/** Returns the name of an event type in PascalCase: `AgentRunCompleted`. */
+export function eventTypeName(type: EventType): string {
+  return type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the name of the schema of an event type in OpenAPI: `AgentRunCompletedEvent`. */
+export const eventSchemaId = (type: EventType): string => `${eventTypeName(type)}Event`;
 
 /** Returns the schema of an event of one type. */
 export function envelopeSchema<const T extends EventType, D extends object>({
   type,
+  description,
   data,
 }: EventDefinition<T, D>) {
-  return z.strictObject({
-    id: ids.event.describe(
-      "The id of the event. Webhooks get it as `webhook-id`. Use it to skip repeated deliveries.",
-    ),
-    type: z.literal(type).describe("What happened. It decides which fields `data` has."),
-    created_at: timestamp.describe("When it happened."),
-    data,
-  });
+  return z
+    .strictObject({
+      id: ids.event.describe(
+        "The id of the event. Webhooks get it as `webhook-id`. Use it to skip repeated deliveries.",
+      ),
+      type: z.literal(type).describe("What happened. It decides which fields `data` has."),
+      created_at: timestamp.describe("When it happened."),
+      data: data.describe("The facts of the event, as they were when it happened."),
+    })
+    .meta({ id: eventSchemaId(type), description });
 }
 
 /** Filters of a list of events. */

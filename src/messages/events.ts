@@ -15,7 +15,7 @@ import {
 import type { Media } from "../ports/index.ts";
 import { mediaSchema, type MessageError, messageErrorSchema } from "./types.ts";
 
-/** A message came in. */
+/** The data of `message.received`. */
 export interface MessageReceivedData {
   /** The id of the message. */
   readonly message_id: MessageId;
@@ -40,12 +40,12 @@ export const messageReceivedDataSchema = z
     conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
     media: z.array(mediaSchema).describe("The files of the message. Empty after redaction."),
   })
-  .describe("A message came in.");
+  .meta({ id: "MessageReceivedData", description: "The data of `message.received`." });
 
 export const messageReceived: EventDefinition<"message.received", MessageReceivedData> =
-  defineEvent("message.received", messageReceivedDataSchema);
+  defineEvent("message.received", "A message came in.", messageReceivedDataSchema);
 
-/** An outbound message was delivered. */
+/** The data of `message.sent`. */
 export interface MessageSentData {
   /** The id of the message. */
   readonly message_id: MessageId;
@@ -79,10 +79,12 @@ export const messageSentDataSchema = z
         "proves.",
     ),
   })
-  .describe("An outbound message was delivered.");
+  .meta({ id: "MessageSentData", description: "The data of `message.sent`." });
 
 export const messageSent: EventDefinition<"message.sent", MessageSentData> = defineEvent(
   "message.sent",
+  "An outbound message was **delivered**. Its status is now `delivered` or `read`. The name " +
+    "does not mean the status `sent`.",
   messageSentDataSchema,
 );
 
@@ -119,25 +121,21 @@ interface MessageStateData {
   readonly error: MessageError | null;
 }
 
-/**
- * A message failed, expired or was not delivered. Published once for each message. A later receipt
- * can still deliver it.
- */
+/** The data of `message.failed`. */
 export interface MessageFailedData extends MessageStateData {}
 
 export const messageFailedDataSchema = z
   .strictObject(messageState)
-  .describe(
-    "A message failed, expired or was not delivered. Published once for each message. A later " +
-      "receipt can still deliver it.",
-  );
+  .meta({ id: "MessageFailedData", description: "The data of `message.failed`." });
 
 export const messageFailed: EventDefinition<"message.failed", MessageFailedData> = defineEvent(
   "message.failed",
+  "An outbound message is now `failed`, `expired` or `undelivered`. Published once for each " +
+    "message. A later receipt can still make it `delivered`.",
   messageFailedDataSchema,
 );
 
-/** A message's status changed. */
+/** The data of `message.updated`. */
 export interface MessageUpdatedData extends MessageStateData {
   /** The status before the change. */
   readonly previous_status: MessageStatus;
@@ -148,14 +146,15 @@ export const messageUpdatedDataSchema = z
     ...messageState,
     previous_status: messageStatusSchema.describe("The status before the change."),
   })
-  .describe("A message's status changed.");
+  .meta({ id: "MessageUpdatedData", description: "The data of `message.updated`." });
 
 export const messageUpdated: EventDefinition<"message.updated", MessageUpdatedData> = defineEvent(
   "message.updated",
+  "The status of an outbound message changed after its acceptance.",
   messageUpdatedDataSchema,
 );
 
-/** The content of a message was removed. */
+/** The data of `message.redacted`. */
 export interface MessageRedactedData {
   /** The id of the message. */
   readonly message_id: MessageId;
@@ -174,7 +173,11 @@ export const messageRedactedDataSchema = z
     conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
     channel: channelSchema.describe("The channel that the message came or was sent on."),
   })
-  .describe("The content of a message was removed.");
+  .meta({ id: "MessageRedactedData", description: "The data of `message.redacted`." });
 
 export const messageRedacted: EventDefinition<"message.redacted", MessageRedactedData> =
-  defineEvent("message.redacted", messageRedactedDataSchema);
+  defineEvent(
+    "message.redacted",
+    "The text and media of a message were removed. Remove them from your copies, too.",
+    messageRedactedDataSchema,
+  );

@@ -1,3 +1,4 @@
+export { sampleData } from "./event-samples.ts";
 export { appointment, assistant, complaint, openingHours } from "./sample-agent.ts";
 export type {
   SandboxEvent,

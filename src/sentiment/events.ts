@@ -8,7 +8,7 @@ import {
 import { defineEvent, type EventDefinition } from "../events/index.ts";
 import { ids, type MessageId } from "../kernel/index.ts";
 
-/** A contact's sentiment changed to another label. */
+/** The data of `sentiment.changed`. */
 export interface SentimentChangedData {
   /** The contact. */
   readonly contact: ContactReference;
@@ -27,7 +27,11 @@ export const sentimentChangedDataSchema = z
     to: sentimentSchema.describe("The sentiment after the message."),
     message_id: ids.message.describe("The message whose score changed the label."),
   })
-  .describe("A contact's sentiment changed to another label.");
+  .meta({ id: "SentimentChangedData", description: "The data of `sentiment.changed`." });
 
 export const sentimentChanged: EventDefinition<"sentiment.changed", SentimentChangedData> =
-  defineEvent("sentiment.changed", sentimentChangedDataSchema);
+  defineEvent(
+    "sentiment.changed",
+    "A contact's sentiment has another label.",
+    sentimentChangedDataSchema,
+  );

@@ -65,8 +65,8 @@ export interface EventMap {
   /** The status of an outbound message changed after its acceptance. */
   readonly "message.updated": MessageUpdatedData;
   /**
-   * An outbound message is now `failed`, `expired` or `undelivered`. A later receipt can still make
-   * it `delivered`.
+   * An outbound message is now `failed`, `expired` or `undelivered`. Published once for each
+   * message. A later receipt can still make it `delivered`.
    */
   readonly "message.failed": MessageFailedData;
   /** The text and media of a message were removed. Remove them from your copies, too. */
@@ -92,12 +92,13 @@ export interface EventMap {
   readonly "conversation.created": ConversationCreatedData;
   /**
    * The status, handler, assignee, labels, priority, metadata or suspected opt-out of a
-   * conversation changed, or it was marked as read or unread.
+   * conversation changed, or it was marked as read or unread. A new message does not publish this
+   * event.
    */
   readonly "conversation.updated": ConversationUpdatedData;
   /** A conversation was closed. */
   readonly "conversation.closed": ConversationClosedData;
-  /** A conversation now waits for a person. */
+  /** An agent or the host application handed a conversation off to people. It waits for a person. */
   readonly "conversation.handoff": ConversationHandoffData;
   /** A contact's sentiment has another label. */
   readonly "sentiment.changed": SentimentChangedData;
@@ -105,9 +106,9 @@ export interface EventMap {
   readonly "agent.run.awaiting_approval": AgentRunAwaitingApprovalData;
   /** The call of an action that waited for an approval was approved or denied. */
   readonly "agent.run.approval_decided": AgentRunApprovalDecidedData;
-  /** An agent's run ended. */
+  /** An agent's run ended. Its status says how. */
   readonly "agent.run.completed": AgentRunCompletedData;
-  /** The engine disabled a webhook. */
+  /** The engine disabled a webhook. Deliveries wait until you enable it again. */
   readonly "webhook.disabled": WebhookDisabledData;
 }
 

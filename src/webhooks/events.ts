@@ -2,7 +2,7 @@ import * as z from "zod";
 import { defineEvent } from "../events/index.ts";
 import { ids, type WebhookId } from "../kernel/index.ts";
 
-/** The engine disabled a webhook. Deliveries wait until you enable it again. */
+/** The data of `webhook.disabled`. */
 export interface WebhookDisabledData {
   /** The webhook. */
   readonly webhook_id: WebhookId;
@@ -26,6 +26,10 @@ export const webhookDisabledDataSchema = z
           "and at least ten failed, on at least three days.",
       ),
   })
-  .describe("The engine disabled a webhook. Deliveries wait until you enable it again.");
+  .meta({ id: "WebhookDisabledData", description: "The data of `webhook.disabled`." });
 
-export const webhookDisabled = defineEvent("webhook.disabled", webhookDisabledDataSchema);
+export const webhookDisabled = defineEvent(
+  "webhook.disabled",
+  "The engine disabled a webhook. Deliveries wait until you enable it again.",
+  webhookDisabledDataSchema,
+);

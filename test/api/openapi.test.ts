@@ -48,9 +48,8 @@ test("the document passes Redocly's recommended rules without a warning", async 
 });
 
 test("the document has every route with its scope and a unique operation id", () => {
-  const { paths } = document as {
-    paths: Record<string, Record<string, { operationId: string; security: unknown }>>;
-  };
+  type Items = Record<string, Record<string, { operationId: string; security: unknown }>>;
+  const { paths, webhooks } = document as { paths: Items; webhooks: Items };
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security }]) => [`${method} ${path}`, security]),
   );
@@ -64,7 +63,7 @@ test("the document has every route with its scope and a unique operation id", ()
   ]);
   expect(described).toHaveLength(expected.length);
   expect(described).toEqual(expect.arrayContaining(expected));
-  const ids = Object.values(paths).flatMap((methods) =>
+  const ids = [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
   );
   expect(new Set(ids).size).toBe(ids.length);
@@ -279,7 +278,16 @@ test("the document has the mount's base URL", async () => {
 
 const client = `
 import createClient from "openapi-fetch";
-import type { components, paths } from "./schema.ts";
+import type { components, paths, webhooks } from "./schema.ts";
+
+type Post<Type extends keyof webhooks> =
+  webhooks[Type]["post"]["requestBody"]["content"]["application/json"];
+export const textOf = ({ data }: Post<"message.received">): string => data.body;
+export function idOf(event: components["schemas"]["Event"]): string {
+  return event.type === "contact.created" ? event.data.contact.id : event.id;
+}
+// @ts-expect-error an erased contact has no name
+export const nameOf = ({ data }: Post<"contact.erased">): string => data.contact.name;
 
 export type Message = components["schemas"]["Message"];
 

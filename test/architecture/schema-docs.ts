@@ -8,9 +8,11 @@ import {
   type Type,
 } from "typescript/unstable/sync";
 import { z } from "zod";
+import { eventSchemaId, eventTypes } from "../../src/events/types.ts";
 import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { isGuarded } from "../../src/operations/index.ts";
+import { eventDefinitionOf } from "../../src/webhooks/index.ts";
 import { docOf, root } from "./public-types.ts";
 
 interface JsonSchema {
@@ -47,6 +49,7 @@ function routeComponents(): ReadonlySet<string> {
 
 /** Pages and events have generic types. The others are only seen over HTTP. */
 const withoutType = /^(\w+Page|Event|Liveness|OpenApiDocument)$/;
+const eventIds: ReadonlySet<string> = new Set(eventTypes.map(eventSchemaId));
 
 const options = { io: "input", unrepresentable: "any" } as const;
 
@@ -66,6 +69,7 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
     if (module === undefined) continue;
     const exported = new Map(checker.getExportsOfModule(module).map((each) => [each.name, each]));
     for (const [name, symbol] of exported) {
+      if (name === "EventMap") compareEventDocs(checker.getDeclaredTypeOfSymbol(symbol));
       const constant = `${name.charAt(0).toLowerCase()}${name.slice(1)}Schema`;
       const schema = exported.get(constant);
       // An index exports what other files declare, so an alias is compared there. A generic schema,
@@ -86,7 +90,7 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
     }
   }
   for (const id of routeComponents()) {
-    const isCompared = compared.has(id) || withoutType.test(id);
+    const isCompared = compared.has(id) || withoutType.test(id) || eventIds.has(id);
     if (!isCompared) differences.push(`${id}: no type of this name stands beside its schema`);
   }
   return [...new Set(differences)];
@@ -127,6 +131,15 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
     if (description === undefined) differences.push(`${path}: its schema has no description`);
     else if (doc !== description) {
       differences.push(`${path}: the docstring says "${doc}", the schema says "${description}"`);
+    }
+  }
+
+  /** The document describes an event type as its docstring does. */
+  function compareEventDocs(map: Type): void {
+    for (const type of eventTypes) {
+      const field = checker.getPropertyOfType(map, type);
+      const doc = field === undefined ? "" : docOf(checker, field);
+      compareDocs(`EventMap["${type}"]`, doc, eventDefinitionOf(type).description);
     }
   }
 

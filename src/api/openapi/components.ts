@@ -1,18 +1,16 @@
 /** What the operations of the OpenAPI document refer to. */
 import { idempotencyField } from "../requests/idempotency-key.ts";
 import { tokenField } from "../requests/url-parameters.ts";
+import { ref } from "./references.ts";
 import type { Schemas } from "./schemas.ts";
-
-export const ref = (kind: string, name: string): { $ref: string } => ({
-  $ref: `#/components/${kind}/${name}`,
-});
+import { webhookParameters, webhookResponses } from "./webhooks.ts";
 
 export function componentsOf(schemas: Schemas): object {
   return {
     securitySchemes,
-    parameters,
+    parameters: { ...parameters, ...webhookParameters },
     headers,
-    responses: errorResponses(schemas),
+    responses: { ...errorResponses(schemas), ...webhookResponses },
     schemas: schemas.components,
   };
 }

@@ -8,10 +8,12 @@ import {
 import type * as z from "zod";
 import { type Limits, problemSchema } from "../../kernel/index.ts";
 import { idempotencyField } from "../requests/idempotency-key.ts";
-import { componentsOf, rateLimitHeaders, ref } from "./components.ts";
+import { componentsOf, rateLimitHeaders } from "./components.ts";
 import { parameterNames } from "../router.ts";
 import { maxCallbackBytes } from "../../ports/index.ts";
+import { ref } from "./references.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
+import { webhookItems, webhookTag } from "./webhooks.ts";
 
 /** An OpenAPI 3.1 document as JSON. */
 type OpenApiDocument = { readonly [key: string]: unknown };
@@ -46,9 +48,10 @@ export function openApiDocument(
   return {
     openapi: "3.1.0",
     info,
-    tags: tags.filter(({ name }) => used.has(name)),
+    tags: [...tags.filter(({ name }) => used.has(name)), webhookTag],
     security: [{ apiKey: [] }],
     paths,
+    webhooks: webhookItems(),
     components: componentsOf(schemas),
   };
 }

@@ -8,6 +8,8 @@ export interface JsonSchema {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly const?: unknown;
 }
 
 /** The schemas of a document. A schema with an id becomes a named component. */
@@ -32,7 +34,7 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
   );
   const names = inputNames(accepted.definitions, returned.definitions);
   const components: Record<string, JsonSchema> = {
-    ...returned.definitions,
+    ...withDiscriminators(returned.definitions),
     IdempotencyKey: idempotencyKey,
   };
   for (const [name, schema] of Object.entries(accepted.definitions)) {
@@ -78,6 +80,25 @@ function inputNames(
     }
   }
   return names;
+}
+
+/**
+ * Names the property that tells the members of each union apart. Generators for languages without
+ * union types need it, since they do not compare constants.
+ */
+function withDiscriminators(definitions: Converted["definitions"]): Converted["definitions"] {
+  const entries = Object.entries(definitions).map(([name, schema]): [string, JsonSchema] => {
+    const members = (schema.oneOf ?? []).flatMap(({ $ref }) => ($ref === undefined ? [] : [$ref]));
+    const property = "type";
+    const mapping = members.flatMap(($ref): [string, string][] => {
+      const { const: value } = definitions[nameOf($ref)]?.properties?.[property] ?? {};
+      return typeof value === "string" ? [[value, $ref]] : [];
+    });
+    const isWhole = mapping.length > 0 && mapping.length === schema.oneOf?.length;
+    const discriminator = { propertyName: property, mapping: Object.fromEntries(mapping) };
+    return [name, isWhole ? { ...schema, discriminator } : schema];
+  });
+  return Object.fromEntries(entries);
 }
 
 const idempotencyKey: JsonSchema = {
