@@ -216,6 +216,46 @@ it.each(["answers", "fails"])(
   },
 );
 
+it("a call that quotes what many unsent messages hide brings no redacted text back", async () => {
+  const storage = memory();
+  const gate = held<undefined>();
+  const order = action({
+    name: "order",
+    description: "Orders.",
+    input: z.strictObject({ said: z.string() }),
+    risk: "write",
+    idempotent: false,
+    async execute({ said }) {
+      await gate.promise;
+      return { ordered: said };
+    },
+  });
+  const { engine, world, ask, say, pass, thread, conversation } = await agency(storage, {
+    actions: [order],
+    model: ({ messages: heard }) =>
+      heard.at(-1)?.text === "order"
+        ? { calls: [{ action: "order", input: { said: heard[0]?.text ?? "" } }] }
+        : { text: "Yes" },
+  });
+  await ask("swordfish");
+  const [first] = await thread();
+  const send_at = new Date(world.clock.now() + 86_400_000).toISOString();
+  for (let n = 0; n < maxHistory; n++) {
+    await engine.messages.send({ to: visitor, body: `Notice ${n}`, send_at });
+  }
+  await say("order");
+  await pass(5_000);
+  expect(JSON.stringify(await rowsOf(storage, runs))).toContain("swordfish");
+  await answerInstead(engine, (await conversation()).id);
+  await engine.messages.redact(first?.id ?? "");
+  expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+
+  gate.answer(undefined);
+  await pass();
+
+  expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+});
+
 it("a repeated call that an engine takes back when it stops brings no redacted text back", async () => {
   const ground = new SharedStorage(memory());
   const gate = held<undefined>();

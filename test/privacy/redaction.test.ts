@@ -6,6 +6,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { action } from "../../src/ports/action.ts";
+import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { mortal, outcome } from "../contacts/helpers.ts";
@@ -220,6 +221,58 @@ describe("a redaction while a merge moves the contact's history", () => {
     await next.messages.redact(id);
 
     expect(await owners()).toEqual([]);
+  });
+});
+
+/** Schedules more messages than a turn has in its history. */
+async function scheduleNotices({ messages }: MessagingEngine, at: number): Promise<void> {
+  const send_at = new Date(at).toISOString();
+  for (let i = 0; i < 32; i++) await messages.send({ to: visitor, body: `Notice ${i}`, send_at });
+}
+
+describe("a redaction of a message before many that were not sent", () => {
+  const quoting = ({ messages }: ModelTurn): ModelAnswer => ({
+    text: "Yes",
+    intent: messages.map(({ text }) => text).join(" "),
+  });
+
+  it("removes the text from the run that read it, and not from one that did not", async () => {
+    const storage = memory();
+    const { engine, world, ask, say, pass, runs } = await agency(storage, { model: quoting });
+    const { id } = await say("swordfish");
+    await pass();
+    await scheduleNotices(engine, world.clock.now() + 86_400_000);
+    await ask("Hello");
+    expect(JSON.stringify(await runs())).toMatch(/swordfish .*swordfish/);
+    await sendNotices(engine);
+    await ask("Are you there?");
+
+    await engine.messages.redact(id);
+
+    expect(await tablesWith(storage, ["swordfish"])).toEqual([]);
+    const results = (await runs()).map(({ result }) => result);
+    expect(results).toEqual([null, null, expect.objectContaining({ intent: expect.anything() })]);
+  });
+
+  it("is refused while a run may be reading it", async () => {
+    const gate = held<undefined>();
+    const { engine, world, say, pass, runs } = await agency(memory(), {
+      model: async (turn) => {
+        if (turn.messages.length > 1) await gate.promise;
+        return quoting(turn);
+      },
+    });
+    const { id } = await say("swordfish");
+    await pass();
+    await scheduleNotices(engine, world.clock.now() + 86_400_000);
+    await say("Hello");
+    await pass(3_000);
+    expect(await outcome(engine.messages.redact(id))).toBe("conflict");
+
+    gate.answer(undefined);
+    await pass();
+    expect(await outcome(engine.messages.redact(id))).toBe("done");
+    expect(JSON.stringify(await runs())).not.toContain("swordfish");
   });
 });
 

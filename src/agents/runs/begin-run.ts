@@ -24,6 +24,7 @@ export function beginRun(
     id: drawId("run"),
     message_ids: [],
     heard_through: 0,
+    read_from: null,
     request: null,
     conversation_id: conversation.id,
     ...run,

@@ -1,29 +1,39 @@
 /** Which runs and sessions may contain words of a message, and what a redaction leaves of a run. */
 import type { MessageRow } from "../../messages/index.ts";
 import type { AgentSessionRow } from "../rows.ts";
-import { maxHistory } from "./limits.ts";
+import { maxHistory, maxReadForHistory } from "./limits.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall } from "./types.ts";
 
+type ReadingRun = Pick<
+  RunRow,
+  "message_ids" | "heard_through" | "read_from" | "playbook_id" | "open" | "finished_at"
+>;
+
 /**
  * Whether a run may contain words of a message, or may store them until it has ended. It has read
- * the messages that it answers, and the latest messages of the conversation until it ended. The
- * slots of a playbook may contain words of any earlier message, because a playbook has no limit of
- * messages.
+ * the messages that it answers, and its history until it ended. The slots of a playbook may contain
+ * words of any earlier message, because a playbook has no limit of messages.
  */
 export function mayQuote(
-  {
-    message_ids,
-    heard_through,
-    playbook_id,
-    finished_at,
-  }: Pick<RunRow, "message_ids" | "heard_through" | "playbook_id" | "finished_at">,
+  run: ReadingRun,
   { id, sequence, created_at }: Pick<MessageRow, "id" | "sequence" | "created_at">,
 ): boolean {
-  const isBeforeEnd = (finished_at ?? Infinity) >= created_at;
-  const isRead = playbook_id !== null || heard_through < sequence + maxHistory;
-  return (isBeforeEnd && isRead) || message_ids.includes(id);
+  const isBeforeEnd = (run.finished_at ?? Infinity) >= created_at;
+  const isRead = run.playbook_id !== null || sequence >= firstReadBy(run);
+  return (isBeforeEnd && isRead) || run.message_ids.includes(id);
+}
+
+/**
+ * Returns the sequence number of the first message that a run may have in a history. A run that
+ * answers no messages may have any.
+ */
+function firstReadBy({ heard_through, read_from, open }: ReadingRun): number {
+  // A turn stores what it has read only together with what it did. It may be reading now.
+  if (open === true) return heard_through - maxReadForHistory + 1;
+  // Runs of earlier versions read the latest messages, whether they were sent or not.
+  return Math.min(read_from ?? Infinity, heard_through - maxHistory + 1);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { AgentId, ConversationId, MessageId, PlaybookId, RunId } from "../../kernel/index.ts";
 import {
+  added,
   boolean,
   integer,
   json,
@@ -26,6 +27,11 @@ export const runs = scoped("runs", {
   sent_message_ids: json<readonly MessageId[]>(),
   /** The sequence number of the last message that the run answers; 0 if it answers none. */
   heard_through: integer(),
+  /**
+   * The sequence number of the first message in the histories of its turns. Null before a turn has
+   * stored what it did, and in runs of earlier versions.
+   */
+  read_from: added(12, nullable(integer())),
   /** What an API trigger asked for. Null if there was none. */
   request: nullable(json<RunRequest>()),
   status: text<RunStatus>(),

@@ -105,12 +105,13 @@ async function conclude(
 /** Returns the columns of a run that say what it has done. */
 function columnsOf(
   run: RunRow,
-  { steps, calls, usage, playbook_id, result }: TurnOutcome,
+  { steps, calls, read_from, usage, playbook_id, result }: TurnOutcome,
   { message_id, error }: SendResult,
 ) {
   return {
     steps,
     calls,
+    read_from,
     ...usage,
     sent_message_ids: [...run.sent_message_ids, ...(message_id === null ? [] : [message_id])],
     playbook_id: playbook_id ?? run.playbook_id,

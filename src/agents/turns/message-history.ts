@@ -17,22 +17,27 @@ interface HeardMessages {
   readonly unansweredIds: ReadonlySet<string>;
 }
 
-interface HistoryMarks extends HeardMessages {
+/**
+ * Whether a message belongs to the history. The contact's messages that the agent has not read yet
+ * do not, and neither do messages to the contact that were not sent.
+ */
+export function isInHistory(
+  row: MessageRow,
+  { heard_through }: Pick<HeardMessages, "heard_through">,
+): boolean {
+  return row.direction === "inbound" ? row.sequence <= heard_through : isSaid(row);
+}
+
+interface HistoryMarks extends Pick<HeardMessages, "unansweredIds"> {
   /** The sequence number of the last message that the loop guard ignores. */
   readonly guarded_from: number;
 }
 
-/**
- * Returns the history of a turn from rows with the newest message first. The contact's messages
- * that the agent has not read yet are left out, and messages to the contact that were not sent.
- */
+/** Returns the history of a turn from the messages that belong to it, the newest first. */
 export function historyFrom(
-  rows: readonly MessageRow[],
-  { heard_through, guarded_from, unansweredIds }: HistoryMarks,
+  parts: readonly MessageRow[],
+  { guarded_from, unansweredIds }: HistoryMarks,
 ): MessageHistory {
-  const parts = rows.filter((row) =>
-    row.direction === "inbound" ? row.sequence <= heard_through : isSaid(row),
-  );
   const isUnanswered = ({ id }: MessageRow): boolean => unansweredIds.has(id);
   // What waits for an answer goes first, however many messages the host has sent since.
   const byNeed = [...parts.filter(isUnanswered), ...parts.filter((row) => !isUnanswered(row))];
@@ -41,6 +46,7 @@ export function historyFrom(
   const oldest = shown.findIndex(isUnanswered);
   return {
     messages: shown.map(modelMessage),
+    firstSequence: shown[0]?.sequence ?? null,
     unanswered: oldest === -1 ? 0 : shown.length - oldest,
     guarded: shown.filter(({ sequence }) => sequence > guarded_from).length,
   };

@@ -7,13 +7,13 @@ import { notAsked } from "../playbooks/play/frames.ts";
 import { observations } from "../../observations/index.ts";
 import { runById } from "../runs/rows.ts";
 import { answersMessages } from "../runs/rules.ts";
-import { maxHistory } from "../runs/limits.ts";
+import { maxHistory, maxReadForHistory } from "../runs/limits.ts";
 import { messageScoreById } from "../../sentiment/index.ts";
 import { type ContactId, firstTimeZone, type MessageId } from "../../kernel/index.ts";
 import type { Services } from "../../operations/index.ts";
 import { type Reads, scan } from "../../store/index.ts";
 import { readPlaybooks } from "../playbooks/read-playbooks.ts";
-import { historyFrom, heardBy } from "./message-history.ts";
+import { heardBy, historyFrom, isInHistory } from "./message-history.ts";
 
 /** Stands in for the session: a single action from a trigger has none. */
 const noSession = {
@@ -36,6 +36,7 @@ export async function readFacts(
   const state = session ?? noSession;
   const { frames, paused_by, guarded_from } = state;
   const askedId = frames.at(-1)?.asked_in;
+  const heard = heardBy(run, conversation);
   const [
     contact,
     account,
@@ -49,12 +50,7 @@ export async function readFacts(
   ] = await Promise.all([
     reads.get(contactById, [contact_id]),
     readOwnAccount(reads),
-    reads.range({
-      index: messagesOfConversation,
-      prefix: [conversation.id],
-      order: "descending",
-      limit: maxHistory,
-    }),
+    latestInHistory(reads, conversation, heard),
     reads.getAll(
       messageById,
       run.message_ids.map((id) => [id] as const),
@@ -80,7 +76,7 @@ export async function readFacts(
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: contactFacts(contact, [account?.time_zone, timeZone]),
     history: historyFrom(withUnanswered(history, unanswered), {
-      ...heardBy(run, conversation),
+      ...heard,
       guarded_from,
     }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
@@ -99,12 +95,35 @@ export async function readFacts(
   };
 }
 
+/**
+ * Returns the latest messages of a conversation that belong to the history, the newest first.
+ * Messages that were not sent can hide them, so older ones are read until there are enough.
+ */
+async function latestInHistory(
+  reads: Reads,
+  { id }: BegunTurn["conversation"],
+  heard: ReturnType<typeof heardBy>,
+): Promise<readonly MessageRow[]> {
+  const { rows } = await scan(
+    reads,
+    {
+      index: messagesOfConversation,
+      prefix: [id],
+      order: "descending",
+      keep: (row) => isInHistory(row, heard),
+      limit: maxHistory,
+    },
+    maxReadForHistory,
+  );
+  return rows;
+}
+
 /** Returns the latest messages and those that the run answers, the newest first. */
 function withUnanswered(
   latest: readonly MessageRow[],
   unanswered: readonly MessageRow[],
 ): readonly MessageRow[] {
-  const first = latest.at(-1)?.sequence ?? 0;
+  const first = latest.at(-1)?.sequence ?? Infinity;
   const earlier = unanswered.filter(({ sequence }) => sequence < first);
   return [...latest, ...earlier.toReversed()];
 }

@@ -31,6 +31,10 @@ export interface BegunTurn extends FoundTurn {
 export interface Progress {
   readonly steps: readonly RunStep[];
   readonly calls: readonly ActionCall[];
+  /**
+   * The sequence number of the first message in the histories of its turns. Null if they had none.
+   */
+  readonly read_from: number | null;
   /** Model usage. */
   readonly usage: Pick<RunRow, "input_tokens" | "output_tokens" | "model_calls">;
 }
@@ -80,10 +84,7 @@ export interface HandOff {
 }
 
 /** The result of the turn's generator. */
-export interface Ending extends Omit<
-  TurnOutcome,
-  "source" | "handOff" | "steps" | "calls" | "usage"
-> {
+export interface Ending extends Omit<TurnOutcome, "source" | "handOff" | keyof Progress> {
   readonly handOff: HandOff | null;
 }
 
@@ -94,6 +95,8 @@ export interface MessageHistory {
    * chosen first, then the latest others.
    */
   readonly messages: readonly ModelMessage[];
+  /** The sequence number of the first of them. Null if there is none. */
+  readonly firstSequence: number | null;
   readonly unanswered: number;
   /** How many of the messages, at the end, the loop guard counts. */
   readonly guarded: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maxHistory, maxOpenRuns } from "../../../src/agents/runs/limits.ts";
+import { maxHistory, maxOpenRuns, maxReadForHistory } from "../../../src/agents/runs/limits.ts";
 import { mayQuote, playMayQuote, redactedRun } from "../../../src/agents/runs/redaction-rules.ts";
 import type { ActionCall } from "../../../src/agents/runs/types.ts";
 import { frame } from "../playbooks/sample-frame.ts";
@@ -7,8 +7,29 @@ import { call, step } from "./sample-run.ts";
 
 const now = Date.UTC(2026, 0, 1);
 
+const ended = {
+  message_ids: [],
+  heard_through: 2_000,
+  read_from: null,
+  playbook_id: null,
+  open: null,
+  finished_at: now,
+} as const;
+
+test("a run may quote the messages of its histories, also those before the last 30", () => {
+  const isQuoted = (run: Parameters<typeof mayQuote>[0], sequence: number): boolean =>
+    mayQuote(run, { id: "msg_1", sequence, created_at: now });
+  const read = { ...ended, read_from: 700 };
+  expect([isQuoted(read, 700), isQuoted(read, 699)]).toEqual([true, false]);
+  const running = { ...ended, open: true as const, finished_at: null };
+  const first = running.heard_through - maxReadForHistory + 1;
+  expect([isQuoted(running, first), isQuoted(running, first - 1)]).toEqual([true, false]);
+  const triggered = { ...ended, heard_through: 0, read_from: 1_990 };
+  expect(isQuoted(triggered, 1), "What triggered it may quote any message.").toBe(true);
+});
+
 test("a run may quote the messages that it answers, and the last 30 before it ended", () => {
-  const run = { message_ids: [], heard_through: 100, playbook_id: null, finished_at: now };
+  const run = { ...ended, heard_through: 100 };
   const message = { id: "msg_1", sequence: 100, created_at: now } as const;
   const quotes = (differs: { readonly sequence?: number; readonly created_at?: number }): boolean =>
     mayQuote(run, { ...message, ...differs });
@@ -28,7 +49,7 @@ test("a run may quote the messages that it answers, and the last 30 before it en
 
 test("a run of a playbook may quote all messages before it ended", () => {
   const playbook_id = "pb_1" as const;
-  const run = { message_ids: [], heard_through: 100, playbook_id, finished_at: now };
+  const run = { ...ended, playbook_id };
   const message = { id: "msg_1", sequence: 1, created_at: now } as const;
   expect(mayQuote(run, message), "A slot may have the words.").toBe(true);
   const later = { ...message, created_at: now + 1 };

@@ -59,6 +59,15 @@ describe.each(lightStorages)("behind many messages of the host, on $name", ({ op
     expect((await replies()).at(-1)).toBe("You said: Until when?");
   });
 
+  it("the agent knows what was said before messages that were not sent", async () => {
+    const { engine, world, ask, seen } = await agency(open().connect(), { model, agent });
+    await ask("I am Kim.");
+    await sendMany(engine, new Date(world.clock.now() + 86_400_000).toISOString());
+    await ask("Who am I?");
+    const texts = seen.at(-1)?.messages.map(({ text }) => text);
+    expect(texts).toEqual(["I am Kim.", "You said: I am Kim.", "Who am I?"]);
+  });
+
   it("a new agent answers what waits behind scheduled messages", async () => {
     const {
       engine,

@@ -65,7 +65,13 @@ export class MoveMaker {
 
   /** What the run has done so far. */
   get progress(): Progress {
-    return { steps: this.#steps.all, calls: this.#calls.all, usage: { ...this.#usage } };
+    const { begun, facts } = this.#options;
+    return {
+      steps: this.#steps.all,
+      calls: this.#calls.all,
+      read_from: earlierOf(begun.run.read_from, facts.history.firstSequence),
+      usage: { ...this.#usage },
+    };
   }
 
   /**
@@ -226,6 +232,11 @@ export class MoveMaker {
     const left = Math.max(0, this.#deadline - runtime.clock.now());
     return Math.min(left, begun.agent.limits.timeout_ms);
   }
+}
+
+/** Returns the lower of two sequence numbers. Null if both are null. */
+function earlierOf(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function failed(failure: NonNullable<ModelResult["failure"]>): ModelResult {

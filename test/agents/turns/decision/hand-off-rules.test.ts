@@ -34,7 +34,7 @@ function factsWith(more: Partial<TurnFacts>): TurnFacts {
     channel: "sms",
     language: english(),
     contact: nobody,
-    history: { messages: [], unanswered: 0, guarded: 0 },
+    history: { messages: [], firstSequence: null, unanswered: 0, guarded: 0 },
     contactText: "",
     writtenAt: now,
     lowestScore: null,
@@ -54,7 +54,8 @@ function factsWith(more: Partial<TurnFacts>): TurnFacts {
 
 describe("regardless of its rules, an agent hands off", () => {
   const again = { from: "contact", text: "I am out of office", at: now } as const;
-  const history = { messages: [again, again, again], unanswered: 3, guarded: 3 };
+  const messages = [again, again, again];
+  const history = { messages, firstSequence: 1, unanswered: 3, guarded: 3 };
   const limits = { ...session, turns: 4, tokens: 900 };
 
   it("silently if the contact seems to be a machine or to opt out, whatever else is the case", () => {

@@ -16,7 +16,7 @@ const isLoop = (facts: Partial<LoopFacts> & Pick<LoopFacts, "history">): boolean
 /** A history of which the loop guard counts all messages, and all of the contact's wait. */
 function historyOf(...messages: readonly ModelMessage[]): { readonly history: MessageHistory } {
   const { length } = messages;
-  return { history: { messages, unanswered: length, guarded: length } };
+  return { history: { messages, firstSequence: 1, unanswered: length, guarded: length } };
 }
 
 const texted = (text: string, at = now, from: ModelMessage["from"] = "contact"): ModelMessage => ({
@@ -87,7 +87,7 @@ describe("a contact seems to be a machine", () => {
     const messages = [1, 2, 3].map(() => texted(text));
     const other = texted("What are your opening hours?");
     const isLoopOf = (all: readonly ModelMessage[], unanswered: number, guarded: number) =>
-      isLoop({ history: { messages: all, unanswered, guarded } });
+      isLoop({ history: { ...historyOf(...all).history, unanswered, guarded } });
     expect(isLoopOf(messages, 1, 3), "One of the three texts waits.").toBe(true);
     expect(isLoopOf(messages, 0, 3), "No text waits.").toBe(false);
     expect(isLoopOf([...messages, other], 1, 4), "Another text waits.").toBe(false);
