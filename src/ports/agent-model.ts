@@ -285,6 +285,21 @@ export interface ModelUsage {
   readonly output_tokens: number;
 }
 
+/**
+ * Something that the engine asked a model for cannot be used. The message quotes nobody, so the
+ * engine logs it: unlike the message of any other error of a model.
+ */
+export class UnusableResult extends Error {
+  override readonly name = "UnusableResult";
+  /** The tokens that the result took. Undefined if they are not known. */
+  readonly usage: ModelUsage | undefined;
+
+  constructor(message: string, usage?: ModelUsage) {
+    super(message);
+    this.usage = usage;
+  }
+}
+
 /** The options of `AgentModel.respond`. */
 export interface RespondOptions {
   /** Aborts when the turn's time is over or the engine stops. Later answers are ignored. */

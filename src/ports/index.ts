@@ -7,18 +7,19 @@ export {
   type SchemaIssue,
   type SchemaResult,
 } from "./action.ts";
-export type {
-  AgentModel,
-  Json,
-  ModelAction,
-  ModelAnswer,
-  ModelCall,
-  ModelHandoff,
-  ModelMessage,
-  ModelSlot,
-  ModelTask,
-  ModelTurn,
-  ModelUsage,
+export {
+  type AgentModel,
+  type Json,
+  type ModelAction,
+  type ModelAnswer,
+  type ModelCall,
+  type ModelHandoff,
+  type ModelMessage,
+  type ModelSlot,
+  type ModelTask,
+  type ModelTurn,
+  type ModelUsage,
+  UnusableResult,
 } from "./agent-model.ts";
 export {
   added,

@@ -1,5 +1,11 @@
 import { memberOf } from "../../../src/kernel/index.ts";
-import type { Json, ModelAnswer, ModelTurn, ModelUsage } from "../../../src/ports/index.ts";
+import {
+  type Json,
+  type ModelAnswer,
+  type ModelTurn,
+  type ModelUsage,
+  UnusableResult,
+} from "../../../src/ports/index.ts";
 import type { GenerateResult, GeneratedContent } from "./specification.ts";
 import { toolNames, toolsOf } from "./tools.ts";
 
@@ -16,17 +22,6 @@ const failedFinishReasons: ReadonlySet<string> = new Set([
 interface ToolCall {
   readonly name: string;
   readonly input: { readonly [key: string]: unknown };
-}
-
-/** A result that is no answer. The tokens were used all the same. */
-class UnusableResult extends Error {
-  override readonly name = "UnusableResult";
-  readonly usage: ModelUsage;
-
-  constructor(message: string, usage: ModelUsage) {
-    super(message);
-    this.usage = usage;
-  }
 }
 
 /**
@@ -131,8 +126,8 @@ function toolCallOf({ toolName, input }: GeneratedContent, usage: ModelUsage): T
     typeof input === "string" && input.length <= maxInputLength ? parse(input) : undefined;
   if (typeof toolName !== "string" || !isObject(parsed)) {
     throw new UnusableResult(
-      `the language model called the tool ${String(toolName).slice(0, 64)} with an input that ` +
-        "is not a JSON object",
+      `the language model called the tool ${String(toolName)} with an input that is not a ` +
+        "JSON object",
       usage,
     );
   }

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { languageModel } from "../../../adapters/models/index.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { messages } from "../../../src/messages/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
@@ -82,6 +83,24 @@ test.each<[string, unknown, readonly object[]]>([
     expect(world.log).toMatchObject(lines.map((line) => ({ level: "warn", ...line })));
   },
 );
+
+test("why the answer of a language model cannot be used is logged", async () => {
+  const { ask, world } = await agency(memory(), {
+    model: languageModel({
+      specificationVersion: "v3",
+      provider: "local",
+      modelId: "small",
+      doGenerate: async () => ({
+        content: [{ type: "text", text: "We op" }],
+        finishReason: { unified: "length" },
+        usage: { inputTokens: { total: 9 }, outputTokens: { total: 2 } },
+      }),
+    }),
+  });
+  await ask("When do you open?");
+  const err = { message: 'the language model did not finish its answer: finish reason "length"' };
+  expect(world.log).toMatchObject([{ level: "warn", message: "a model failed", facts: { err } }]);
+});
 
 function isNot(kind: string): unknown {
   return expect.stringMatching(

@@ -1,5 +1,5 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "../turn-types.ts";
-import { answerForm, UnusableResult, usageOf, validateAnswer } from "./model-answer.ts";
+import { answerForm, usageOf, validateAnswer } from "./model-answer.ts";
 import { modelTurn } from "./model-turn.ts";
 import { sendableText } from "../decision/guardrails.ts";
 import { takeTurn } from "../decision/take-turn.ts";
@@ -13,6 +13,7 @@ import {
   type ModelAction,
   type ModelAnswer,
   type ModelTask,
+  UnusableResult,
   withoutMessage,
 } from "../../../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";

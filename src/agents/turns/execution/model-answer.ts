@@ -1,5 +1,10 @@
 import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
-import type { Json, ModelAnswer, ModelTurn } from "../../../ports/index.ts";
+import {
+  type Json,
+  type ModelAnswer,
+  type ModelTurn,
+  UnusableResult,
+} from "../../../ports/index.ts";
 import * as z from "zod";
 
 /** Limits of one answer. Further items are dropped. */
@@ -65,14 +70,6 @@ const forms: Readonly<Record<keyof ModelAnswer, string>> = {
 
 /** The form of an answer, for the log. */
 export const answerForm = `{ ${Object.values(forms).join(", ")} }`;
-
-/**
- * A model, or `agents.redact`, returned something that cannot be used. The error's message does not
- * quote it.
- */
-export class UnusableResult extends Error {
-  override readonly name = "UnusableResult";
-}
 
 interface ValidAnswer {
   readonly answer: ModelAnswer;

@@ -1,10 +1,16 @@
 import { wordsFor } from "../decision/hand-off-rules.ts";
-import { UnusableResult } from "./model-answer.ts";
 import type { Permissions } from "../decision/moves.ts";
 import type { ActionCall } from "../../runs/types.ts";
 import type { TurnFacts } from "../turn-types.ts";
 import { kindOf } from "../../../kernel/index.ts";
-import type { Json, ModelAction, ModelCall, ModelTask, ModelTurn } from "../../../ports/index.ts";
+import {
+  type Json,
+  type ModelAction,
+  type ModelCall,
+  type ModelTask,
+  type ModelTurn,
+  UnusableResult,
+} from "../../../ports/index.ts";
 
 const maxKnowledge = 8;
 
