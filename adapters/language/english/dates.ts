@@ -29,7 +29,7 @@ export function readDate(text: string, context: DateContext): string | undefined
     .replaceAll(distance, "  ")
     .replaceAll(nextWeek, "  ")
     .replaceAll(dayAfterTomorrow, "  ");
-  if (pointsElsewhere.test(otherWords)) return undefined;
+  if (pointsElsewhere.test(otherWords) || signedDays.test(written)) return undefined;
   const weekdays = weekdaysIn(words);
   const dated = datedDays(written, today, context.isMonthFirst);
   const relative = [...relativeDays(words, today), ...weekdays.map((each) => dayOn(each, today))];
@@ -65,12 +65,15 @@ const pointsElsewhere = new RegExp(
     String.raw`(?<! (?:all|this)) (?:weeks?|months?|years?) `,
     " (?:fortnight|ago|yesterday|every|day (?:before|after)|days (?:after|before|from|later)) ",
     " days? or ",
+    ` (?:plus|minus|and) (?:a|\\d+|${units.join("|")}) days? `,
     " (?:after next|or (?:the )?(?:next|following)) | next $",
     " (?:first|second|third|fourth|last|past|previous|following) " +
       `(?:${weekdayForms}|${monthForms}) `,
     ` (?:before|after) (?:(?:the|this|next) )?(?:${weekdayForms}|${nearDays}) `,
   ].join("|"),
 );
+/** "In -1 days" is no day, and "Friday + 2 days" is not Friday. */
+const signedDays = /[-+−–—]\s*\d+\)?\s*(?:day|week)/;
 /** A month or a date that is not read: "Friday in January", "Friday the eleventh". */
 const unreadDate = new RegExp(
   ` (?:(?:in|of|early|mid|late) (?:${monthForms})|(?:the|twenty|thirty) (?:first|second|third)|` +
@@ -80,7 +83,9 @@ const unreadDate = new RegExp(
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 const month = String.raw`(${monthForms})\b\.?`;
 const dayOfMonth = String.raw`(\d{1,2})(?:st|nd|rd|th)?\b`;
-const year = String.raw`(?:,?\s+(\d{4})\b)?`;
+const year = String.raw`(?:(?:,\s*|\s+)(?:of\s+)?(\d{4})\b)?`;
+/** A year that is not read with its date: "2028, Jan 5", "Jan 5 in 2028", "Jan 5, '28". */
+const unreadYear = /(?<![\d./-])(?:19|20|21)\d{2}(?![./-]?\d)|['’]\d{2}(?!\d)/;
 
 const isoForm = /(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])/g;
 const dotForm = /(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4}|\d{2})?(?!\d)/g;
@@ -93,7 +98,7 @@ const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year
  * "After Dec 5" is another day.
  */
 const between =
-  String.raw`\s*,?\s*(?:[-–—&/]|\b(?:or|and|to|till|until|thru|through)\b)` +
+  String.raw`\s*,?\s*(?:[-–—&+/]|\b(?:or|and|to|till|until|thru|through)\b)` +
   String.raw`\s*(?:the\s+)?`;
 const timeMark = String.raw`\d|[:.]\d|\s?(?:[ap]\.?m|h|uhr|o'?clock)\b`;
 const numberAfter = new RegExp(String.raw`^${between}\d{1,2}(?!${timeMark})`);
@@ -109,7 +114,11 @@ function datedDays(text: string, today: Day, isMonthFirst: boolean): NamedDay[] 
         text.slice(0, found.index),
         text.slice(found.index + found[0].length),
       ];
-      return numberOrShiftBefore.test(before) || numberAfter.test(after) ? null : toDay(found);
+      const isUnclear =
+        numberOrShiftBefore.test(before) ||
+        numberAfter.test(after) ||
+        (!/\d{4}/.test(found[0]) && [before, after].some((rest) => unreadYear.test(rest)));
+      return isUnclear ? null : toDay(found);
     });
   const day = (year: string | undefined, month: number, date: string): NamedDay =>
     year === undefined
