@@ -101,7 +101,8 @@ export interface ActionContext {
 
 /**
  * A function of the host application that agents may call. The model and playbooks see its result:
- * JSON of up to 16 KiB. An exception counts as `action_failure`, and the run stores its message.
+ * JSON of up to 16 KiB and 100 levels. An exception counts as `action_failure`, and the run stores
+ * its message.
  */
 export interface Action<Input = unknown> {
   /**

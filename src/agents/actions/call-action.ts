@@ -3,10 +3,13 @@ import type { Action, ActionContext, Json } from "../../ports/index.ts";
 
 /** The maximum size of an action's result as JSON, in bytes. */
 const maxBytes = 16_384;
+/** The maximum levels of objects and lists in a result, because later code recurses. */
+const maxLevels = 100;
 
 /**
  * Calls the host application's function.
- * @throws what the function throws, and TypeError if its result is not JSON or is too large
+ * @throws what the function throws, and TypeError if its result is not JSON, too large or nested
+ *   too deep
  */
 export async function callAction(
   action: Action,
@@ -14,11 +17,32 @@ export async function callAction(
   context: ActionContext,
 ): Promise<Json> {
   const result: unknown = await action.execute(input, context);
-  const text = result === undefined ? "null" : JSON.stringify(result);
-  if (text === undefined || Buffer.byteLength(text) > maxBytes) {
-    throw new TypeError(`an action must return JSON of at most ${maxBytes} bytes`);
+  const text = result === undefined ? "null" : jsonOf(result);
+  if (text !== undefined && Buffer.byteLength(text) <= maxBytes) {
+    const value = JSON.parse(text) as Json;
+    if (hasLevels(value, maxLevels)) return value;
   }
-  return JSON.parse(text) as Json;
+  throw new TypeError(
+    `an action must return JSON of at most ${maxBytes} bytes and ${maxLevels} levels of objects ` +
+      "and lists",
+  );
+}
+
+/** Returns a value as JSON. Undefined if it has no such form, or is nested far too deep. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // The stack is full.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a value has at most so many levels of objects and lists. */
+function hasLevels(value: Json, max: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return max > 0 && Object.values(value).every((each: Json) => hasLevels(each, max - 1));
 }
 
 /** Whether two calls are the same: of the same action with the same input. */
