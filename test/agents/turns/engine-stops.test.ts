@@ -69,6 +69,37 @@ test("a turn that its engine leaves has its tokens counted, and its calls are no
   expect(looked).toBe(1);
 });
 
+test("an action is called by the next engine if its engine stops while the schema checks the input", async () => {
+  const storage = memory();
+  let isChecking = true;
+  let booked = 0;
+  const book = action({
+    name: "book",
+    description: "Books.",
+    input: z.object({}).refine(() => (isChecking ? new Promise<never>(() => {}) : true)),
+    risk: "write",
+    idempotent: false,
+    execute: () => ++booked,
+  });
+  const agents = {
+    actions: [book],
+    model: ({ calls: [made] }: ModelTurn) =>
+      made === undefined
+        ? { calls: [{ action: "book", input: {} }] }
+        : { text: `The call is ${made.outcome.status}.` },
+  };
+  const { engine, world, line, say, pass } = await agency(storage, agents);
+  await say("Book a table");
+  await pass(3_000);
+  await stopped(engine, world.clock);
+  isChecking = false;
+  const next = world.engine(storage, { transports: [line], agents });
+  await next.start();
+  await pass(6_000);
+  expect(line.calls.map(({ message: { body } }) => body)).toEqual(["The call is done."]);
+  expect(booked).toBe(1);
+});
+
 test("a model can call the engine while a stop waits for its turn", async () => {
   const gate = held<undefined>();
   const made = await agency(memory(), {

@@ -186,6 +186,7 @@ export class ActionCalls {
     if (mayBeDone && (action === undefined || !mayRepeat(action))) return fail(outcomeUnknown);
     if (action === undefined) return fail("unknown_action");
     const checked = await this.#check(action, call.input);
+    if (checked === undefined) return undefined;
     if (!checked.ok) return fail(checked.error);
     if (action.risk === "approval" && earlier === undefined) {
       return { ...call, status: "awaiting_approval" };
@@ -202,8 +203,9 @@ export class ActionCalls {
     return this.#call(action, checked.input, call);
   }
 
-  async #check(action: Action, input: Json): Promise<Checked> {
-    const { runtime, abort, left } = this.#options;
+  /** Checks an input with the action's schema. Undefined if the engine stops. */
+  async #check(action: Action, input: Json): Promise<Checked | undefined> {
+    const { runtime, begun, abort, left } = this.#options;
     try {
       return await withDeadline<Checked>(
         runtime.clock,
@@ -212,7 +214,13 @@ export class ActionCalls {
         () => unchecked,
         abort,
       );
-    } catch {
+    } catch (error) {
+      // The next engine checks it again. A call that counts as failed would not be made any more.
+      if (abort.aborted) return undefined;
+      runtime.logger.warn(
+        { err: withoutMessage(error), action: action.name, run_id: begun.run.id },
+        "the input schema of an action failed",
+      );
       return unchecked;
     }
   }
