@@ -3,7 +3,7 @@
  * judge relies on that record. Each call's outcome is random. Receipts for accepted messages come
  * by callback, repeated until an engine accepts them, or by look-up.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { json } from "node:stream/consumers";
 import type { Clock } from "../../src/ports/clock.ts";
@@ -72,8 +72,10 @@ interface Sent {
   readonly reportsBy: "callback" | "look-up";
 }
 
-export class Carrier {
+export class Carrier implements Disposable {
   readonly ledger: Ledger = { calls: [], lookups: [], finalStatuses: new Map() };
+  readonly url: string;
+  readonly #server: Server;
   readonly #options: CarrierOptions;
   readonly #sent = new Map<string, Sent>();
   readonly #underWay = new Set<string>();
@@ -83,8 +85,19 @@ export class Carrier {
   #undelivered = 0;
   #isClosed = false;
 
-  constructor(options: CarrierOptions) {
+  private constructor(options: CarrierOptions, { server, url }: Listening) {
     this.#options = options;
+    this.#server = server;
+    this.url = url;
+  }
+
+  static async open(options: CarrierOptions): Promise<Carrier> {
+    const listening = await listen((message, response) => {
+      // The caller may be dead before it gets the answer.
+      carrier.#answer(message, response).catch(() => response.destroy());
+    });
+    const carrier = new Carrier(options, listening);
+    return carrier;
   }
 
   /** The number of receipts that no engine has accepted yet. */
@@ -92,15 +105,10 @@ export class Carrier {
     return this.#undelivered;
   }
 
-  listen(): Promise<Listening> {
-    return listen((message, response) => {
-      // The caller may be dead before it gets the answer.
-      this.#answer(message, response).catch(() => response.destroy());
-    });
-  }
-
-  close(): void {
+  [Symbol.dispose](): void {
     this.#isClosed = true;
+    this.#server.close();
+    this.#server.closeAllConnections();
   }
 
   async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Dice } from "./dice.ts";
+import { Dice } from "./dice.ts";
 import { post, type Reply } from "./http.ts";
 
 /** What clients were answered. A message that was answered with 201 must not be lost. */
@@ -32,7 +32,7 @@ export class Acknowledgements {
   }
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly name: string;
   readonly dice: Dice;
   readonly apiKey: string;
@@ -42,6 +42,52 @@ export interface ClientOptions {
   readonly stopped: () => boolean;
   /** Aborts at the end of the run, when messages may stay without an acknowledgement. */
   readonly ended: AbortSignal;
+}
+
+interface ClientsOptions extends Pick<ClientOptions, "apiKey" | "engine"> {
+  /** The seed of the first client. Each has its own. */
+  readonly seed: number;
+}
+
+/** How many clients send at the same time. */
+const clientCount = 12;
+
+/** Clients that send messages until they are stopped. */
+export class Clients implements Disposable {
+  readonly acknowledgements = new Acknowledgements();
+  readonly #running: readonly Promise<void>[];
+  readonly #ended = new AbortController();
+  #isStopped = false;
+
+  constructor({ seed, apiKey, engine }: ClientsOptions) {
+    this.#running = Array.from({ length: clientCount }, (_, i) =>
+      runClient({
+        name: `client${i}`,
+        dice: new Dice(seed + i),
+        apiKey,
+        engine,
+        acknowledgements: this.acknowledgements,
+        stopped: () => this.#isStopped,
+        ended: this.#ended.signal,
+      }),
+    );
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Begins no more messages. Resolves when the last ones are acknowledged. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#running);
+  }
+
+  /** Ends also the messages that are not acknowledged. */
+  [Symbol.dispose](): void {
+    this.#isStopped = true;
+    this.#ended.abort();
+  }
 }
 
 /** Recipients that get several messages each, so that the order in a conversation matters. */
@@ -57,7 +103,7 @@ const ttlSeconds = 72 * 3_600;
 const maxPauseMs = 100;
 
 /** Sends messages one after another, each under its own key until it is acknowledged. */
-export async function runClient({
+async function runClient({
   name,
   dice,
   apiKey,

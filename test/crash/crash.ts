@@ -3,21 +3,20 @@
  * delivered. Then judges by what clients, carrier and receivers saw and by what the storage holds.
  * All of these run in this process, which is never killed.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Carrier, type Ledger } from "./carrier.ts";
-import { Acknowledgements, runClient } from "./client.ts";
+import { Clients } from "./client.ts";
 import { epoch, fastClock } from "./clock.ts";
+import { cutConnections } from "./cut-connections.ts";
+import type { DatabaseView } from "./database-view.ts";
 import { Dice } from "./dice.ts";
-import type { ProcessSettings } from "./engine-main.ts";
-import { EngineProcess } from "./engine-process.ts";
+import { EngineProcesses } from "./engine-processes.ts";
 import { judge, type Verdict } from "./judge.ts";
 import type { Disturbance } from "./judge-deliveries.ts";
+import { JudgeView } from "./judge-view.ts";
+import { Killer } from "./killer.ts";
 import { Receiver, type WebhookRequest } from "./receiver.ts";
-import type { CrashedStorage, Mishap, MishapName } from "./storages.ts";
-import type { DatabaseView } from "./database-view.ts";
+import type { CrashedStorage, MishapName } from "./storages.ts";
 import { deadlineMs, withDeadline } from "./with-deadline.ts";
 
 export interface CrashOptions {
@@ -43,24 +42,8 @@ export interface Report extends Verdict {
 
 /** How much faster than real time the engines' clock runs: a lease of a minute lasts 3 s. */
 const rate = 20;
-const clients = 12;
-/**
- * The longest time from a start to the kill, if the process is ready, or if it is still starting.
- */
-const maxLifeMs = 1_400;
-const maxStartMs = 400;
-/** How long a mishap lasts before the kill, and again after it, at most. */
-const maxMishapMs = 600;
-/** The most messages that have to be acknowledged between two cuts of connections. */
-const maxAcknowledgedUncut = 6;
 /** How many messages have to be acknowledged before the run ends. */
 const minAcknowledged = 60;
-/** How often a process that ends by itself is started again. */
-const maxStarts = 20;
-/** How long engines may take to reconnect after connections were cut, by the engines' clock. */
-const maxReconnectMs = 60_000;
-/** How long after a kill a request may arrive that the engine had sent, by the engines' clock. */
-const maxArrivalMs = 5_000;
 
 export async function crash({
   storage,
@@ -70,196 +53,74 @@ export async function crash({
   log = () => {},
 }: CrashOptions): Promise<Report> {
   const time = epoch(rate);
+  const clock = fastClock(time);
   const dice = new Dice(seed);
-  const engines: EngineProcess[] = [];
-  const anyEngine = (): string => engines[dice.whole(0, engines.length)]?.url ?? "";
-  let view: DatabaseView | undefined;
-  const carrier = new Carrier({
-    dice: new Dice(seed + 1),
-    clock: fastClock(time),
-    hasAttempt: async (id) => view?.hasAttempt(id) ?? true,
-    engine: anyEngine,
+  await using view = new JudgeView(storage);
+  await using engines = new EngineProcesses(dice);
+  const { hasAttempt } = view;
+  const { anyUrl: engine } = engines;
+  using carrier = await Carrier.open({ dice: new Dice(seed + 1), clock, hasAttempt, engine });
+  using receiver = await Receiver.open(clock, new Dice(seed + 2_000));
+  const { settings, processes } = storage;
+  const apiKey = await engines.start({
+    count: processes,
+    settings: { storage: settings, carrier: carrier.url, receiver: receiver.url, epoch: time },
+    certificate: receiver.certificate,
   });
-  const { server, url } = await carrier.listen();
-  const receiver = await Receiver.open(fastClock(time), new Dice(seed + 2_000));
-  const cache = await mkdtemp(join(tmpdir(), "tidings-compiled-"));
-  const certificate = join(cache, "authority.pem");
-  await writeFile(certificate, receiver.certificate);
-  const settings: ProcessSettings = {
-    storage: storage.settings,
-    carrier: url,
-    receiver: receiver.url,
-    epoch: time,
-    setup: false,
-  };
-  const environment = {
-    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? cache,
-    NODE_EXTRA_CA_CERTS: certificate,
-  };
+  view.open();
+  using clients = new Clients({ seed: seed + 2, apiKey, engine });
   const disturbances: Disturbance[] = [];
-  const { now } = fastClock(time);
-  const acknowledgements = new Acknowledgements();
-  const damage: string[] = [];
-  const mishaps = new Map<MishapName, number>();
-  let stopped = false;
-  const ended = new AbortController();
-  try {
-    const apiKey = await new EngineProcess({ ...settings, setup: true }, environment).line();
-    for (let i = 0; i < storage.processes; i++) {
-      engines.push(new EngineProcess(settings, environment));
-    }
-    await Promise.all(engines.map((each) => each.ready()));
-    view = storage.view();
-    const sending = Array.from({ length: clients }, (_, i) =>
-      runClient({
-        name: `client${i}`,
-        dice: new Dice(seed + 2 + i),
-        apiKey,
-        engine: anyEngine,
-        acknowledgements,
-        stopped: () => stopped,
-        ended: ended.signal,
-      }),
-    );
+  const cutting = cut
+    ? cutConnections({ storage, clients, disturbances, dice: new Dice(seed + 1_000), clock })
+    : undefined;
 
-    const cutting = cut
-      ? breakConnections(storage, new Dice(seed + 1_000), {
-          now,
-          disturbances,
-          acknowledged: () => acknowledgements.messages.size,
-          stopped: () => stopped,
-        })
-      : undefined;
-    for (let kill = 1; kill <= kills; kill++) {
-      const engine = engines[dice.whole(0, engines.length)];
-      if (engine === undefined) throw new Error("no engine runs");
-      await sleep(engine.isReady ? dice.between(0, maxLifeMs) : dice.between(0, maxStartMs));
-      const name = drawMishap(storage, dice);
-      const mishap: Mishap = storage.mishaps[name] ?? {};
-      const from = now();
-      if (mishap.before !== undefined && engine.pid !== undefined) {
-        await mishap.before(engine.pid, dice);
-        await sleep(dice.between(0, maxMishapMs));
-      }
-      await engine.kill();
-      const killedAt = now();
-      if (engines.length === 1) {
-        // Close the only other connection, so that the next process must recover the database.
-        await view[Symbol.asyncDispose]();
-        view = undefined;
-      }
-      await mishap.after?.(dice);
-      const found = await inspect(storage, acknowledgements);
-      damage.push(...found.map((what) => `after kill ${kill}: ${what}`));
-      mishaps.set(name, (mishaps.get(name) ?? 0) + 1);
-      log(
-        `kill ${kill}${name === "kill" ? "" : `, ${name}`}: ${acknowledgements.messages.size} acknowledged, ${carrier.ledger.calls.length} calls`,
-      );
-      let next = engine.restart();
-      engines[engines.indexOf(engine)] = next;
-      if (mishap.end !== undefined) {
-        await sleep(dice.between(0, maxMishapMs));
-        await mishap.end();
-      }
-      const to = name === "kill" ? killedAt + maxArrivalMs : now() + maxReconnectMs;
-      disturbances.push({ from, to });
-      if (kill === kills || name !== "kill" || dice.percent(85)) {
-        // A process that could not start because of the mishap has ended. A supervisor starts it.
-        for (let left = maxStarts; !(await next.becomesReady()); left--) {
-          if (left === 0) throw new Error("an engine's process cannot start");
-          const ended = next;
-          next = ended.restart();
-          engines[engines.indexOf(ended)] = next;
-        }
-      }
-      view ??= storage.view();
-    }
-
-    // On a slow machine the engines hardly get to work between the kills.
-    const deadline = Date.now() + deadlineMs;
-    while (acknowledgements.messages.size < minAcknowledged && Date.now() < deadline) {
-      await sleep(100);
-    }
-    stopped = true;
-    await withDeadline("sending the last messages", Promise.all([...sending, cutting]));
-    await completed(view, carrier);
-    await Promise.all(engines.map((each) => each.stop()));
-    const verdict = judge({
-      acknowledged: acknowledgements.messages,
-      keys: acknowledgements.keys,
-      ledger: carrier.ledger,
-      messages: await view.messages(),
-      attempts: await view.attempts(),
-      requests: receiver.requests,
-      events: await view.events(),
-      deliveries: await view.deliveries(),
-      deliveryAttempts: await view.deliveryAttempts(),
-      disturbances,
-    });
-    return {
-      ...verdict,
-      violations: [...damage, ...acknowledgements.unexpectedAnswers, ...verdict.violations],
-      kills,
-      mishaps,
-      acknowledged: acknowledgements.messages.size,
-      unavailable: acknowledgements.unavailable,
-      ledger: carrier.ledger,
-      requests: receiver.requests,
-    };
-  } finally {
-    stopped = true;
-    ended.abort();
-    carrier.close();
-    await Promise.all(engines.map((each) => each.kill()));
-    server.close();
-    server.closeAllConnections();
-    receiver.close();
-    await view?.[Symbol.asyncDispose]();
-    await rm(cache, { recursive: true, force: true });
+  const { acknowledgements } = clients;
+  const { messages } = acknowledgements;
+  const killer = new Killer({
+    storage,
+    engines,
+    view,
+    acknowledgements,
+    disturbances,
+    dice,
+    clock,
+  });
+  for (let kill = 1; kill <= kills; kill++) {
+    const killed = await killer.kill();
+    const mishap = killed.name === "kill" ? "" : `, ${killed.name}`;
+    const calls = carrier.ledger.calls.length;
+    log(`kill ${kill}${mishap}: ${messages.size} acknowledged, ${calls} calls`);
+    await killer.restart(killed, { isLast: kill === kills });
   }
-}
 
-function drawMishap({ mishaps }: CrashedStorage, dice: Dice): MishapName {
-  const names = Object.entries(mishaps).map(([name, { weight }]) => [name, weight]);
-  return dice.pick(Object.fromEntries(names) as Record<MishapName, number>);
-}
+  // On a slow machine the engines hardly get to work between the kills.
+  const deadline = Date.now() + deadlineMs;
+  while (messages.size < minAcknowledged && Date.now() < deadline) await sleep(100);
+  await withDeadline("sending the last messages", Promise.all([clients.stop(), cutting]));
+  const database = view.open();
+  await completed(database, carrier);
+  await engines.stop();
 
-/** Describes damage to the storage, and acknowledged messages that are missing from it. */
-async function inspect(storage: CrashedStorage, { messages }: Acknowledgements): Promise<string[]> {
-  const known = [...messages.values()];
-  const { view, damage } = await storage.inspectAfterKill();
-  await using _ = view;
-  const stored = new Set((await view.messages()).map(({ id }) => id));
-  return [
-    ...damage,
-    ...known
-      .filter((id) => !stored.has(id))
-      .map((id) => `${id} was acknowledged, but is not stored`),
-  ];
-}
-
-interface BreakOptions {
-  readonly now: () => number;
-  readonly disturbances: Disturbance[];
-  /** How many messages are acknowledged. */
-  readonly acknowledged: () => number;
-  readonly stopped: () => boolean;
-}
-
-async function breakConnections(
-  storage: CrashedStorage,
-  dice: Dice,
-  { now, disturbances, acknowledged, stopped }: BreakOptions,
-): Promise<void> {
-  while (!stopped()) {
-    // On a slow machine, engines would do nothing but reconnect if they were cut by time alone.
-    const least = acknowledged() + dice.whole(0, maxAcknowledgedUncut);
-    await sleep(dice.between(0, 500));
-    while (acknowledged() < least && !stopped()) await sleep(20);
-    const from = now();
-    await storage.breakConnections?.(dice);
-    disturbances.push({ from, to: now() + maxReconnectMs });
-  }
+  const { ledger } = carrier;
+  const { requests } = receiver;
+  const verdict = judge({
+    acknowledged: messages,
+    keys: acknowledgements.keys,
+    ledger,
+    requests,
+    disturbances,
+    ...(await contentOf(database)),
+  });
+  return {
+    ...verdict,
+    violations: [...killer.damage, ...acknowledgements.unexpectedAnswers, ...verdict.violations],
+    kills,
+    mishaps: killer.mishaps,
+    acknowledged: messages.size,
+    unavailable: acknowledgements.unavailable,
+    ledger,
+    requests,
+  };
 }
 
 /**
@@ -277,4 +138,15 @@ async function completed(view: DatabaseView, carrier: Carrier): Promise<void> {
     least = Math.min(left, least);
     await sleep(100);
   }
+}
+
+/** Reads what the judge compares with what clients, carrier and receivers saw. */
+async function contentOf(view: DatabaseView) {
+  return {
+    messages: await view.messages(),
+    attempts: await view.attempts(),
+    events: await view.events(),
+    deliveries: await view.deliveries(),
+    deliveryAttempts: await view.deliveryAttempts(),
+  };
 }

@@ -20,7 +20,7 @@ export interface WebhookRequest {
   readonly dropped: boolean;
 }
 
-export class Receiver {
+export class Receiver implements Disposable {
   readonly requests: WebhookRequest[] = [];
   /** The authority's certificate, which clients must trust. */
   readonly certificate: string;
@@ -57,7 +57,7 @@ export class Receiver {
     return receiver;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#server.close();
     this.#server.closeAllConnections();
   }
