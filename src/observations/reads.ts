@@ -1,7 +1,7 @@
 import { contactToRead } from "../contacts/index.ts";
 import type { Page } from "../kernel/index.ts";
-import { page, type Query } from "../operations/index.ts";
-import { observations } from "./rows.ts";
+import { mapPage, page, type Query, type RangeList } from "../operations/index.ts";
+import { type ObservationRow, observations } from "./rows.ts";
 import { observationResource } from "./show.ts";
 import { type ListObservations, listObservationsSchema, type Observation } from "./types.ts";
 
@@ -12,18 +12,16 @@ export const listObservations: Query<ListObservations, Page<Observation>> = {
   input: () => listObservationsSchema,
   async run(reads, { id, ...input }, call, now) {
     const contact = await contactToRead(reads, id);
-    const range = {
+    const list: RangeList<ObservationRow> = {
       index: observations.primary,
       prefix: [contact.id],
-      order: "descending" as const,
+      order: "descending",
+      // Expired observations are removed only from time to time.
+      keep: ({ expires_at }) => expires_at === null || expires_at > now,
       operation: "contacts.observations",
       filters: { id },
       input,
     };
-    const observed = await page(reads, range, call);
-    const unexpired = observed.data.filter(
-      ({ expires_at }) => expires_at === null || expires_at > now,
-    );
-    return { ...observed, data: unexpired.map(observationResource) };
+    return mapPage(await page(reads, list, call), observationResource);
   },
 };

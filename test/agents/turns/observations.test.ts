@@ -62,7 +62,7 @@ test("observations before and after a playbook that sends nothing are both store
   expect(data.map(({ content }) => content).toSorted()).toEqual([told, "Is polite."]);
 });
 
-test("observations that do not expire are given to the next turn behind many that have expired", async () => {
+test("observations behind many that have expired are listed, and given to the next turn", async () => {
   const { engine, ask, conversation, seen, world } = await agency(memory());
   await ask("Hello");
   const { contact } = await conversation();
@@ -75,6 +75,8 @@ test("observations that do not expire are given to the next turn behind many tha
   world.clock.step(61_000);
   await ask("Hello again");
   expect(seen.at(-1)?.observations).toEqual([told]);
+  const page = await engine.contacts.observations(contact.id, { limit: 5 });
+  expect(page).toMatchObject({ data: [{ content: told }], has_more: false });
 });
 
 test("redacting a message deletes the model's observations from it and keeps those of people", async () => {
