@@ -208,7 +208,7 @@ test("a model never sees text that `redact` removes", async () => {
     input: z.unknown(),
     risk: "write",
     idempotent: true,
-    execute: () => ({ blocked: [pin] }),
+    execute: () => ({ blocked: [pin], owners: { [pin]: "Ann" } }),
   });
   const { engine, ask, say, pass } = await agency(memory(), {
     actions: [block],

@@ -103,13 +103,14 @@ function redactTask(task: ModelTask, redact: ModelTurnInput["redact"]): ModelTas
   return task;
 }
 
-/** Applies a change to every string in a value. */
+/** Applies a change to every string in a value, also to the names of members. */
 function withEachText(change: (text: string) => string): (value: Json) => Json {
   const changed = (value: Json): Json => {
     if (typeof value === "string") return change(value);
     if (typeof value !== "object" || value === null) return value;
     if (isList(value)) return value.map(changed);
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, changed(each)]));
+    const members = Object.entries(value);
+    return Object.fromEntries(members.map(([name, each]) => [change(name), changed(each)]));
   };
   return changed;
 }
