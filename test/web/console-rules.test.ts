@@ -183,6 +183,22 @@ test("a list that is read again has what is new, and keeps its later pages if no
   expect(shown(), "A person asks for more while the list is read again.").toBe("edcba98");
 });
 
+test("another try after a later page that failed reads that page, and keeps the rows before it", async () => {
+  let isBroken = false;
+  const list = new PagedList<{ id: string }>(async (cursor) => {
+    if (isBroken) throw new Error("It failed.");
+    const id = cursor === undefined ? "b" : "a";
+    return { data: [{ id }], has_more: cursor === undefined, next_cursor: id };
+  });
+  await list.reload();
+  isBroken = true;
+  await list.more();
+  expect(list.state.value).toMatchObject({ rows: [{ id: "b" }], error: new Error("It failed.") });
+  isBroken = false;
+  await list.retry();
+  expect(list.state.value).toMatchObject({ rows: [{ id: "b" }, { id: "a" }], error: undefined });
+});
+
 test("a change of a row is kept when a page that was read before it arrives later", async () => {
   const read = Promise.withResolvers<Page<{ id: string; body: string | null }>>();
   const list = new PagedList(() => read.promise);

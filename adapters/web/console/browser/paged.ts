@@ -1,5 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Page } from "../../../../src/index.ts";
+import { Repetition } from "../../shared/browser/connection/repetition.ts";
 
 /** The rows of a list that were loaded so far. */
 export interface PagedRows<Row> {
@@ -12,7 +13,10 @@ export interface PagedRows<Row> {
 
 const maxRows = 2000;
 
-/** A list of `/v1`, loaded page by page. */
+/**
+ * A list of `/v1`, loaded page by page. A read that failed is repeated after a pause if the server
+ * cannot answer for now.
+ */
 export class PagedList<Row extends { readonly id: string }> {
   private readonly inner = signal<PagedRows<Row>>({
     rows: undefined,
@@ -30,6 +34,9 @@ export class PagedList<Row extends { readonly id: string }> {
   /** Ends with the read that was asked for last. */
   private last: Promise<void> = Promise.resolve();
   private reloads = 0;
+  /** What the last read was for, if it failed. */
+  private failed: Part = "all";
+  private readonly repetition = new Repetition();
   private readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>;
 
   constructor(load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>) {
@@ -44,6 +51,20 @@ export class PagedList<Row extends { readonly id: string }> {
   reload(): Promise<void> {
     this.reloads += 1;
     return (this.last = this.read("all"));
+  }
+
+  /** Loads the first page, and returns a function that ends the loading, as effects return it. */
+  loadWhileShown(): () => void {
+    void this.reload();
+    return () => {
+      this.running?.abort();
+      this.repetition.end();
+    };
+  }
+
+  /** Repeats the read that failed. */
+  retry(): Promise<void> {
+    return this.readInTurn(this.failed);
   }
 
   /** Loads the next page. */
@@ -87,6 +108,7 @@ export class PagedList<Row extends { readonly id: string }> {
 
   private async read(part: Part): Promise<void> {
     this.running?.abort();
+    this.repetition.end();
     const own = new AbortController();
     this.running = own;
     this.changes.clear();
@@ -96,13 +118,16 @@ export class PagedList<Row extends { readonly id: string }> {
       const page = await this.load(part === "next" ? this.cursor : undefined, own.signal);
       if (own.signal.aborted) return;
       this.running = undefined;
+      this.repetition.noteSuccess();
       const read = page.data.map((row) => ({ ...row, ...this.changes.get(row.id) }));
       const data = part === "next" ? read : joined(this.added, read);
       this.take(part, { ...page, data });
     } catch (error) {
       if (own.signal.aborted) return;
       this.running = undefined;
+      this.failed = part;
       this.inner.value = { ...this.inner.peek(), isLoading: false, error };
+      this.repetition.noteFailure(error, () => void this.retry());
     }
   }
 

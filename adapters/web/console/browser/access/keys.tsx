@@ -39,7 +39,7 @@ export function KeysTab(): JSX.Element {
       ),
     [],
   );
-  useEffect(() => void list.reload(), [list]);
+  useEffect(() => list.loadWhileShown(), [list]);
   useReturn(() => void list.refresh());
   const close = (): void => setDialog(undefined);
   return (
@@ -54,7 +54,7 @@ export function KeysTab(): JSX.Element {
     >
       <Paged
         state={list.state.value}
-        onRetry={() => void list.reload()}
+        onRetry={() => void list.retry()}
         onMore={() => void list.more()}
         empty={<EmptyState icon="key" title={t("keysNone")} />}
       >

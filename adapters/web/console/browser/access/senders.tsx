@@ -44,7 +44,7 @@ export function SendersTab(): JSX.Element {
       ),
     [],
   );
-  useEffect(() => void list.reload(), [list]);
+  useEffect(() => list.loadWhileShown(), [list]);
   useReturn(() => void list.refresh());
   const close = (): void => setDialog(undefined);
   // The whole list is read again, since a new default takes the place of another one.
@@ -64,7 +64,7 @@ export function SendersTab(): JSX.Element {
     >
       <Paged
         state={list.state.value}
-        onRetry={() => void list.reload()}
+        onRetry={() => void list.retry()}
         onMore={() => void list.more()}
         empty={
           <EmptyState icon="send" title={t("sendersNone")}>

@@ -47,7 +47,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   );
   const refresh = useCoalesced(() => runs.refresh(), refreshDelayMs);
   useEffect(() => agent.loadWhileShown(), [agent]);
-  useEffect(() => void runs.reload(), [runs]);
+  useEffect(() => runs.loadWhileShown(), [runs]);
   useLive({
     onEvent: ({ type }) => {
       // Runs of an erased contact are hidden by their conversations. The console may not know all
@@ -95,7 +95,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
           >
             <Paged
               state={withoutErased(runs.state.value, ({ conversation_id }) => conversation_id)}
-              onRetry={() => void runs.reload()}
+              onRetry={() => void runs.retry()}
               onMore={() => void runs.more()}
               empty={
                 <EmptyState icon="agent" title={t("runsNone")}>

@@ -86,10 +86,8 @@ function AgentList(): JSX.Element {
       ),
     [],
   );
-  useEffect(() => {
-    void agents.reload();
-    void playbooks.reload();
-  }, [agents, playbooks]);
+  useEffect(() => agents.loadWhileShown(), [agents]);
+  useEffect(() => playbooks.loadWhileShown(), [playbooks]);
   useReturn(() => {
     void agents.refresh();
     void playbooks.refresh();
@@ -104,7 +102,7 @@ function AgentList(): JSX.Element {
       >
         <Paged
           state={agents.state.value}
-          onRetry={() => void agents.reload()}
+          onRetry={() => void agents.retry()}
           onMore={() => void agents.more()}
           empty={
             <EmptyState icon="agent" title={t("agentsNone")}>
@@ -122,7 +120,7 @@ function AgentList(): JSX.Element {
       >
         <Paged
           state={playbooks.state.value}
-          onRetry={() => void playbooks.reload()}
+          onRetry={() => void playbooks.retry()}
           onMore={() => void playbooks.more()}
           empty={
             <EmptyState icon="note" title={t("playbooksNone")}>

@@ -42,7 +42,7 @@ export function EventsPage(): JSX.Element {
   const [words, setWords] = useState("");
   const tail = useMemo(() => new Tail(type), [type]);
   useEffect(loadDocument, []);
-  useEffect(() => void tail.reload(), [tail]);
+  useEffect(() => tail.loadWhileShown(), [tail]);
   useLive({ onEvent: (event) => tail.take(event), onGap: () => void tail.reload() });
   useShortcuts([
     { key: "p", label: t("keyPause"), run: () => tail.pause(!tail.isPaused.peek()) },

@@ -1,7 +1,7 @@
 /** The latest events, newest first. */
 import { signal } from "@preact/signals";
 import type { Event, Page } from "../../../../../src/index.ts";
-import { api } from "../../../shared/browser/index.ts";
+import { api, Repetition } from "../../../shared/browser/index.ts";
 
 /** How many events the page keeps. */
 export const maxEvents = 1000;
@@ -13,7 +13,10 @@ type Removal = (events: readonly Event[]) => Event[];
 /** New events appear together, so that many a second do not draw the page as often. */
 const flushMs = 120;
 
-/** Follows the events of one type, or of all. */
+/**
+ * Follows the events of one type, or of all. A read that failed is repeated after a pause if the
+ * server cannot answer for now.
+ */
 export class Tail {
   /** Undefined until the first page is loaded. */
   readonly events = signal<readonly Event[] | undefined>(undefined);
@@ -36,16 +39,30 @@ export class Tail {
   /** What was removed since that load began. Its page may be older. */
   private removals: Removal[] = [];
   private cursor: string | undefined;
+  private readonly repetition = new Repetition();
+  private readonly olderRepetition = new Repetition();
   private readonly type: string | undefined;
 
   constructor(type: string | undefined) {
     this.type = type;
   }
 
+  /** Reads the latest events, and returns a function that ends the loading, as effects return it. */
+  loadWhileShown(): () => void {
+    void this.reload();
+    return () => {
+      this.loading?.abort();
+      this.repetition.end();
+      this.olderRepetition.end();
+    };
+  }
+
   /** Reads the latest events again. A list that stands still is read when it moves again. */
   async reload(): Promise<void> {
-    if (this.isStill() && this.events.peek() !== undefined) this.isStale = true;
-    else await this.loadLatest();
+    if (this.isStill() && this.events.peek() !== undefined) {
+      this.isStale = true;
+      this.error.value = undefined;
+    } else await this.loadLatest();
   }
 
   /** Reads older events. */
@@ -57,6 +74,7 @@ export class Tail {
     this.isStale = false;
     this.arrived = [];
     this.waiting.value = 0;
+    this.repetition.end();
     await this.load(undefined);
   }
 
@@ -79,15 +97,21 @@ export class Tail {
       this.events.value = [...before, ...data].slice(0, maxEvents);
       this.cursor = page.next_cursor ?? undefined;
       this.hasMore.value = page.has_more && before.length + page.data.length < maxEvents;
-      if (cursor === undefined) this.error.value = undefined;
+      if (cursor === undefined) {
+        this.error.value = undefined;
+        this.repetition.noteSuccess();
+      }
       this.olderError.value = undefined;
+      this.olderRepetition.noteSuccess();
     } catch (error) {
       if (own.signal.aborted) return;
       if (cursor === undefined) {
         this.error.value = error;
         this.isStale = true;
+        this.repetition.noteFailure(error, () => void this.reload());
       } else {
         this.olderError.value = error;
+        this.olderRepetition.noteFailure(error, () => void this.more());
       }
     }
     this.loading = undefined;

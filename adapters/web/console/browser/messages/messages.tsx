@@ -100,10 +100,8 @@ function MessageList(): JSX.Element {
     latest.set([]);
     void list.reload();
   };
-  useEffect(() => {
-    reload();
-    return () => latest.stop();
-  }, [list]);
+  useEffect(() => list.loadWhileShown(), [list]);
+  useEffect(() => () => latest.stop(), [latest]);
   useLive({
     onEvent: (event) => {
       const { type } = event;
@@ -141,7 +139,7 @@ function MessageList(): JSX.Element {
         <MessageFilters filters={filters} />
         <Paged
           state={state}
-          onRetry={reload}
+          onRetry={() => void list.retry()}
           onMore={() => void list.more()}
           empty={
             <EmptyState

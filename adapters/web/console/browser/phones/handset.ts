@@ -1,7 +1,7 @@
 /** One phone on screen: its contact and its messages. */
 import { signal } from "@preact/signals";
 import type { Contact, Event, Message, Page } from "../../../../../src/index.ts";
-import { api, may } from "../../../shared/browser/index.ts";
+import { api, may, Repetition } from "../../../shared/browser/index.ts";
 import { coalesced } from "../live.ts";
 
 const maxMessages = 60;
@@ -18,6 +18,7 @@ export class Handset {
   readonly error = signal<unknown>(undefined);
   /** Reads the messages again soon. */
   readonly refresh: () => void;
+  private readonly repetition = new Repetition();
 
   constructor(number: string) {
     this.number = number;
@@ -63,8 +64,10 @@ export class Handset {
       if (this.messages.peek() !== shown) return;
       this.messages.value = messages;
       this.error.value = undefined;
+      this.repetition.noteSuccess();
     } catch (error) {
       this.error.value = error;
+      this.repetition.noteFailure(error, this.refresh);
     }
   }
 

@@ -62,7 +62,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const { rows } = list.state.value;
   const expectMore = useDeliveries(rows?.slice(0, pageSize) ?? [], refresh);
   useEffect(() => webhook.loadWhileShown(), [webhook]);
-  useEffect(() => void list.reload(), [list]);
+  useEffect(() => list.loadWhileShown(), [list]);
   useLive({ onEvent: soon, onGap: soon });
   useReturn(soon);
   const { data, error } = webhook.state.value;
@@ -98,7 +98,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
       >
         <Paged
           state={list.state.value}
-          onRetry={reload}
+          onRetry={() => void list.retry()}
           onMore={() => void list.more()}
           empty={
             <EmptyState icon="webhook" title={t("deliveriesNone")}>

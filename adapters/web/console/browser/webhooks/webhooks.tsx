@@ -47,7 +47,7 @@ function WebhookList(): JSX.Element {
   );
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<CreatedWebhook>();
-  useEffect(() => void list.reload(), [list]);
+  useEffect(() => list.loadWhileShown(), [list]);
   useEffect(() => backlog.loadWhileShown(), [backlog]);
   useReturn(() => {
     void list.refresh();
@@ -63,7 +63,7 @@ function WebhookList(): JSX.Element {
       <Card isFlush>
         <Paged
           state={list.state.value}
-          onRetry={() => void list.reload()}
+          onRetry={() => void list.retry()}
           onMore={() => void list.more()}
           empty={
             <EmptyState icon="webhook" title={t("webhooksNone")}>

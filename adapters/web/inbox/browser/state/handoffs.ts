@@ -1,7 +1,7 @@
 /** Why conversations wait for a person. */
 import { signal } from "@preact/signals";
 import type { Event, Page } from "../../../../../src/index.ts";
-import { api, may } from "../../../shared/browser/index.ts";
+import { api, may, Repetition } from "../../../shared/browser/index.ts";
 
 /** Why a conversation waits for a person. */
 export interface Handoff {
@@ -14,6 +14,7 @@ export interface Handoff {
 export const handoffs = signal<ReadonlyMap<string, Handoff>>(new Map());
 /** The maximum number of hand-offs that the page keeps. */
 const maxKept = 500;
+const repetition = new Repetition();
 
 /** Keeps the latest hand-off of its conversation. */
 export function noteHandoff({ data, created_at }: Event<"conversation.handoff">): void {
@@ -48,7 +49,9 @@ export async function loadHandoffs(): Promise<void> {
     for (const event of data.toReversed()) {
       if (event.type === "conversation.handoff") noteHandoff(event);
     }
-  } catch {
-    // The reason is missing until the next hand-off.
+    repetition.noteSuccess();
+  } catch (error) {
+    // After another error, the reason is missing until the next hand-off.
+    repetition.noteFailure(error, () => void loadHandoffs());
   }
 }

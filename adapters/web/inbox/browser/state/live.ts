@@ -8,6 +8,7 @@ import {
   may,
   onReconnect,
   placeNow,
+  Repetition,
   toast,
 } from "../../../shared/browser/index.ts";
 import { noteConsent, noteContact, noteCreated, readContactsAgain } from "./contacts.ts";
@@ -277,6 +278,7 @@ function touchContact(id: string): void {
 let counting: ReturnType<typeof setTimeout> | undefined;
 /** When the counts that are shown were requested. */
 let countedAt = 0;
+const countRepetition = new Repetition();
 
 /** Counts what is unread, and who waits. */
 export function countSoon(delayMs: number): void {
@@ -284,7 +286,10 @@ export function countSoon(delayMs: number): void {
   clearTimeout(counting);
   counting = setTimeout(() => {
     counting = undefined;
-    void count().catch(() => {});
+    count().then(
+      () => countRepetition.noteSuccess(),
+      (error: unknown) => countRepetition.noteFailure(error, () => countSoon(0)),
+    );
   }, delayMs);
 }
 

@@ -3,12 +3,16 @@ import { setLanguage } from "../texts/language.ts";
 import { api } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { announceReconnect, probeWith } from "./reachability.ts";
+import { Repetition } from "./repetition.ts";
 import { currentSession, personOf, type Session, sessionState } from "./session.ts";
 
-/** Reads who is signed in. */
+const repetition = new Repetition();
+
+/** Reads who is signed in. Repeats that after a pause if the server cannot answer for now. */
 export async function loadSession(): Promise<void> {
   try {
     const found = await api.get<Session>("session");
+    repetition.noteSuccess();
     const known = currentSession.peek();
     if (known !== undefined && personOf(known) !== personOf(found)) {
       // The page has data and drafts of the other person.
@@ -22,7 +26,9 @@ export async function loadSession(): Promise<void> {
   } catch (error) {
     // A 401 has shown the sign-in already.
     if (error instanceof ApiError && error.status === 401) return;
-    if (currentSession.value === undefined) sessionState.value = { status: "failed", error };
+    if (currentSession.value !== undefined) return;
+    sessionState.value = { status: "failed", error };
+    repetition.noteFailure(error, () => void loadSession());
   }
 }
 
