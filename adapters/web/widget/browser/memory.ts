@@ -67,9 +67,9 @@ export class Memory {
     }
   }
 
-  /** Whether a key of the storage is that of a value. */
-  has(key: string | null): boolean {
-    return key?.startsWith(this.#prefix) === true;
+  /** Returns the name of the value with a key of the storage. Undefined if it is of no value. */
+  nameOf(key: string | null): string | undefined {
+    return key?.startsWith(this.#prefix) === true ? key.slice(this.#prefix.length) : undefined;
   }
 
   /** Returns the values whose name begins with `start`. */

@@ -68,9 +68,13 @@ export class Chat {
     this.#receipts = new Receipts(this.#api, this.#retries);
     this.#typing = new Typing(this.#api, draw);
     this.#tabs = new BrowserTabs(`tidings-chat:${options.sessionUrl}:${options.visitor}`);
-    this.#sender = new Sender(this.#api, this.#outbox, this.#retries, {
-      change: draw,
-      sent: (client_id, message) => {
+    this.#sender = new Sender({
+      api: this.#api,
+      outbox: this.#outbox,
+      retries: this.#retries,
+      tabs: this.#tabs,
+      onChange: draw,
+      onSent: (client_id, message) => {
         this.#tabs.tell({ kind: "sent", client_id, message });
         this.#sent(client_id, message);
       },
@@ -117,9 +121,12 @@ export class Chat {
       this.#readShown();
     });
     window.addEventListener("online", () => this.#retries.wake());
-    // Another tab has changed what counts as seen. This may come before or after a message of it.
     window.addEventListener("storage", ({ key }) => {
-      if (!this.#api.memory.has(key)) return;
+      const name = this.#api.memory.nameOf(key);
+      if (name === undefined) return;
+      // The tab in which the visitor wrote may be closed before it can send.
+      if (this.#outbox.update(name)) this.#resume();
+      // Another tab has changed what counts as seen. This may come before or after a message of it.
       this.#readShown();
       this.#draw();
     });

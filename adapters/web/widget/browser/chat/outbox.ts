@@ -1,4 +1,4 @@
-/** What the visitor wrote and the server has not confirmed. It survives a reload. */
+/** What the visitor wrote and the server has not confirmed. All tabs have it, also after a reload. */
 import type { Memory } from "../memory.ts";
 
 /** A message that the visitor wrote. */
@@ -31,7 +31,7 @@ export class Outbox {
 
   constructor(memory: Memory) {
     this.#memory = memory;
-    this.#items = memory.all<Pending>(prefix).toSorted((a, b) => a.at - b.at);
+    this.#items = memory.all<Pending>(prefix).toSorted(byTime);
   }
 
   get items(): readonly Pending[] {
@@ -50,6 +50,15 @@ export class Outbox {
   /** Returns the item as it is now. */
   find({ client_id }: Pick<Pending, "client_id">): Pending | undefined {
     return this.#items.find((each) => each.client_id === client_id);
+  }
+
+  /** Takes over what another tab has done to a stored value. Returns whether that is an item. */
+  update(name: string): boolean {
+    if (!name.startsWith(prefix)) return false;
+    const item = this.#memory.recall<Pending>(name);
+    const others = this.#items.filter(({ client_id }) => prefix + client_id !== name);
+    this.#items = item === undefined ? others : [...others, item].toSorted(byTime);
+    return true;
   }
 
   add(body: string): void {
@@ -74,6 +83,8 @@ export class Outbox {
     this.#memory.remember(prefix + client_id, undefined);
   }
 }
+
+const byTime = (a: Pending, b: Pending): number => a.at - b.at;
 
 /** `crypto.randomUUID` exists on https and localhost only. */
 const randomId = (): string =>

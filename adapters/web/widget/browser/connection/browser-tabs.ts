@@ -43,6 +43,11 @@ export class BrowserTabs {
     } else void lead();
   }
 
+  /** Runs `work` while no other tab runs any. Without locks, tabs do not wait for each other. */
+  inTurn(work: () => Promise<void>): Promise<void> {
+    return "locks" in navigator ? navigator.locks.request(`${this.#name}:turn`, work) : work();
+  }
+
   /** Tells all other tabs. */
   tell(message: TabMessage): void {
     try {
