@@ -5,6 +5,7 @@ import type { Conversation, MessagePreview } from "../../../../../src/index.ts";
 import { api, dayAndTime, firstCharacters, Icon } from "../../../shared/browser/index.ts";
 import { channelOf, type Draft, maxCharacters } from "../state/drafts.ts";
 import { contactVersion } from "../state/live.ts";
+import { recipientOf } from "../state/recipient.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
 
@@ -27,15 +28,20 @@ export function usePreview(
     const stop = new AbortController();
     const timer = setTimeout(() => {
       const input = {
-        to: row.contact.id,
         channel: channelOf(row, media),
         body: firstCharacters(body, maxCharacters.reply),
         ...(media.length > 0 && { media: media.map((url) => ({ url })) }),
         ...(from !== "" && { from }),
         ...(sendAt !== null && { send_at: sendAt }),
       };
-      api
-        .post<MessagePreview>("v1/messages/preview", input, { signal: stop.signal })
+      recipientOf(row, stop.signal)
+        .then((to) =>
+          api.post<MessagePreview>(
+            "v1/messages/preview",
+            { to, ...input },
+            { signal: stop.signal },
+          ),
+        )
         .then(setPreview)
         // Sending says what is wrong.
         .catch(() => {

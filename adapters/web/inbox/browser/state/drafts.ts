@@ -32,6 +32,8 @@ export interface Draft {
 /** A reply or note that was sent from this page, until the server has it. */
 export interface Outgoing extends Draft {
   readonly mode: Mode;
+  /** The recipient of a message that is sent later, once it is chosen. */
+  readonly to?: string | undefined;
   /** The idempotency key. A repetition has the same, so that the message is sent once. */
   readonly key: string;
   readonly state: "sending" | "failed";

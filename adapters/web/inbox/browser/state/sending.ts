@@ -29,6 +29,7 @@ import {
 import { noteSent, tellUnsent } from "./failures.ts";
 import { inTurn } from "./in-turn.ts";
 import { nextSequence } from "./order.ts";
+import { recipientOf } from "./recipient.ts";
 import { thread } from "./thread.ts";
 import { allowReport } from "./typing.ts";
 
@@ -86,9 +87,11 @@ function besideDraft(
   };
 }
 
-async function deliver(id: string, message: Outgoing): Promise<void> {
+async function deliver(id: string, given: Outgoing): Promise<void> {
   const sequence = nextSequence();
+  let message = given;
   try {
+    message = await withRecipient(id, given);
     if (message.mode === "note") {
       const note = await api.post<Note>(
         `v1/conversations/${id}/notes`,
@@ -115,7 +118,10 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
     if (!outgoing.some(({ key }) => key === message.key)) return;
     // Another tab that sends it must use the same key as this one.
     removeOutgoing(id, message.key);
-    setOutgoing(id, { ...message, key: currentKey(message.key), state: "failed", problem });
+    const key = currentKey(message.key);
+    // Under another key, the repetition is another request.
+    const to = key === message.key ? message.to : undefined;
+    setOutgoing(id, { ...message, to, key, state: "failed", problem });
     tellUnsent(id);
     if (error instanceof ApiError && error.status === 409) {
       void conversations.fetch(id).catch(() => {});
@@ -123,19 +129,27 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
   }
 }
 
+/** Chooses the recipient of a later message, once: a repetition must be the same request. */
+async function withRecipient(id: string, message: Outgoing): Promise<Outgoing> {
+  if (message.sendAt === null || message.to !== undefined) return message;
+  const row = conversationNow(id) ?? (await conversations.fetch(id));
+  const addressed = { ...message, to: await recipientOf(row) };
+  setOutgoing(id, addressed);
+  return addressed;
+}
+
 /** A reply takes the conversation over. It cannot be scheduled, so a later message is a send. */
-function post(id: string, { body, media, sendAt, from, key }: Draft & { key: string }) {
+async function post(id: string, { body, media, sendAt, from, to, key }: Outgoing) {
   const content = {
     body,
     ...(media.length > 0 && { media: media.map((url) => ({ url })) }),
     ...(from !== "" && { from }),
   };
-  const row = conversationNow(id);
-  if (sendAt === null || row === undefined) {
+  if (sendAt === null) {
     return api.post<Message>(`v1/conversations/${id}/messages`, content, { key });
   }
-  const channel = channelOf(row, media);
-  const later = { to: row.contact.id, channel, ...content, send_at: sendAt };
+  const channel = channelOf(conversationNow(id) ?? (await conversations.fetch(id)), media);
+  const later = { to, channel, ...content, send_at: sendAt };
   return api.post<Message>("v1/messages", later, { key });
 }
 

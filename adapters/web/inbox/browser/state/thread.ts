@@ -192,6 +192,12 @@ export class Thread {
     return this.messages.get(id)?.message;
   }
 
+  /** The latest messages that are loaded, newest first. */
+  latest(count: number): readonly Message[] {
+    const entries = this.messages.entries.peek().slice(-count);
+    return entries.map(({ message }) => message).toReversed();
+  }
+
   end(): void {
     this.stop.abort();
   }
