@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../adapters/testing/index.ts";
+import type { AccountId } from "../../src/kernel/index.ts";
 import { DueJobs } from "../../src/queue/dispatcher/due-jobs.ts";
 import { encodeLane, type Lane } from "../../src/queue/jobs/lane.ts";
 import { type JobRow, jobs } from "../../src/queue/jobs/rows.ts";
@@ -14,7 +15,13 @@ import { job, laneOf, nameOf } from "./job-row.ts";
 const now = Date.parse("2026-01-01T00:00:00.000Z");
 
 /** A search by an engine that has every remote, and in which no job was armed or picked yet. */
-const anyJob = { nextPick: () => 0, waitForOthersMs: () => 0, spread: 1, armed: [] };
+const anyJob = {
+  freeUnderLimit: () => Infinity,
+  nextPick: () => 0,
+  waitForOthersMs: () => 0,
+  spread: 1,
+  armed: [],
+};
 
 describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
   async function search(rows: readonly JobRow[]): Promise<DueJobs> {
@@ -78,6 +85,59 @@ describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
       expect(new Set(found.map(({ lane }) => nameOf(lane))).size).toBe(4);
       expect(found).toHaveLength(8);
     }
+  });
+
+  describe("of many accounts at one carrier", () => {
+    const accounts = Array.from({ length: 32 }, (_, n) => `acct_${10 + n}` as const);
+    const laneAt = (account_id: AccountId) => encodeLane({ ...laneOf("slow"), account_id });
+    /** More of each account than its lane takes, and one of another carrier. */
+    const backlog = [
+      ...accounts.flatMap((account, n) =>
+        Array.from({ length: 20 }, (_, i) => ({
+          ...job(`${account} ${i}`, "slow", now - 1_000 + n),
+          lane: laneAt(account),
+        })),
+      ),
+      job("other", "z other", now),
+    ];
+    const isSlow = (lane: Lane): boolean => nameOf(lane) === "slow";
+
+    it("cost few reads while the carrier has no room", async () => {
+      const { due, read } = await counted(backlog);
+      const full = (lane: Lane): number => (isSlow(lane) ? 0 : 4);
+      for (let search = 0; search < 4; search++) {
+        read.ranges = 0;
+        due.noteChange();
+        const found = await due.find({
+          ...anyJob,
+          now,
+          free: 4,
+          freeIn: full,
+          freeUnderLimit: full,
+        });
+        expect(found.map(({ key }) => key)).toEqual(["other"]);
+        expect(due.hasReadAllLanes).toBe(true);
+        expect(read.ranges).toBeLessThan(8);
+      }
+    });
+
+    it("have their turns one after the other if the carrier has room for one at a time", async () => {
+      const due = await search(backlog);
+      const turns: string[] = [];
+      while (turns.length < 2 * accounts.length) {
+        for (const room of [1, 0]) {
+          const limit = (lane: Lane): number => (isSlow(lane) ? room : Infinity);
+          const freeIn = (lane: Lane): number => Math.min(limit(lane), 4);
+          due.noteChange();
+          const found = await due.find({ ...anyJob, now, free: 4, freeIn, freeUnderLimit: limit });
+          const first = found.find(({ lane }) => isSlow(lane));
+          if (first?.lane.kind === "send") turns.push(first.lane.account_id);
+        }
+      }
+      expect(accounts.map((each) => turns.filter((turn) => turn === each).length)).toEqual(
+        accounts.map(() => 2),
+      );
+    });
   });
 
   it("are found among thousands of lanes without due jobs", async () => {

@@ -220,6 +220,7 @@ async function openedPool() {
         now,
         free: 2,
         freeIn,
+        freeUnderLimit: () => Infinity,
         nextPick: () => 0,
         waitForOthersMs: () => 0,
         spread: 1,

@@ -1,4 +1,4 @@
-import { encodeLane, type Lane, type Pool } from "../jobs/lane.ts";
+import { encodeLane, type Lane, limitOf, type Pool } from "../jobs/lane.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
 import { readByDueTime } from "./read-by-due-time.ts";
 import { type DueJob, dueJob, type Room, roundRobin } from "./round-robin.ts";
@@ -50,6 +50,8 @@ export class DueJobs {
   /** Whether a lane may have jobs that can start now, though it was read in this round. */
   #hasChanged = true;
   readonly #lanesWithMore = new Map<string, Lane>();
+  /** One lane for each limit that was reached, by the name of the limit. */
+  readonly #lanesAtLimits = new Map<string, Lane>();
 
   constructor(reads: UnscopedReads, pool: Pool, random: Random) {
     this.#reads = reads;
@@ -65,7 +67,7 @@ export class DueJobs {
 
   /** Whether due jobs may wait that the last search did not return, or that could not start. */
   get hasMore(): boolean {
-    return this.#lanesWithMore.size > 0;
+    return this.#lanesWithMore.size > 0 || this.#lanesAtLimits.size > 0;
   }
 
   /** Whether such jobs may wait in a lane. */
@@ -76,6 +78,11 @@ export class DueJobs {
   /** The lanes in which such jobs may wait. */
   get lanesWithMore(): readonly Lane[] {
     return [...this.#lanesWithMore.values()];
+  }
+
+  /** One lane for each limit that was reached. Such jobs may wait in all lanes under it. */
+  get lanesAtLimits(): readonly Lane[] {
+    return [...this.#lanesAtLimits.values()];
   }
 
   /** Notes that a job of a lane, which the last search has found, could not start. */
@@ -123,8 +130,14 @@ export class DueJobs {
     // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
     if (!isFull) this.#roundBeganAt = now;
-    if (isNewRound || !isFull) this.#lanesWithMore.clear();
+    if (isNewRound || !isFull) {
+      this.#lanesWithMore.clear();
+      this.#lanesAtLimits.clear();
+    }
     for (const lane of ring?.lanesWithMore ?? []) this.noteMoreIn(lane);
+    for (const lane of ring?.lanesAtLimits ?? []) {
+      this.#lanesAtLimits.set(limitOf(lane)?.name ?? "", lane);
+    }
     for (const job of all) if (!starting.has(job)) this.noteMoreIn(job.lane);
     // Others may wait behind these jobs, and room for them is left if these cannot be leased.
     if (fitting.length > 0) this.#hasChanged = true;

@@ -1,10 +1,17 @@
-import { decodeLane, groupOf, type Lane, type Pool } from "../jobs/lane.ts";
+import { getOrInsert } from "../../kernel/index.ts";
+import {
+  decodeLane,
+  groupOf,
+  type Lane,
+  limitOf,
+  type Pool,
+  type SharedLimit,
+} from "../jobs/lane.ts";
 import { type DueJob, dueJob, type Room } from "./round-robin.ts";
 import { type JobRow, jobsByLane } from "../jobs/rows.ts";
 import type { UnscopedReads } from "../../store/index.ts";
+import { type PageBudget, Ring } from "./ring.ts";
 
-/** The number of rows in a page of the ring. They may belong to many lanes or to one. */
-const pageSize = 16;
 /**
  * The maximum number of pages that one search reads. The next search continues where this one
  * ended, so a round may take several searches. A lane with many rows takes a page by itself.
@@ -13,8 +20,10 @@ const maxPages = 16;
 /** A spread does not raise the number of jobs that are read in a lane above this. */
 const maxSpread = 256;
 
+type LaneRoom = Pick<Room, "free" | "freeIn" | "freeUnderLimit">;
+
 /** Which jobs one search reads lane by lane. */
-export interface RingSearch extends Pick<Room, "free" | "freeIn"> {
+export interface RingSearch extends LaneRoom {
   readonly now: number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. */
   readonly waitForOthersMs: (lane: Lane) => number;
@@ -30,87 +39,154 @@ interface RingJobs {
   readonly found: readonly DueJob[];
   /** The lanes that may have more due jobs than were read. */
   readonly lanesWithMore: readonly Lane[];
-  /** Whether each lane was read since the round began. */
+  /** One lane for each limit that was reached. The lanes under it that followed were not read. */
+  readonly lanesAtLimits: readonly Lane[];
+  /** Whether each lane was read since the round began, except those under a reached limit. */
   readonly hasReadAllLanes: boolean;
 }
 
+/** A lane, as its job with the earliest due time, and the ring in which it is read. */
+interface NextLane {
+  readonly row: JobRow;
+  readonly ring: Ring;
+  /** The limit that the ring belongs to. Undefined for the ring of all lanes. */
+  readonly limit: SharedLimit | undefined;
+}
+
 /**
- * The lanes of one pool that have jobs, in the order of their names. The first follows the last.
- * Each search goes on where the one before ended, so no lane waits longer than one round.
+ * The lanes of one pool that have jobs. Each search goes on where the one before ended, so no lane
+ * waits longer than one round.
+ *
+ * Many lanes may share a limit (`limitOf`). When a search reaches it, it leaves out the others.
+ * From then on, the lanes under this limit have a ring of their own, which goes on where it was
+ * left, and which the rounds pass as one place among the other lanes. So each of its lanes has its
+ * turn, however little room there is, and while there is none, they cost no reads.
  */
 export class LaneRing {
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
-  /** The lane that was read last, encoded. */
-  #lastLane = "";
-  /** The last lane of the round, encoded: the one that was read last when the round began. */
-  #endOfRound = "";
-  /** Whether the round has passed the end of the ring: it goes on with the first lanes. */
-  #isPastEnd = false;
+  readonly #all: Ring;
+  /** The rings of lanes whose limit was reached, by the beginning of the lanes' names. */
+  readonly #limited = new Map<string, Ring>();
+  /** The limit in whose ring a lane was read last. Undefined for the ring of all lanes. */
+  #current: SharedLimit | undefined;
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
     this.#pool = pool;
+    this.#all = new Ring(reads, pool, { start: "", end: undefined });
   }
 
   /** Begins a round: the next searches read each lane once. It goes on where the last one ended. */
   beginRound(): void {
-    this.#endOfRound = this.#lastLane;
-    this.#isPastEnd = false;
+    // Rounds may begin anew at each search. Then the other lanes have their turn now.
+    if (this.#current !== undefined) this.#pass(this.#current);
+    this.#all.beginRound();
+    for (const ring of this.#limited.values()) ring.beginRound();
   }
 
   /**
    * Reads the due jobs of the next lanes. Stops when the round is over, or when there are enough
    * jobs and a group ends: its jobs are picked by class, so all of its lanes must be known.
    */
-  async read({ now, free, freeIn, waitForOthersMs, spread }: RingSearch): Promise<RingJobs> {
+  async read(search: RingSearch): Promise<RingJobs> {
+    const { now, waitForOthersMs, spread } = search;
+    const room = new RemainingRoom(search);
     const found: DueJob[] = [];
     const lanesWithMore: Lane[] = [];
-    /** How many of the jobs can start. */
-    let startable = 0;
-    let group = "";
-    const lanes = this.#lanes();
+    const lanesAtLimits: Lane[] = [];
+    const lanes = this.#lanes(room, lanesAtLimits);
     for (;;) {
       const next = await lanes.next();
-      if (next.done === true) return { found, lanesWithMore, hasReadAllLanes: next.value };
-      const { lane: text, due_at } = next.value;
-      const lane = decodeLane(text);
-      if (startable >= free && groupOf(lane) !== group) {
-        return { found, lanesWithMore, hasReadAllLanes: false };
+      if (next.done === true) {
+        return { found, lanesWithMore, lanesAtLimits, hasReadAllLanes: next.value };
       }
-      this.#lastLane = text;
-      group = groupOf(lane);
+      const { row, ring, limit: shared } = next.value;
+      const lane = decodeLane(row.lane);
+      if (room.isUsedUpBefore(lane)) {
+        return { found, lanesWithMore, lanesAtLimits, hasReadAllLanes: false };
+      }
+      ring.last = row.lane;
+      this.#current = shared;
+      room.use(lane, 0);
       const until = now - waitForOthersMs(lane);
-      if (due_at > until) continue;
-      const room = Math.max(0, Math.min(freeIn(lane), free));
-      const limit = Math.max(room, Math.min(room * spread, maxSpread));
-      const inLane = room > 0 ? await this.#readLane(text, until, limit) : [];
+      if (row.due_at > until) continue;
+      const free = room.in(lane);
+      const limit = Math.max(free, Math.min(free * spread, maxSpread));
+      const inLane = free > 0 ? await this.#readLane(row.lane, until, limit) : [];
       found.push(...inLane.map(dueJob));
-      startable += Math.min(inLane.length, room);
+      room.use(lane, Math.min(inLane.length, free));
       if (inLane.length === limit) lanesWithMore.push(lane);
     }
   }
 
   /**
-   * Yields the next lanes of the round, each as its job with the earliest due time: to the end of
-   * the ring, then from its beginning. The caller notes each lane that it reads as the last one.
-   * Returns whether the round is over.
+   * Yields the next lanes of the round, except those under a limit that is reached. Adds one of
+   * these to `lanesAtLimits`. Returns whether the round is over.
    */
-  async *#lanes(): AsyncGenerator<JobRow, boolean> {
-    for (let pages = 0; pages < maxPages; pages++) {
-      const end = this.#isPastEnd ? this.#endOfRound : undefined;
-      const rows = await this.#readPage(this.#lastLane, end);
-      for (const row of rows) {
-        // The lane's other rows are skipped.
-        if (row.lane !== this.#lastLane) yield row;
+  async *#lanes(room: RemainingRoom, lanesAtLimits: Lane[]): AsyncGenerator<NextLane, boolean> {
+    const budget: PageBudget = { pages: maxPages };
+    const lanes = this.#all.lanes(budget);
+    /** The limit that was passed last. More of its lanes may be in the same page. */
+    let passed: SharedLimit | undefined;
+    for (;;) {
+      const next = await lanes.next();
+      if (next.done === true) return next.value;
+      const row = next.value;
+      if (passed !== undefined && row.lane.startsWith(passed.start)) continue;
+      const lane = decodeLane(row.lane);
+      const limit = limitOf(lane);
+      if (limit === undefined || (!room.isReached(lane) && !this.#limited.has(limit.start))) {
+        yield { row, ring: this.#all, limit: undefined };
+        continue;
       }
-      // The last lane of the round may fill the page with its own rows.
-      if (rows.length === pageSize && this.#lastLane !== end) continue;
-      if (this.#isPastEnd || this.#endOfRound === "") return true;
-      this.#isPastEnd = true;
-      this.#lastLane = "";
+      const isPassed = yield* this.#lanesUnder(limit, lane, room, { budget, lanesAtLimits });
+      if (!isPassed) return false;
+      this.#pass(limit);
+      passed = limit;
     }
-    return false;
+  }
+
+  /**
+   * Yields the next lanes of the ring of a limit, until the limit is reached. `first` is one of its
+   * lanes. Returns false if the search must end before the round of this ring is over.
+   */
+  async *#lanesUnder(
+    limit: SharedLimit,
+    first: Lane,
+    room: RemainingRoom,
+    { budget, lanesAtLimits }: { readonly budget: PageBudget; readonly lanesAtLimits: Lane[] },
+  ): AsyncGenerator<NextLane, boolean> {
+    const { start, end } = limit;
+    const ring = getOrInsert(this.#limited, start, () => {
+      const { last } = this.#all;
+      return new Ring(
+        this.#reads,
+        this.#pool,
+        { start, end },
+        last.startsWith(start) ? last : start,
+      );
+    });
+    const lanes = ring.lanes(budget);
+    let lane = first;
+    while (!room.isReached(lane)) {
+      const next = await lanes.next();
+      if (next.done === true) {
+        // Each lane has had its turn, so no place in the ring must be kept.
+        if (next.value) this.#limited.delete(start);
+        return next.value;
+      }
+      lane = decodeLane(next.value.lane);
+      if (!room.isReached(lane)) yield { row: next.value, ring, limit };
+    }
+    lanesAtLimits.push(lane);
+    return true;
+  }
+
+  /** Goes on behind the lanes under a limit. */
+  #pass({ end }: SharedLimit): void {
+    this.#all.last = end;
+    this.#current = undefined;
   }
 
   /** Reads the due jobs of a lane, those first that have been due for longest. */
@@ -123,16 +199,57 @@ export class LaneRing {
       limit,
     });
   }
+}
 
-  /** Reads a page of jobs, due or not, lane by lane: after the lane `after`, through `end`. */
-  async #readPage(after: string, end: string | undefined): Promise<readonly JobRow[]> {
-    return this.#reads.range({
-      index: jobsByLane,
-      prefix: [this.#pool],
-      order: "ascending",
-      after: [after, Number.MAX_SAFE_INTEGER],
-      ...(end === undefined ? {} : { until: [end, Number.MAX_SAFE_INTEGER] }),
-      limit: pageSize,
-    });
+/** The room that the jobs which a search has found so far leave to others. */
+class RemainingRoom {
+  readonly #room: LaneRoom;
+  #startable = 0;
+  /** The group that is read now. Its jobs are picked by class, so they do not limit one another. */
+  #group = "";
+  #ofGroup = { limit: "", startable: 0 };
+  /** The jobs of the groups before it, by the name of their limit. */
+  readonly #underLimits = new Map<string, number>();
+
+  constructor(room: LaneRoom) {
+    this.#room = room;
+  }
+
+  /** Whether there are enough jobs, and the lane belongs to another group than the last one. */
+  isUsedUpBefore(lane: Lane): boolean {
+    return this.#startable >= this.#room.free && groupOf(lane) !== this.#group;
+  }
+
+  /** Whether the limit that a lane shares with others is reached. */
+  isReached(lane: Lane): boolean {
+    return this.#underLimit(lane) <= 0;
+  }
+
+  /** Returns how many jobs of a lane can start. */
+  in(lane: Lane): number {
+    const { free, freeIn } = this.#room;
+    return Math.max(0, Math.min(free, freeIn(lane), this.#underLimit(lane)));
+  }
+
+  /** Notes that a lane is read, and that this many of its jobs can start. */
+  use(lane: Lane, startable: number): void {
+    const group = groupOf(lane);
+    if (group !== this.#group) {
+      const { limit, startable: before } = this.#ofGroup;
+      this.#underLimits.set(limit, (this.#underLimits.get(limit) ?? 0) + before);
+      this.#group = group;
+      this.#ofGroup = { limit: limitOf(lane)?.name ?? "", startable: 0 };
+    }
+    this.#ofGroup.startable += startable;
+    this.#startable += startable;
+  }
+
+  #underLimit(lane: Lane): number {
+    const limit = limitOf(lane);
+    if (limit === undefined) return Infinity;
+    const { name } = limit;
+    const isOther = this.#ofGroup.limit === name && groupOf(lane) !== this.#group;
+    const used = (this.#underLimits.get(name) ?? 0) + (isOther ? this.#ofGroup.startable : 0);
+    return this.#room.freeUnderLimit(lane) - used;
   }
 }

@@ -42,6 +42,7 @@ export class PoolQueue {
       ...search,
       free: this.#slots.freeInPool(this.#pool),
       freeIn: (lane) => this.#slots.freeInLane(lane),
+      freeUnderLimit: (lane) => this.#slots.freeUnderLimit(lane),
       nextPick: (lane) => this.#slots.nextPick(lane),
       armed,
     });
@@ -59,6 +60,8 @@ export class PoolQueue {
   takeSlotFor(lane: Lane): boolean {
     const free = this.#slots.freeInLane(lane);
     if (free <= 0 || !this.due.hasReadAllLanes || this.#armed.size >= maxArmed) return false;
+    // It is not known who waits under a limit that was reached.
+    if (this.due.lanesAtLimits.some((each) => this.#slots.freeUnderLimit(each) > 0)) return false;
     const ahead = this.#lanesAhead(lane, free);
     if (ahead === undefined) return false;
     // If others go before it, they are picked next.

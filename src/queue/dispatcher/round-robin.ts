@@ -24,6 +24,8 @@ export interface Room {
   readonly free: number;
   /** How many more jobs of a lane may run. */
   readonly freeIn: (lane: Lane) => number;
+  /** How many more jobs may run under the limit that a lane shares with others (`limitOf`). */
+  readonly freeUnderLimit: (lane: Lane) => number;
   /** The number of the next pick in a lane's group (`pickByClass`). */
   readonly nextPick: (lane: Lane) => number;
 }

@@ -73,14 +73,17 @@ export class Slots {
     const pool = poolOf(lane);
     const inPool = this.freeInPool(pool);
     if (pool !== "work" && pool !== "turns") return inPool;
-    const { consumerConcurrency } = this.#options;
     const ofClass = isLower(classOf(lane))
       ? this.#freeForLowerClasses(lane)
       : this.#maxInGroup(lane) - this.#runningInGroup(lane);
-    const free = Math.min(inPool, ofClass);
-    if (lane.kind === "consume") return Math.min(free, consumerConcurrency - this.#consuming);
+    return Math.min(inPool, ofClass, this.freeUnderLimit(lane));
+  }
+
+  /** Returns how many more jobs may run under the limit that a lane shares with others. */
+  freeUnderLimit(lane: Lane): number {
+    if (lane.kind === "consume") return this.#options.consumerConcurrency - this.#consuming;
     const remote = remoteOf(lane);
-    return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
+    return remote === undefined ? Infinity : this.#freeForRemote(remote);
   }
 
   /**

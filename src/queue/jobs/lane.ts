@@ -88,6 +88,31 @@ export function remoteOf(lane: Lane): string | undefined {
   return "remote" in lane ? lane.remote : undefined;
 }
 
+/**
+ * A limit on the jobs of several lanes together: those of one remote, or those of all consumers.
+ * The lanes of one kind and speed under it follow one another in the order of their names, between
+ * `start` and `end`.
+ */
+export interface SharedLimit {
+  readonly name: string;
+  readonly start: string;
+  readonly end: string;
+}
+
+/** Returns the limit that a lane shares with others. Undefined if it shares none. */
+export function limitOf(lane: Lane): SharedLimit | undefined {
+  const remote = remoteOf(lane);
+  if (remote === undefined && lane.kind !== "consume") return undefined;
+  // The kind and the speed, and then the remote if there is one.
+  const names = encodeLane(lane)
+    .split("/")
+    .slice(0, remote === undefined ? 2 : 3);
+  const common = names.join("/");
+  const name = remote === undefined ? "consumers" : `remote ${remote}`;
+  // In ASCII, "0" follows "/".
+  return { name, start: `${common}/`, end: `${common}0` };
+}
+
 /** Returns the sender whose throttle the jobs of a lane wait for. Null if they wait for none. */
 export function waitingForOf(lane: Lane): string | null {
   return "waiting_for" in lane ? lane.waiting_for : null;
