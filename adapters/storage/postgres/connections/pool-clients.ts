@@ -6,8 +6,10 @@ import { connectingClients, endIfConnecting, hasEnded, isEnding } from "./pg-int
 /** How long to wait for a client, in milliseconds. */
 export const maxWaitMs = 10_000;
 
-/** How often to check whether the pool has been ended. `pg` has no event for it. */
-const checkMs = 500;
+/**
+ * How often to check whether the pool has been ended, in milliseconds. `pg` has no event for it.
+ */
+export const checkMs = 500;
 
 /** A request to the pool for a client. `pg` cannot cancel one. */
 interface Request {
@@ -38,14 +40,15 @@ export class PoolClients {
   }
 
   /**
+   * `waitedMs`: how long the caller has waited elsewhere, a multiple of `checkMs`.
    * @throws TidingsError `storage_unavailable` when no client becomes free in time, when the pool
    *   has been ended, or after `abandon`
    */
-  async take(): Promise<PostgresPoolClient> {
-    const refusal = this.#refusal();
+  async take(waitedMs: number): Promise<PostgresPoolClient> {
+    const refusal = this.refusal();
     if (refusal !== undefined) throw refusal;
     const { promise: refused, reject: refuse } = Promise.withResolvers<never>();
-    const request = this.#claim(refuse);
+    const request = this.#claim(refuse, waitedMs);
     try {
       return await Promise.race([request.client, refused]);
     } catch (error) {
@@ -83,13 +86,13 @@ export class PoolClients {
   }
 
   /** Returns the oldest request that nobody waits for, or a new one. */
-  #claim(refuse: Request["refuse"]): Request {
+  #claim(refuse: Request["refuse"], waitedMs: number): Request {
     const [oldest] = this.#unclaimed;
     if (oldest !== undefined) {
       this.#unclaimed.delete(oldest);
-      return Object.assign(oldest, { refuse, waitedMs: 0 });
+      return Object.assign(oldest, { refuse, waitedMs });
     }
-    const request = { client: this.#connect(), refuse, waitedMs: 0 };
+    const request = { client: this.#connect(), refuse, waitedMs };
     this.#requests.add(request);
     this.#watch(request);
     return request;
@@ -112,7 +115,7 @@ export class PoolClients {
   }
 
   /** Why nobody can take a client any more. Undefined if clients can be taken. */
-  #refusal(): TidingsError | undefined {
+  refusal(): TidingsError | undefined {
     if (this.#isAbandoned) return this.#abandonedError();
     return this.isEnding ? this.#endedError() : undefined;
   }
@@ -125,7 +128,7 @@ export class PoolClients {
     let connecting = connectingClients(this.#pool);
     let watchedMs = 0;
     const timer = setInterval(() => {
-      const refusal = this.#refusal();
+      const refusal = this.refusal();
       if (refusal !== undefined) request.refuse(refusal);
       // The request is never answered then, and the timer would keep the process running.
       if (hasEnded(this.#pool)) clearInterval(timer);

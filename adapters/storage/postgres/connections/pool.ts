@@ -36,6 +36,11 @@ export class ConnectionPool {
     this.#clients = new PoolClients(pool, this.#server);
   }
 
+  /** Like `PoolClients.refusal`. */
+  refusal(): TidingsError | undefined {
+    return this.#clients.refusal();
+  }
+
   /** Like `PoolClients.exhaustedError`. */
   exhaustedError(): TidingsError {
     return this.#clients.exhaustedError();
@@ -47,11 +52,12 @@ export class ConnectionPool {
   }
 
   /**
+   * `waitedMs`: as in `PoolClients.take`.
    * @throws TidingsError `storage_unavailable` for the reasons of `PoolClients.take`, or when the
    *   host application returned the connection inside a transaction
    */
-  async take(): Promise<PooledConnection> {
-    const client = await this.#clients.take();
+  async take(waitedMs = 0): Promise<PooledConnection> {
+    const client = await this.#clients.take(waitedMs);
     this.#taken.add(client);
     const connection = new Connection(client);
     // The pool handles errors only of idle connections. An error event without a listener would end

@@ -21,24 +21,28 @@ export class EngineTransactions {
   constructor(pool: ConnectionPool, open: OpenTransactions, connections: number) {
     this.#pool = pool;
     this.#open = open;
-    this.#share = new PoolShare(connections, () => pool.exhaustedError());
+    this.#share = new PoolShare({
+      connections,
+      refusal: () => this.#refusal(),
+      exhausted: () => pool.exhaustedError(),
+    });
   }
 
   /**
-   * Waits while too many other transactions are open.
+   * Waits while too many other transactions are open, and for a connection: together up to 10 s.
    * @throws TidingsError `storage_unavailable` when that takes too long, or when the storage is
-   *   closed before `work` begins
+   *   closed or the pool is ended before `work` begins
    */
   run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
-    return this.#share.run(() => this.#run(work));
+    return this.#share.run((waitedMs) => this.#run(work, waitedMs));
   }
 
-  async #run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
-    const pooled = await this.#pool.take();
+  async #run<T>(work: (client: PostgresClient) => Promise<T>, waitedMs: number): Promise<T> {
+    const pooled = await this.#pool.take(waitedMs);
     const { connection, release } = pooled;
     this.#taken.add(pooled);
     try {
-      if (this.#isClosed) throw new TidingsError("storage_unavailable", "The storage was closed.");
+      if (this.#isClosed) throw closed();
       await connection.run([begin, markTransaction]).catch((error: unknown) => {
         throw this.#pool.toError(error);
       });
@@ -60,7 +64,13 @@ export class EngineTransactions {
     }
   }
 
-  /** Ends the connections of open transactions, so that the server rolls back. */
+  #refusal(): TidingsError | undefined {
+    return this.#isClosed ? closed() : this.#pool.refusal();
+  }
+
+  /**
+   * Ends the connections of open transactions, so that the server rolls back. Those that wait fail.
+   */
   close(): void {
     this.#isClosed = true;
     for (const { connection, release } of this.#taken) {
@@ -68,6 +78,10 @@ export class EngineTransactions {
       release();
     }
   }
+}
+
+function closed(): TidingsError {
+  return new TidingsError("storage_unavailable", "The storage was closed.");
 }
 
 /** Converts the error of the COMMIT of a transaction with the host application's statements. */

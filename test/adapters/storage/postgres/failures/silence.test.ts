@@ -9,6 +9,7 @@ import { stopped, world } from "../../../../support/world.ts";
 import { firstSchema, insertNote, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
 import { isLong } from "../../../../support/runs.ts";
+import { opened } from "./opened.ts";
 
 it("a server that accepted connections and did not respond for a while can be used afterwards", async () => {
   const where = await database();
@@ -167,6 +168,26 @@ describe("a pool that the host application ends", () => {
     const ended = pool.end();
     await vi.advanceTimersByTimeAsync(500);
     expect([pool.totalCount, lock?.isHeld()]).toEqual([0, false]);
+    await ended;
+  });
+
+  it("refuses transactions that wait for their turn", async () => {
+    const pool = (await database()).pool({ max: 2 });
+    const port = await opened(pool);
+    const began = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const first = port.transaction(async () => {
+      began.resolve();
+      await gate.promise;
+    });
+    await began.promise;
+    fakeIntervals();
+    const late = outcome(port.transaction(async () => {}));
+    const ended = pool.end();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(late).toEqual(refused);
+    gate.resolve();
+    await first;
     await ended;
   });
 

@@ -58,7 +58,7 @@ describe("every wait ends", () => {
       await gate.promise;
     });
     await began.promise;
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const work = vi.fn<() => Promise<void>>();
     const late = port.transaction(work).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -69,6 +69,32 @@ describe("every wait ends", () => {
     await first;
     expect(await next).toBe("done");
     expect(work).not.toHaveBeenCalled();
+  });
+
+  it("when a transaction waits for its turn and then for a connection, after 10 s in all", async () => {
+    const pool = (await database()).pool({ max: 2 });
+    const port = await opened(pool);
+    const taken = await pool.connect();
+    const began = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const first = port.transaction(async () => {
+      began.resolve();
+      await gate.promise;
+    });
+    await began.promise;
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const refused = vi.fn<(error: unknown) => void>();
+    void port.transaction(async () => {}).catch(refused);
+    await vi.advanceTimersByTimeAsync(6_000);
+    // The host application gets the connection that becomes free.
+    const own = pool.connect();
+    gate.resolve();
+    await first;
+    await vi.advanceTimersByTimeAsync(4_000);
+    for (const client of [taken, await own]) client.release();
+    expect(refused.mock.calls).toEqual([
+      [expect.objectContaining(unavailable(/became free.* more connections/))],
+    ]);
   });
 
   it("when an exclusive group ends, and it leaves no setting behind", async () => {
