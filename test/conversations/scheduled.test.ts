@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { messages } from "../../src/messages/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
+import { StorageConflict } from "../../src/ports/storage.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -86,6 +87,29 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
       const sent: Message[] = [];
       for (const to of [phone, work]) sent.push(await other.messages.send({ to, body: "Enjoy!" }));
       expect(sent.map(({ from }) => from)).toEqual([shop, shop]);
+    });
+
+    it("changes the contact's sender also between a merge and the move of the history", async () => {
+      const { clock, engine } = world();
+      const storage = beforeCommits(open().connect(), async (writes) => {
+        const moves = writes.some(
+          (write) =>
+            write.collection === messages &&
+            write.kind === "update" &&
+            write.changed.includes("contact_id"),
+        );
+        if (moves) throw new StorageConflict("the history does not move yet");
+      });
+      const one = engine(storage);
+      await one.start();
+      await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
+      const { contact_id: other } = await one.sandbox.inbound({ from: phone, body: "Hello?" });
+      const send_at = new Date(clock.now() + 60_000).toISOString();
+      await one.messages.send({ to: phone, from: shop, body: "Bread is here.", send_at });
+      const { id: survivor } = await one.contacts.create({ phone: "+15005551002" });
+      await expect(one.contacts.merge(survivor, other)).rejects.toThrow("kept changing");
+      await clock.advance(60_000);
+      expect((await one.messages.send({ to: phone, body: "Enjoy!" })).from).toBe(shop);
     });
 
     it("leaves the contact's sender if the contact has opted out of the other one", async () => {
