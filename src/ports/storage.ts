@@ -28,7 +28,8 @@ export interface Lookup {
   readonly order?: "ascending" | "descending";
   /**
    * Locks the returned rows for writing until the group ends. Skips rows that another group or a
-   * transaction of the host application is writing. A storage with a single writer may ignore it.
+   * transaction of the host application is writing. A synchronous storage may ignore it, since it
+   * has a single writer.
    * Among the look-ups of one `Group.read`, those that lock are read first. The others then see
    * what was committed before the locks were taken.
    */
@@ -147,8 +148,8 @@ export interface StorageCapabilities {
   /** How many calls of `transaction` the engine may have open at once. 0 means none. */
   readonly transactions: number;
   /**
-   * Whether a group's reads return results instead of promises. If true, the commands of a group
-   * run one after the other. If false, they run concurrently, so that their reads share round
+   * Whether a group's reads return results instead of promises. If true, the storage has a single
+   * writer, and the commands of a group run one after the other. If false, they run concurrently, so that their reads share round
    * trips, and a command runs again if an earlier one wrote a row that it had read.
    */
   readonly synchronous: boolean;

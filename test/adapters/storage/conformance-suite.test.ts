@@ -235,7 +235,7 @@ const mistakes: readonly (readonly [what: string, check: string, spoil: Spoil])[
   [
     "has many writers and ignores locks",
     "locked rows can be written only by the group that locked them, until it ends",
-    ({ capabilities }) => ({ capabilities: { ...capabilities, transactions: 2 } }),
+    ({ capabilities }) => ({ capabilities: { ...capabilities, synchronous: false } }),
   ],
   [
     "lets a command join a transaction that has ended",

@@ -50,9 +50,9 @@ const groupChecks: StorageChecks = {
       ["a", "b"],
       "rows locked",
     );
-    // A storage with a single writer may ignore locks, or let a group wait until another one ends.
-    const hasManyWriters = port.capabilities.transactions > 1;
-    if (hasManyWriters) {
+    // A synchronous storage has a single writer. It may ignore locks, or let a group wait until
+    // another one ends.
+    if (!port.capabilities.synchronous) {
       const rival = other.begin();
       const [free = []] = await rival.read([{ ...lock, limit: 3 }]);
       await rival.abort();
