@@ -51,7 +51,9 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       description:
         "Returns 200 whenever the process responds, even when its storage fails. For liveness " +
         "probes: a restart does not repair a storage.",
-      response: z.object({ status: z.literal("ok") }).meta({ id: "Liveness" }),
+      response: z
+        .object({ status: z.literal("ok").describe("Always `ok`.") })
+        .meta({ id: "Liveness", description: "The process responds." }),
     },
     {
       tag,
@@ -67,7 +69,7 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       },
       summary: "Get this document",
       response: z
-        .looseObject({ openapi: z.string() })
+        .looseObject({ openapi: z.string().describe("The version of OpenAPI: 3.1.0.") })
         .meta({ id: "OpenApiDocument", description: "OpenAPI 3.1" }),
     },
   ];

@@ -50,7 +50,9 @@ const conversationRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations",
     operation: openConversation,
     summary: "Open a conversation",
-    description: "Returns the contact's active conversation on the medium if there is one.",
+    description:
+      "Returns the contact's active conversation on the medium, or opens one if there is none. " +
+      "Nothing is sent.",
     example: { to: "+15005550001", medium: "text" },
   },
   {
@@ -100,6 +102,7 @@ const conversationRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations/:id/labels",
     operation: labelConversation,
     summary: "Set the labels of a conversation",
+    description: "Replaces all labels.",
     example: { labels: ["billing", "vip"] },
   },
   {

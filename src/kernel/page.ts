@@ -54,12 +54,14 @@ type PageSchema<T> = z.ZodObject<
 >;
 
 export function pageSchema<T>(item: z.ZodType<T>): PageSchema<T> {
-  return z.strictObject({
-    data: z.array(item).describe("The items of this page."),
-    has_more: z.boolean().describe("True if there may be further pages."),
-    next_cursor: z
-      .string()
-      .nullable()
-      .describe("The `cursor` of the next page. Null on the last page."),
-  });
+  return z
+    .strictObject({
+      data: z.array(item).describe("The items of this page."),
+      has_more: z.boolean().describe("True if there may be further pages."),
+      next_cursor: z
+        .string()
+        .nullable()
+        .describe("The `cursor` of the next page. Null on the last page."),
+    })
+    .describe("One page of a list.");
 }

@@ -53,7 +53,8 @@ const messageRoutes: readonly ApiRoute[] = [
     operation: sendMessage,
     summary: "Send or schedule a message",
     description:
-      "Responds when the message is stored and queued, before it is handed over to a carrier.",
+      "Responds when the message is stored and queued, before it is handed over to a carrier. " +
+      "Each later change of its status publishes the event `message.updated`.",
     example: {
       to: "+15005550001",
       body: "Your order 1042 is ready.",
@@ -88,8 +89,8 @@ const messageRoutes: readonly ApiRoute[] = [
     operation: sendBatch,
     summary: "Send many messages",
     description:
-      "Returns one result for each item, in request order. An invalid item does not affect the " +
-      "others.",
+      "Takes up to 1,000 messages in up to 8 MiB by default. Returns one result for each, in " +
+      "request order. An invalid message does not affect the others.",
     body: "batch",
     response: batchResultsSchema,
     example: {

@@ -34,6 +34,7 @@ const sandboxRoutes: readonly ApiRoute[] = [
     path: "/v1/sandbox/numbers",
     operation: listSandboxNumbers,
     summary: "List the test numbers",
+    description: "What happens to a message depends on the number that it is sent to.",
     response: sandboxNumbersSchema,
   },
   {
@@ -42,6 +43,9 @@ const sandboxRoutes: readonly ApiRoute[] = [
     path: "/v1/sandbox/inbound",
     operation: receiveSandboxMessage,
     summary: "Simulate a message from a contact",
+    description:
+      "The message arrives as one from a carrier does: it creates the contact and the " +
+      "conversation if they do not exist, keywords such as STOP count, and agents answer it.",
     response: messageSchema,
     example: { from: "+15005550001", body: "Are you open today?" },
   },
@@ -74,6 +78,9 @@ const sandboxRoutes: readonly ApiRoute[] = [
     path: "/v1/sandbox/seed",
     operation: seedSandbox,
     summary: "Create sample data",
+    description:
+      "Creates sample contacts and conversations on every channel. Also creates an agent if the " +
+      "engine has the option `agents` and the sandbox has no agent. A repeated call adds nothing.",
     response: sandboxSeedResultSchema,
   },
   {

@@ -38,8 +38,8 @@ const tag = "Webchat";
 const visitor = { tag, visitor: true } as const;
 
 const typingDescription =
-  "It holds for 6 seconds, or until the message arrives: repeat it every 3 seconds while the " +
-  "person types. Nothing is stored. Several in one second have the effect of one.";
+  "The report holds for 6 seconds, or until the message arrives: repeat it every 3 seconds while " +
+  "the person types. Nothing is stored. Several reports in one second have the effect of one.";
 
 const webchatRoutes: readonly ApiRoute[] = [
   {
@@ -61,7 +61,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     path: "/v1/webchat/sessions/:id/messages",
     operation: receiveWebchatMessage,
     summary: "Send a message as the visitor",
-    description: "The limit is 20 messages in 10 seconds.",
+    description: "The limit is 20 messages in 10 seconds. One more gets 429 `rate_limited`.",
     response: webchatMessageSchema,
     example: { body: "Are you open today?", client_id: "b7c1" },
   },
@@ -119,7 +119,7 @@ const webchatRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations/:id/typing",
     operation: showTyping,
     summary: "Report that a person is typing",
-    description: `On webchat only. ${typingDescription} Agents do it by themselves.`,
+    description: `On webchat only. ${typingDescription} For agents, the engine does it.`,
     example: { author_id: "user_17" },
   },
 ];

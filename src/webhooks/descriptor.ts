@@ -50,7 +50,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     summary: "Create a webhook",
     description:
       "The secret is returned only in this response. The webhook receives events from now on. " +
-      "Each is a POST request with an `Event` as its body, signed as Standard Webhooks describes.",
+      "Each is a POST request with an `Event` as its body, signed as Standard Webhooks describe. " +
+      "The section `webhooks` of this document has the request of each event type.",
     response: createdWebhookSchema,
     example: {
       url: "https://example.com/hooks",

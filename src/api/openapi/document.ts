@@ -216,7 +216,7 @@ function bodyOf(route: Guarded, { schema, properties, required }: Input, schemas
         schema: schemas.body(operation.name, body),
         ...(example === undefined ? {} : { example }),
       },
-      ...linesOf(route),
+      ...linesOf(route, Object.values(example ?? {}).flat()),
     },
   };
 }
@@ -233,9 +233,15 @@ function queryParameters({ properties, required }: Input): object[] {
   }));
 }
 
-/** A schema describes one value, so NDJSON bodies are described in the text. */
-const linesOf = (route: ApiRoute): object =>
-  "rows" in route ? { "application/x-ndjson": { schema: { type: "string" } } } : {};
+/**
+ * A schema describes one value, so NDJSON bodies are described in the text. `rows` are an example.
+ */
+function linesOf(route: ApiRoute, rows: readonly unknown[] = []): object {
+  if (!("rows" in route)) return {};
+  const schema = { type: "string" };
+  const example = rows.map((row) => JSON.stringify(row)).join("\n");
+  return { "application/x-ndjson": rows.length === 0 ? { schema } : { schema, example } };
+}
 
 function successResponses(route: ApiRoute, schemas: Schemas): object {
   const { operation } = route;

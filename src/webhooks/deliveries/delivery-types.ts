@@ -109,8 +109,8 @@ const deliveryFields = {
   event_type: eventTypeSchema.describe("The type of the event."),
   status: deliveryStatusSchema.describe(
     "`pending`: an attempt is running or scheduled. `parked`: the webhook is not enabled. " +
-      "`succeeded`: the endpoint returned a 2xx. `failed`: all attempts failed. `canceled`: the " +
-      "contact was erased before the delivery arrived.",
+      "`succeeded`: the endpoint returned a 2xx. `failed`: all attempts failed, or the endpoint " +
+      "returned 410. `canceled`: the contact was erased before the delivery arrived.",
   ),
   attempt_count: z
     .int()
@@ -134,8 +134,8 @@ export interface Delivery {
   readonly event_type: EventType;
   /**
    * `pending`: an attempt is running or scheduled. `parked`: the webhook is not enabled.
-   * `succeeded`: the endpoint returned a 2xx. `failed`: all attempts failed. `canceled`: the
-   * contact was erased before the delivery arrived.
+   * `succeeded`: the endpoint returned a 2xx. `failed`: all attempts failed, or the endpoint
+   * returned 410. `canceled`: the contact was erased before the delivery arrived.
    */
   readonly status: DeliveryStatus;
   /** How many attempts were made, on schedule or at your request. */
