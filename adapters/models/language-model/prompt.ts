@@ -88,8 +88,8 @@ function howToAnswer({
 }
 
 function knowledge({ knowledge: pieces }: ModelTurn): string {
-  const entries = pieces.map(
-    ({ title, text }, index) => `${index + 1}. ${escapeText(title)}\n${escapeText(text)}`,
+  const entries = pieces.map(({ title, text }, index) =>
+    escapeText(`${index + 1}. ${title}\n${text}`),
   );
   return entries.length === 0 ? "" : inTags("knowledge", entries.join("\n\n"));
 }
@@ -148,19 +148,21 @@ function thread({ messages }: ModelTurn): PromptMessage[] {
   for (const { from, text } of messages) {
     const role = roleOf(from);
     const last = merged.at(-1);
-    if (last?.role === role) last.text += `\n${escapeMarkup(text)}`;
-    else merged.push({ role, text: escapeMarkup(text) });
+    if (last?.role === role) last.text += `\n${text}`;
+    else merged.push({ role, text });
   }
-  if (merged[0]?.role === "assistant") {
-    merged.unshift({ role: "user", text: "<note>The business wrote first.</note>" });
+  // Escaped as a whole: a tag may begin in one message and end in the next.
+  const thread = merged.map(({ role, text }) => ({ role, text: escapeMarkup(text) }));
+  if (thread[0]?.role === "assistant") {
+    thread.unshift({ role: "user", text: "<note>The business wrote first.</note>" });
   }
-  if (merged.at(-1)?.role !== "user") {
-    merged.push({
+  if (thread.at(-1)?.role !== "user") {
+    thread.push({
       role: "user",
       text: "<note>There is nothing from the customer to answer.</note>",
     });
   }
-  return merged.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }));
+  return thread.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }));
 }
 
 function roleOf(from: ModelMessage["from"]): "user" | "assistant" {
