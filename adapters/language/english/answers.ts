@@ -90,8 +90,8 @@ function valueOf(written: string): number | undefined {
   return decimal.test(plain) ? sign * Number(plain) + 0 : undefined;
 }
 
-/** Greetings that name a time of day, which may be an option. */
-const greetings = /\bgood (?:morning|afternoon|evening|night|day)\b/g;
+/** Courtesies with a word that may be an option: a time of day, or "no". */
+const courtesies = /\b(?:good (?:morning|afternoon|evening|night|day)|no (?:problem|worries))\b/g;
 
 interface Choice {
   readonly option: string;
@@ -116,11 +116,19 @@ export function readChoice(text: string, options: readonly string[]): string | u
     // If the options have digits themselves, a digit may stand for one of them, not for a place.
     return choices.some(({ words }) => /\d/.test(words)) ? undefined : options[Number(place) - 1];
   }
-  if (answer === "" || isDenied(text)) return undefined;
-  const wanted = answer.replaceAll(greetings, "");
+  if (answer === "" || isDenied(text) || refusesOne(text, choices)) return undefined;
+  const wanted = answer.replaceAll(courtesies, "");
   return (
     onlyOption(choices, ({ words }) => words.startsWith(answer)) ??
     onlyOption(choices, ({ words }) => containsPhrase(wanted, words))
+  );
+}
+
+/** Whether the text says "no haircut", unlike "no, haircut". */
+function refusesOne(text: string, choices: readonly Choice[]): boolean {
+  const clauses = text.split(/[,.;:!?\n–—]/).map(normalizedWords);
+  return choices.some(({ words }) =>
+    clauses.some((clause) => containsPhrase(clause, `no ${words}`)),
   );
 }
 

@@ -16,6 +16,7 @@ const sure = slot("sure", { type: "boolean" });
 const phone = slot("phone", { type: "phone" });
 const email = slot("email", { type: "email" });
 const part = slot("part", { enum: ["Morning", "Early afternoon", "Evening", "Café"] });
+const sweet = slot("sweet", { enum: ["Yes", "No"] });
 const grade = slot("grade", { enum: ["A+", "A", "A-"] });
 const order = slot("order", { pattern: String.raw`[A-Z]{2}-\d{3,6}` });
 
@@ -160,10 +161,14 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [phone, "it's (500) 555-0123", "+15005550123"],
   [phone, "1-500-555-0123", "+15005550123"],
   [phone, "555-0123", undefined],
+  [phone, "+1 500 555 0123x5", undefined],
+  [phone, "+1 500 555 0123 45", undefined],
+  [phone, "500 555 0123 after 5", "+15005550123"],
   [phone, "+15005550123 or +15005550124", undefined],
   [email, "ada@example.com.", "ada@example.com"],
   [email, "write to ada.l+x@mail.example.co.uk please", "ada.l+x@mail.example.co.uk"],
   [email, "ada@example", undefined],
+  [email, "ada@example.com@example.org", undefined],
   [email, "ada at example.com", undefined],
   [part, "MORNING", "Morning"],
   [part, "cafe", "Café"],
@@ -173,6 +178,10 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [part, "e", undefined],
   [part, "the evening please", "Evening"],
   [part, "not the evening", undefined],
+  [part, "no evening", undefined],
+  [part, "no, evening", "Evening"],
+  [sweet, "sure, no problem", undefined],
+  [sweet, "no, thank you", "No"],
   [part, "9", undefined],
   [part, "Good morning! The evening please", "Evening"],
   [part, "Good morning", undefined],

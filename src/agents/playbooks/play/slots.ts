@@ -109,7 +109,11 @@ function readText(text: string): string | undefined {
   return cut === "" ? undefined : cut;
 }
 
-const phoneLike = /(?<![\p{L}\p{N}])(?:\+|00)?[\d(][\d\s().\-/]{5,24}\d(?![\p{L}\p{N}])/gu;
+/** A number that continues with more digits is not cut: it is not read. */
+const phoneLike =
+  /(?<![\p{L}\p{N}])(?:\+|00)?[\d(][\d\s().\-/]{5,24}\d(?!\p{L}|[\s().\-/]*\p{N})/gu;
+/** A number of the North American plan has exactly ten digits after the country code. */
+const otherLengthInPlan = /^\+1(?!\d{10}$)/;
 
 /**
  * Reads the one phone number in a text. It begins with `+` or `00` and the country code; a contact
@@ -125,10 +129,13 @@ function readPhone(text: string, isNorthAmerican: boolean): string | undefined {
     : found.startsWith("00")
       ? `+${digits.slice(2)}`
       : isNorthAmerican && national !== undefined && `+1${national}`;
-  return number !== false && phonePattern.test(number) ? number : undefined;
+  const isValid = number !== false && phonePattern.test(number) && !otherLengthInPlan.test(number);
+  return isValid ? number : undefined;
 }
 
-const emailLike = /[^\s@<>,;:"'()[\]\\]{1,64}@[\p{L}\p{N}.-]{1,255}/gu;
+/** What stands around an address cannot be a part of it: nothing is cut off. */
+const emailLike =
+  /(?<![^\s<>,;:"'()[\]\\])[^\s@<>,;:"'()[\]\\]{1,64}@[\p{L}\p{N}.-]{1,255}(?![\p{L}\p{N}.@-])/gu;
 
 function readEmail(text: string): string | undefined {
   const [found = "", ...others] = text.match(emailLike) ?? [];
