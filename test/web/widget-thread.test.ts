@@ -123,14 +123,19 @@ it("leaves out a page that was read before the one that is shown", () => {
   expect(thread.messages).toEqual(redacted.toReversed());
 });
 
+const session = { id: "wcs_1", token: "wct_1", contact_id: "ct_1", api: "/", visitor: "" };
+
+/** The place before which a request asks for messages. Null if it asks for the newest ones. */
+const placeIn = (path: string): string | null =>
+  new URLSearchParams(path.split("?")[1]).get("cursor");
+
 it("loads earlier messages once more if the newest ones replaced the thread meanwhile", async () => {
-  const session = { id: "wcs_1", token: "wct_1", contact_id: "ct_1", api: "/", visitor: "" };
   const thread = new Thread();
   const history = new History(
     {
       inSession: (work) => work(session),
       async request(_, path) {
-        const place = new URLSearchParams(path.split("?")[1]).get("cursor");
+        const place = placeIn(path);
         if (place === null) return Response.json(page(101));
         // The newest messages come before the first page of earlier ones.
         if (place === "70") await history.loadNewest(session);
@@ -142,4 +147,29 @@ it("loads earlier messages once more if the newest ones replaced the thread mean
   thread.showNewest(page(100), thread.shown);
   await history.loadOlder();
   expect(thread.messages).toEqual(messages(41, 101));
+});
+
+it("has earlier messages while it loads them, and asks for them once", async () => {
+  const thread = new Thread();
+  const asked: (string | null)[] = [];
+  const older: (string | null)[] = [];
+  const history = new History(
+    {
+      inSession: (work) => work(session),
+      async request(_, path) {
+        asked.push(placeIn(path));
+        // The visitor scrolls on, and the thread is drawn anew.
+        await history.loadOlder();
+        older.push(thread.older);
+        return Response.json(before(Number(placeIn(path))));
+      },
+    },
+    thread,
+  );
+  thread.showNewest(page(100), thread.shown);
+  await history.loadOlder();
+  await history.loadOlder();
+  expect(asked).toEqual(["70", "40"]);
+  expect(older).toEqual(asked);
+  expect(thread.messages).toEqual(messages(10, 100));
 });

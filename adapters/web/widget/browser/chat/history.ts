@@ -15,6 +15,7 @@ export class History {
   readonly #api: Requests;
   readonly #thread: Thread;
   #contact: string | undefined;
+  #isLoadingOlder = false;
 
   constructor(api: Requests, thread: Thread) {
     this.#api = api;
@@ -41,18 +42,28 @@ export class History {
     return isOther;
   }
 
-  /** Loads the messages before the earliest one. */
+  /**
+   * Loads the messages before the earliest one. The thread says meanwhile that there are some, or it
+   * would be drawn with the greeting of its beginning.
+   */
   async loadOlder(): Promise<void> {
+    if (this.#isLoadingOlder) return;
+    this.#isLoadingOlder = true;
+    // The earliest message may be another one by then. A visitor who is at the beginning cannot
+    // scroll there once more.
+    while (!(await this.#addOlder()));
+    this.#isLoadingOlder = false;
+  }
+
+  /** Returns false if the page of earlier messages does not fit any more. */
+  async #addOlder(): Promise<boolean> {
     const { older, cuts } = this.#thread;
-    if (older === null) return;
-    this.#thread.older = null;
+    if (older === null) return true;
     // After a failure the visitor can ask again.
     const page = await this.#api
       .inSession((session) => this.#page(session, older))
       .catch(() => ({ data: [], next_cursor: older }));
-    // The earliest message may be another one by now. A visitor who is at the beginning cannot
-    // scroll there once more.
-    if (!this.#thread.addOlder(page, cuts)) await this.loadOlder();
+    return this.#thread.addOlder(page, cuts);
   }
 
   async #page(session: Session, cursor?: string): Promise<WebchatMessagePage> {
