@@ -21,8 +21,10 @@ test("open pages, and pages that reconnect, are told once that a message was red
   const first = { id: "3", message: { id: secret, direction: "outbound", ...empty } };
   await there.engine.messages.redact(secret);
   await eventually(() => expect(tab.redactions).toMatchObject([first]));
+  const goOnline = tab.goOffline();
   there.cut();
   await there.engine.messages.redact(ownSecret);
+  goOnline();
   const second = { id: "4", message: { id: ownSecret, direction: "inbound", ...empty } };
   await eventually(() => expect(tab.redactions).toMatchObject([first, second]));
   // Another redaction changes nothing.

@@ -1,5 +1,5 @@
 /** An engine on real time, with visitors' browsers over real sockets. */
-import { EventSource } from "eventsource";
+import { EventSource, type FetchLikeResponse } from "eventsource";
 import { onTestFinished } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
@@ -74,10 +74,18 @@ export interface Tab {
   readonly redactions: Tab["told"];
   readonly opened: () => number;
   readonly source: EventSource;
+  /** From now on, the browser cannot connect until the function that is returned is called. */
+  goOffline(): () => void;
 }
 
 export function openTab({ url, token }: Pick<Visitor, "url" | "token">): Tab {
-  const source = new EventSource(`${url}/stream?token=${encodeURIComponent(token)}`);
+  let online = Promise.resolve();
+  const source = new EventSource(`${url}/stream?token=${encodeURIComponent(token)}`, {
+    fetch: async (address, init) => {
+      await online;
+      return inAHurry(await fetch(address, init));
+    },
+  });
   onTestFinished(() => source.close());
   const of = (type: string): Tab["told"] => {
     const told: Tab["told"] = [];
@@ -88,7 +96,29 @@ export function openTab({ url, token }: Pick<Visitor, "url" | "token">): Tab {
   };
   let opened = 0;
   source.addEventListener("open", () => void opened++);
-  return { told: of("message"), redactions: of("redaction"), opened: () => opened, source };
+  return {
+    told: of("message"),
+    redactions: of("redaction"),
+    opened: () => opened,
+    source,
+    goOffline() {
+      const back = Promise.withResolvers<void>();
+      online = back.promise;
+      return back.resolve;
+    },
+  };
+}
+
+/** A stream after which the browser connects again at once. The server asks it to wait for 2 s. */
+function inAHurry({ body, headers, status, redirected, url }: Response): FetchLikeResponse {
+  const shorten = new TransformStream<string, string>({
+    transform: (text, into) => into.enqueue(text.replace(/^retry: 2000$/m, "retry: 1")),
+  });
+  const hurried = body
+    ?.pipeThrough(new TextDecoderStream())
+    .pipeThrough(shorten)
+    .pipeThrough(new TextEncoderStream());
+  return { body: hurried ?? null, headers, status, redirected, url };
 }
 
 /** A storage whose commits go through `commit`, which may act before and after each. */
