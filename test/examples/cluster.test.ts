@@ -31,7 +31,9 @@ test.runIf(isLong)(
     });
     const { sent, delivered, kills } = await totalsOf(program);
     expect(kills).toBeGreaterThanOrEqual(2);
-    expect(sent).toBeGreaterThan(20);
+    // Each of the 12 clients repeats its first order until it is acknowledged. On a slow machine, kills
+    // leave little time for others.
+    expect(sent).toBeGreaterThanOrEqual(12);
     expect(delivered).toBe(sent);
     expect(program.output()).toMatch(
       /^ +\d+\.\d s {2}sent +\d+ {2}delivered +\d+ {2}late +0 {2}duplicated +0 {2}kills +\d+$/m,
