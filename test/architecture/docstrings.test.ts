@@ -1,4 +1,5 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
+import { compilerEnvironment } from "../support/compile.ts";
 import { type PublicName, publicNames, withProject } from "./public-types.ts";
 import { schemaDifferences } from "./schema-docs.ts";
 
@@ -6,12 +7,14 @@ let names: readonly PublicName[] = [];
 let differences: readonly string[] = [];
 
 // To compile the product takes longer than to look at it.
-beforeAll(() =>
-  withProject(async (project) => {
+beforeAll(async () => {
+  for (const [name, value] of Object.entries(compilerEnvironment)) vi.stubEnv(name, value);
+  await withProject(async (project) => {
     names = publicNames(project);
     differences = await schemaDifferences(project);
-  }),
-);
+  });
+  vi.unstubAllEnvs();
+});
 
 test("every name that users can reach has a docstring", () => {
   expect(names.length).toBeGreaterThan(0);

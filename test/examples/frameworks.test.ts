@@ -1,16 +1,15 @@
 /**
  * Runs every sample of docs/frameworks.md on a real socket: requests, streams, bodies, shutdown.
  */
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
 import { getRequestListener } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Message, MessagingEngine } from "tidings";
+import { compile } from "../support/compile.ts";
 import { isLong } from "../support/runs.ts";
 import {
   moduleOf,
@@ -58,7 +57,7 @@ beforeAll(async () => {
       exclude: [],
     }),
   );
-  await promisify(execFile)("node_modules/.bin/tsc", ["-p", folder]);
+  expect(await compile(folder)).toBe("");
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));

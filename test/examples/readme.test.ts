@@ -14,6 +14,7 @@ import { keywordOf } from "../../src/consents/keywords.ts";
 import type { Keyword } from "../../src/contacts/consent/consent-types.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/kernel/errors.ts";
+import { compile } from "../support/compile.ts";
 import { database } from "../support/postgres.ts";
 import { cases } from "../support/runs.ts";
 import { expectToChat, expectWidgetToChat } from "./chat.ts";
@@ -85,12 +86,7 @@ describe("the code in the README and the docs", () => {
   });
 
   test("has no type errors", async () => {
-    const findings = await new Promise<string>((resolve) => {
-      execFile(join(home, "node_modules/.bin/tsc"), ["-p", folder], (_error, stdout, stderr) =>
-        resolve(stdout + stderr),
-      );
-    });
-    expect(findings).toBe("");
+    expect(await compile(folder)).toBe("");
   });
 
   test.for(cases(samples, isQuick))(
