@@ -1,7 +1,7 @@
 /** Messages for transports that only some engines have, or none. */
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { carrier } from "../support/carrier.ts";
+import { accepted, carrier } from "../support/carrier.ts";
 import { fastForward } from "../support/fast-forward.ts";
 import { lightStorages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -49,6 +49,26 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
     await clock.advance(60_000);
     expect(line.calls).toHaveLength(10);
     expect(Math.max(...line.calls.map(({ at }) => at - begun))).toBeLessThanOrEqual(5_000);
+  });
+
+  it("for a transport that this engine lacks are not put off while a busy engine works on them", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier({
+      send: async (_, attempt) => {
+        await clock.sleep(1_000);
+        return accepted(attempt);
+      },
+    });
+    const busy = engine(ground.connect(), { transports: [line], concurrency: 8 });
+    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
+    await busy.start();
+    await bare.start();
+    for (let n = 0; n < 100; n++)
+      await busy.messages.send({ ...hello, to: `+1500555${1_000 + n}` });
+    // Six calls at a time, of one second each.
+    await clock.advance(20_000);
+    expect(line.calls).toHaveLength(100);
   });
 
   it("for one conversation go at once from engine to engine, each with the transport of a sender", async () => {

@@ -11,6 +11,7 @@ import { DueJobs } from "./due-jobs.ts";
 import type { RunnableJobs } from "./find-unattended-job.ts";
 import { firstDueAt } from "./read-by-due-time.ts";
 import { FailureLog } from "../failure-log.ts";
+import { OthersRemotes } from "./others-remotes.ts";
 import { type DueJob, dueJob } from "./round-robin.ts";
 import { takeFoundJob, type TakeJobOptions } from "./take-job.ts";
 
@@ -58,6 +59,7 @@ export class Dispatcher {
   readonly #atOnce: BeginAtOnce;
   readonly #slots: Slots;
   readonly #running: RunningJobs;
+  readonly #othersRemotes: OthersRemotes;
   readonly #wake: WakeFlag;
   readonly #unsubscribe: () => void;
   readonly #removeStarter: () => void;
@@ -98,6 +100,12 @@ export class Dispatcher {
       slots: this.#slots,
       stopping: this.#stopping,
       wake: () => this.wake(),
+    });
+    this.#othersRemotes = new OthersRemotes({
+      reads: options.store.unscopedReads,
+      remotes: options.remotes,
+      isRunning: (job) => this.#running.has(job),
+      leftMs: pollMs + extraMs,
     });
     this.#searchFailures = new FailureLog({
       ...options,
@@ -218,7 +226,7 @@ export class Dispatcher {
 
   /** Leases and starts as many due jobs as there is room for. Returns their outcomes. */
   async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
-    const found = await this.#find(now);
+    const found = await this.#othersRemotes.leave(await this.#find(now), now);
     // `stop` may have been called during the search.
     if (this.#stopping.aborted) return new Set();
     const [running, startable] = partition(found, (job) => this.#running.has(job));
@@ -246,7 +254,7 @@ export class Dispatcher {
     const searches = open.map(([, queue]) =>
       queue.search({
         now,
-        waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
+        waitForOthersMs: (lane) => this.#waitForOthersMs(lane, now),
         spread: this.#hasRivals ? rivalSpread : 1,
       }),
     );
@@ -284,7 +292,8 @@ export class Dispatcher {
   /** Takes a slot for a job that begins in the transaction that arms it. Returns whether it did. */
   #takeSlotAtOnce(job: JobRow, lane: Lane): boolean {
     if (this.#stopping.aborted) return false;
-    if (this.#waitForOthersMs(lane) > 0 || this.#running.has(job)) return false;
+    const now = this.#options.clock.now();
+    if (this.#waitForOthersMs(lane, now) > 0 || this.#running.has(job)) return false;
     return this.#queueOf(lane)?.takeSlotFor(lane) === true;
   }
 
@@ -307,15 +316,16 @@ export class Dispatcher {
 
   /**
    * Returns how long a due job of a lane is left to other engines, in milliseconds: 0 if this
-   * engine can run it, Infinity if it never may. An engine that has the job's remote takes the job
-   * within one poll. If no engine has the remote, this one takes the job later, so that the job's
-   * messages expire.
+   * engine can run it, Infinity if it must not now. An engine that has the job's remote takes the
+   * job within one poll, or serves others of the remote. If no engine has the remote, this one takes
+   * the job later, so that the job's messages expire.
    */
-  #waitForOthersMs(lane: Lane): number {
+  #waitForOthersMs(lane: Lane, now: number): number {
     // A newer version of the engine on this storage may have other kinds of jobs.
     if (!(lane.kind in this.#options.handlers) || !this.#options.serves(lane)) return Infinity;
     const remote = remoteOf(lane);
-    return remote === undefined || this.#options.remotes.has(remote) ? 0 : pollMs + extraMs;
+    if (remote === undefined || this.#options.remotes.has(remote)) return 0;
+    return this.#othersRemotes.isServed(remote, now) ? Infinity : pollMs + extraMs;
   }
 
   /** Wakes the loop when a written job is due before the loop would wake. */
