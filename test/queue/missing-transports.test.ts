@@ -64,8 +64,9 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
     const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
     await busy.start();
     await bare.start();
-    for (let n = 0; n < 100; n++)
+    for (let n = 0; n < 100; n++) {
       await busy.messages.send({ ...hello, to: `+1500555${1_000 + n}` });
+    }
     // Six calls at a time, of one second each.
     await clock.advance(20_000);
     expect(line.calls).toHaveLength(100);
