@@ -105,9 +105,10 @@ async function conclude(
 /** Returns the columns of a run that say what it has done. */
 function columnsOf(
   run: RunRow,
-  { steps, calls, read_from, usage, playbook_id, result }: TurnOutcome,
+  { steps, calls, read_from, usage, playbook_id, handOff, result }: TurnOutcome,
   { message_id, error }: SendResult,
 ) {
+  const why = handOff && { rule: handOff.rule, reason: handOff.reason };
   return {
     steps,
     calls,
@@ -115,7 +116,7 @@ function columnsOf(
     ...usage,
     sent_message_ids: [...run.sent_message_ids, ...(message_id === null ? [] : [message_id])],
     playbook_id: playbook_id ?? run.playbook_id,
-    result: error ?? result,
+    result: error ?? result ?? why,
   };
 }
 
