@@ -84,6 +84,8 @@ export interface PolicyMessage {
   readonly body: string;
   /** The attachments, in order. Empty if there are none. */
   readonly media: readonly Media[];
+  /** The host application's own values of the message, by key. Empty if there are none. */
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** The author of a message, as policies see it. */

@@ -257,6 +257,7 @@ describe("host policies on memory", () => {
         to,
         body: "Hello",
         media: [],
+        metadata: {},
         author: {
           type: "api",
           id: null,
@@ -267,6 +268,24 @@ describe("host policies on memory", () => {
       time_zone: "UTC",
       now: expect.any(Number) as unknown,
     });
+  });
+
+  it("see the metadata of a preview, a send, an edit and a hand-over", async () => {
+    const { clock, engine } = world();
+    const seen: PolicyFacts["message"]["metadata"][] = [];
+    const watching: Policy = {
+      name: "watching",
+      evaluate: ({ message }) => (seen.push(message.metadata), allow),
+    };
+    const one = engine(memory(), { transports: [carrier()], policies: [watching] });
+    await one.start();
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    const reminder = { ...hello, send_at, metadata: { kind: "reminder" } };
+    await one.messages.preview(reminder);
+    const { id } = await one.messages.send(reminder);
+    await one.messages.edit(id, { metadata: { kind: "bill" } });
+    await clock.advance(60_000);
+    expect(seen.map(({ kind }) => kind)).toEqual(["reminder", "reminder", "bill", "bill"]);
   });
 
   it("that need a handle of SQL do not compile with a storage that has none", () => {

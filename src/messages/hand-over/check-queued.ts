@@ -88,7 +88,7 @@ export async function denyOrDefer(
 
 /** Returns a stored message in the form that policies receive. */
 export function factsOf(row: MessageRow): PolicyFacts["message"] {
-  const { id, channel, category, from, to, author_type, author_id, body, media } = row;
+  const { id, channel, category, from, to, author_type, author_id, body, media, metadata } = row;
   return {
     id,
     channel,
@@ -98,5 +98,6 @@ export function factsOf(row: MessageRow): PolicyFacts["message"] {
     author: { type: author_type, id: author_id },
     body: body ?? "",
     media,
+    metadata,
   };
 }

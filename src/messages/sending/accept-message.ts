@@ -58,7 +58,7 @@ export async function acceptMessage(
 ): Promise<Seen<MessageRow>> {
   const { channel, identity, sender, isNewContact = false, author } = correspondence;
   const { contact_id } = identity;
-  const { category = "transactional", body, media = [], send_at } = draft;
+  const { category = "transactional", body, media = [], metadata = {}, send_at } = draft;
   const verdicts = await checkPolicies(tx, call, {
     message: {
       id: null,
@@ -68,6 +68,7 @@ export async function acceptMessage(
       to: identity.address,
       body,
       media,
+      metadata,
       author: {
         type: author.type,
         id: author.id ?? null,

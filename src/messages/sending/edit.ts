@@ -44,10 +44,11 @@ export const editMessage: Command<EditMessage, Message> = {
     const state = await editedState(tx, message, change);
     const body = change.body ?? message.body ?? "";
     const media = change.media ?? message.media;
+    const metadata = change.metadata ?? message.metadata;
     checkContent(message.channel, body, media);
     const addressee = await findAddressee(tx, secret, mediumOf(message.channel), message.to);
     const verdicts = await checkPolicies(tx, call, {
-      message: { ...factsOf(message), body, media },
+      message: { ...factsOf(message), body, media, metadata },
       confirmsOptOut: message.keyword === "opt_out",
       consent: addressee,
       contact_id: addressee.contact_id ?? message.contact_id,
@@ -57,7 +58,7 @@ export const editMessage: Command<EditMessage, Message> = {
     const patch: Partial<MessageRow> = {
       body,
       media,
-      metadata: change.metadata ?? message.metadata,
+      metadata,
       ...segmentColumns(message.channel, body),
     };
     const edited = await moveMessage(tx, drawId, message, state, patch);

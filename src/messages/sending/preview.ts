@@ -39,10 +39,11 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       const consent = addressee.status === "opted_out" ? "opted_out" : "allowed";
       return { ...fields, consent, quiet_until: null, sendable: false, verdicts: [] };
     }
-    const { category = "transactional", body, media = [] } = input;
+    const { category = "transactional", body, media = [], metadata = {} } = input;
     const { type, id = null } = authorOf(call.caller);
+    const author = { type, id };
     const verdicts = await checkPolicies(tx, call, {
-      message: { id: null, channel, category, from, to, author: { type, id }, body, media },
+      message: { id: null, channel, category, from, to, author, body, media, metadata },
       confirmsOptOut: false,
       consent: addressee,
       contact_id: addressee.contact_id,
