@@ -1,7 +1,7 @@
 import { rules } from "../adapters/models/index.ts";
 import type { MessagingEngine } from "../src/engine.ts";
-import { recipient, type StorageName, withEngine } from "./engines.ts";
-import { concurrently, count, median, scaled, table } from "./measure.ts";
+import { recipient, type StorageName, withEngine } from "./support/engines.ts";
+import { concurrently, count, median, scaled, table } from "./support/measure.ts";
 
 const questions = scaled(2_000);
 const rounds = 3;

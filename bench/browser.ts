@@ -14,9 +14,9 @@ import { consoleHandler } from "../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../src/operations/caller.ts";
 import { launchChromium, unpackChromium } from "../test/support/launch-chromium.ts";
-import { person } from "./contact-rows.ts";
-import { withEngineOn, withTempFile } from "./engines.ts";
-import { count, median, scaled, table } from "./measure.ts";
+import { person } from "./support/contact-rows.ts";
+import { withEngineOn, withTempFile } from "./support/engines.ts";
+import { count, median, scaled, table } from "./support/measure.ts";
 import { fillSqlite } from "./search.ts";
 
 /** The limits of compressed JavaScript, in KB. */

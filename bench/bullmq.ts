@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
-import { recipient, text } from "./engines.ts";
-import { concurrently, countdown, stopwatch, type Work } from "./measure.ts";
+import { recipient, text } from "./support/engines.ts";
+import { concurrently, countdown, stopwatch, type Work } from "./support/measure.ts";
 
 const concurrency = 100;
 

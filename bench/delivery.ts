@@ -5,8 +5,8 @@ import {
   dispatcherSettings,
   type StorageName,
   withEngine,
-} from "./engines.ts";
-import { compare, type Contender, count, ratio, scaled, table } from "./measure.ts";
+} from "./support/engines.ts";
+import { compare, type Contender, count, ratio, scaled, table } from "./support/measure.ts";
 import { prepare, replay } from "./sqlite-replay.ts";
 
 const items = scaled(10_000);

@@ -6,9 +6,9 @@ import type { MessagingEngine } from "../src/engine.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { OutboundMessage, Transport } from "../src/ports/transport.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
-import { instantCarrier, text, withEngineOn, withTempFile } from "./engines.ts";
-import { count, ratio, scaled, table } from "./measure.ts";
-import { poolSize, withDatabase } from "./postgres-databases.ts";
+import { instantCarrier, text, withEngineOn, withTempFile } from "./support/engines.ts";
+import { count, ratio, scaled, table } from "./support/measure.ts";
+import { poolSize, withDatabase } from "./support/postgres-databases.ts";
 
 /** How long the carrier takes to answer, in milliseconds. */
 const answerMs = 20;

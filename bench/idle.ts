@@ -6,10 +6,10 @@ import { postgres } from "../adapters/storage/postgres/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
-import { instantCarrier, recipient, text, withEngineOn, withTempFile } from "./engines.ts";
-import { listen } from "./listen.ts";
-import { median, ratio, scaled, table } from "./measure.ts";
-import { poolSize, withDatabase } from "./postgres-databases.ts";
+import { instantCarrier, recipient, text, withEngineOn, withTempFile } from "./support/engines.ts";
+import { listen } from "./support/listen.ts";
+import { median, ratio, scaled, table } from "./support/measure.ts";
+import { poolSize, withDatabase } from "./support/postgres-databases.ts";
 
 const requests = scaled(200);
 const warmUp = scaled(200);

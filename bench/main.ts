@@ -1,23 +1,27 @@
-/** `npm run bench` runs benchmarks and prints the results. Nothing is asserted. */
+/**
+ * `npm run bench` runs benchmarks and prints the results. Nothing is asserted.
+ *
+ * Each benchmark has a file, or a folder if it consists of several. `support` has what they share.
+ */
 import { parseArgs } from "node:util";
 import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
-import { keepCoresBusy } from "./busy.ts";
-import { cost } from "./cost.ts";
+import { keepCoresBusy } from "./support/busy.ts";
+import { cost } from "./cost/cost.ts";
 import { delivery } from "./delivery.ts";
-import { express } from "./express.ts";
+import { express } from "./http/express.ts";
 import { fairness } from "./fairness.ts";
 import { idle } from "./idle.ts";
 import { imports } from "./import.ts";
-import { pipelining } from "./pipelining.ts";
-import { postgres } from "./postgres.ts";
-import { scale } from "./scale.ts";
+import { pipelining } from "./http/pipelining.ts";
+import { postgres } from "./postgres/postgres.ts";
+import { scale } from "./scale/scale.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
 import { soak } from "./soak.ts";
 import { startup } from "./startup.ts";
-import { streams } from "./streams.ts";
-import { webhooks } from "./webhooks.ts";
+import { streams } from "./http/streams.ts";
+import { webhooks } from "./webhooks/webhooks.ts";
 
 const {
   values: { max, storage, minutes, busy, help },

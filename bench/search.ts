@@ -13,10 +13,10 @@ import type { MessagingEngine } from "../src/engine.ts";
 import { schema } from "../src/modules.ts";
 import type { Write } from "../src/ports/storage.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
-import { contactId, inserts, person } from "./contact-rows.ts";
-import { withEngineOn, withTempFile } from "./engines.ts";
-import { count, median, ratio, scaled, table } from "./measure.ts";
-import { withDatabase } from "./postgres-databases.ts";
+import { contactId, inserts, person } from "./support/contact-rows.ts";
+import { withEngineOn, withTempFile } from "./support/engines.ts";
+import { count, median, ratio, scaled, table } from "./support/measure.ts";
+import { withDatabase } from "./support/postgres-databases.ts";
 
 const few = 10_000;
 const many = Number(process.env["TIDINGS_BENCH_CONTACTS"] ?? 1_000_000);

@@ -1,5 +1,19 @@
-import { type Recipients, createContacts, send, type StorageName, withEngine } from "./engines.ts";
-import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
+import {
+  type Recipients,
+  createContacts,
+  send,
+  type StorageName,
+  withEngine,
+} from "./support/engines.ts";
+import {
+  concurrently,
+  type Contender,
+  count,
+  medians,
+  ratio,
+  scaled,
+  table,
+} from "./support/measure.ts";
 import { prepare, type Prepared, replay } from "./sqlite-replay.ts";
 
 const rounds = 5;

@@ -8,11 +8,11 @@ import { nodeHandler } from "../adapters/http/node.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
-import { createContacts, recipient, text, withEngineOn, withTempFile } from "./engines.ts";
-import { listen, type Listening } from "./listen.ts";
-import { count, table } from "./measure.ts";
-import { poolSize, withDatabase } from "./postgres-databases.ts";
-import { localHttp, startReceiver } from "./webhook-fixtures.ts";
+import { createContacts, recipient, text, withEngineOn, withTempFile } from "./support/engines.ts";
+import { listen, type Listening } from "./support/listen.ts";
+import { count, table } from "./support/measure.ts";
+import { poolSize, withDatabase } from "./support/postgres-databases.ts";
+import { localHttp, startReceiver } from "./webhooks/fixtures.ts";
 
 const sampleMs = 5_000;
 /** The pause between two rounds of load on each engine. A round has 4 sends and a text. */

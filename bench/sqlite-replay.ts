@@ -9,9 +9,9 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { columnsOf, type Index } from "../src/ports/collection.ts";
 import type { Lookup, Write } from "../src/ports/storage.ts";
 import { schema } from "../src/modules.ts";
-import { withTempFile } from "./engines.ts";
-import { stopwatch, type Work } from "./measure.ts";
-import { record, type Recordable, type Recorded } from "./recording.ts";
+import { withTempFile } from "./support/engines.ts";
+import { stopwatch, type Work } from "./support/measure.ts";
+import { record, type Recordable, type Recorded } from "./support/recording.ts";
 
 type Value = string | number | null;
 
