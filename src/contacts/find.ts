@@ -1,4 +1,4 @@
-import { notFound, TidingsError } from "../kernel/index.ts";
+import { invalid, notFound, TidingsError } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { contactById, type ContactRow } from "./rows.ts";
@@ -17,6 +17,11 @@ export async function contactToChange(
   if (contact === undefined) throw notFound("contact");
   if (contact.merged_into !== null) throw mergedError(contact.merged_into);
   return contact;
+}
+
+/** The error of a field that names a contact which does not exist. */
+export function unknownContact(pointer = "/contact_id"): TidingsError {
+  return invalid([{ pointer, code: "unknown_contact", message: "no contact has this id" }]);
 }
 
 export function mergedError(conflictingId: string): TidingsError {

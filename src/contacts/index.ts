@@ -47,7 +47,13 @@ export {
   setConsent,
   consentOf,
 } from "./consent/stored-consent.ts";
-export { contactToChange, contactToRead, findSurvivor, mergedError } from "./find.ts";
+export {
+  contactToChange,
+  contactToRead,
+  findSurvivor,
+  mergedError,
+  unknownContact,
+} from "./find.ts";
 export { findRecipient, prefetchRecipient, recipientSubject, recipientMark } from "./recipients.ts";
 export {
   createContactFor,

@@ -4,6 +4,7 @@ import { invalid, type Medium, type Scope } from "../kernel/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { addressHash } from "./consent/consent-rules.ts";
+import { unknownContact } from "./find.ts";
 import {
   contactById,
   type ContactRow,
@@ -63,7 +64,7 @@ export async function findRecipient(
     const identities = await tx.list(identitiesOfContact, [id, medium], maxIdentities);
     const contact = await tx.get(contactById, [id]);
     if (contact === undefined) {
-      throw invalid([{ pointer, code: "unknown_contact", message: "no contact has this id" }]);
+      throw unknownContact(pointer);
     }
     if (contact.merged_into === null) {
       const identity = preferredAddress(contact, identities);

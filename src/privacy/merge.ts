@@ -10,6 +10,7 @@ import {
   maxIdentities,
   mergedError,
   showContact,
+  unknownContact,
   writeContact,
 } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
@@ -111,15 +112,14 @@ export async function otherContact(
   id: string,
 ): Promise<Seen<ContactRow>> {
   const other = await reads.get(contactById, [id]);
-  if (other === undefined) throw refused("unknown_contact", "no contact has this id");
-  if (other.id === survivor.id) throw refused("itself", "must be another contact");
+  if (other === undefined) throw unknownContact();
+  if (other.id === survivor.id) {
+    const message = "must be another contact";
+    throw invalid([{ pointer: "/contact_id", code: "itself", message }]);
+  }
   const { merged_into } = other;
   if (merged_into !== null && merged_into !== survivor.id) throw mergedError(merged_into);
   return other;
-}
-
-function refused(code: string, message: string): TidingsError {
-  return invalid([{ pointer: "/contact_id", code, message }]);
 }
 
 async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): Promise<void> {

@@ -20,7 +20,13 @@ import {
 } from "../messages/index.ts";
 import { sandboxAddress, senderByAddress } from "../senders/index.ts";
 import { invalid, millis, notFound, TidingsError, type Scope, noInput } from "../kernel/index.ts";
-import { type Contact, contactById, mergedError, showContact } from "../contacts/index.ts";
+import {
+  type Contact,
+  contactById,
+  mergedError,
+  showContact,
+  unknownContact,
+} from "../contacts/index.ts";
 import { type EventEnvelope, appendEvent, eventResource } from "../events/index.ts";
 import { sampleData } from "./event-samples.ts";
 import {
@@ -153,9 +159,7 @@ export const createSandboxEvent: Command<SandboxEvent, EventEnvelope> = {
 async function contactOf(tx: Tx, services: Services, id: string): Promise<Contact> {
   const contact = await tx.get(contactById, [id], { hold: true });
   if (contact === undefined) {
-    throw invalid([
-      { pointer: "/contact_id", code: "unknown_contact", message: "no contact has this id" },
-    ]);
+    throw unknownContact();
   }
   if (contact.merged_into !== null) throw mergedError(contact.merged_into);
   return showContact(tx, contact, services);

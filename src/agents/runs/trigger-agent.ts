@@ -13,7 +13,13 @@ import { runResource } from "./show.ts";
 import { triggeredTurnJob } from "../job-orders.ts";
 import type { Run, RunRequest } from "./types.ts";
 import { ownAccount } from "../../accounts/index.ts";
-import { contactById, contacts, findRecipient, findSurvivor } from "../../contacts/index.ts";
+import {
+  contactById,
+  contacts,
+  findRecipient,
+  findSurvivor,
+  unknownContact,
+} from "../../contacts/index.ts";
 import {
   beginConversation,
   conversationById,
@@ -165,9 +171,7 @@ async function findTriggeredConversation(
 async function ofContact(tx: Tx, drawId: GenerateId, id: string): Promise<Seen<ConversationRow>> {
   const contact = await findSurvivor(tx, id);
   if (contact === undefined) {
-    throw invalid([
-      { pointer: "/contact_id", code: "unknown_contact", message: "no contact has this id" },
-    ]);
+    throw unknownContact();
   }
   const found = await Promise.all(
     mediums.map((medium) => tx.get(currentConversation, [contact.id, medium])),

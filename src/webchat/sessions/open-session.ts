@@ -9,6 +9,7 @@ import {
   insertIdentity,
   refuseTooManyAddresses,
   showContact,
+  unknownContact,
   writeContact,
 } from "../../contacts/index.ts";
 import {
@@ -102,9 +103,7 @@ async function visitorIdentity(
   }
   const contact = await findSurvivor(tx, contact_id, { hold: true });
   if (contact === undefined) {
-    throw invalid([
-      { pointer: "/contact_id", code: "unknown_contact", message: "no contact has this id" },
-    ]);
+    throw unknownContact();
   }
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
   // An erasure reads the sessions and removes this row. It must find the new session.
