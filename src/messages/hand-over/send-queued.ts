@@ -25,13 +25,15 @@ const maxInARow = 50;
 /** Hands over the queued messages of a conversation in order, one at a time. */
 export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
-  const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
-    sendFrom(runtime, claim, run, await beginNext(runtime, claim, run));
+  const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> => {
+    const sending = new SendRun(runtime, claim, run);
+    await sending.sendFrom(await sending.beginNext(0));
+  };
   const firstStep: FirstStep<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, endsRun: false };
     const begun = await beginNextAttempt(tx, claim, options);
     return {
-      run: (run) => sendFrom(runtime, claim, run, begun),
+      run: (run) => new SendRun(runtime, claim, run).sendFrom(begun),
       undo: async (later) => {
         if (begun !== undefined) await takeBack(later, services, claim, begun);
       },
@@ -44,160 +46,140 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   );
 }
 
-/** Calls the carrier for an attempt that has begun, then for the messages that wait behind it. */
-async function sendFrom(
-  runtime: Runtime,
-  claim: Claim<"send">,
-  run: JobRun,
-  first: BegunAttempt | undefined,
-): Promise<void> {
-  let begun = first;
-  for (let i = 1; begun !== undefined; i++) {
-    const called = await callCarrier(runtime, begun, run.abort);
-    // The call may still go on. The engine that takes the job next records the lost answer.
-    if (called === "aborted") return;
-    if (called === "not called") return recordNotCalled(runtime, claim, run, begun);
-    if (called.unfinishedCall !== undefined) {
-      return recordMissedDeadline(runtime, claim, run, begun, called);
-    }
-    if (begun.isLast) run.freeSlot();
-    if (!(await record(runtime, claim, run, begun, called.answer))) return;
-    begun = await beginNext(runtime, claim, run, i >= maxInARow);
-  }
-}
+/** One run of a conversation's job. */
+class SendRun {
+  readonly #runtime: Runtime;
+  readonly #claim: Claim<"send">;
+  readonly #run: JobRun;
 
-/**
- * Begins an attempt for the next message. Returns undefined if none begins now; the job is then
- * released. That is so if the run has sent enough, or the engine stops.
- */
-async function beginNext(
-  runtime: Runtime,
-  claim: Claim<"send">,
-  run: JobRun,
-  hasSentEnough = false,
-): Promise<BegunAttempt | undefined> {
-  const { services, hostPolicies } = runtime;
-  let maybeStored: BegunAttempt | undefined;
-  try {
-    return await hostPolicies.commit(
-      claim,
-      async (tx, hostVerdicts) => {
-        prefetchNextAttempt(tx, claim.key);
-        // The engine may have begun to stop while policies were evaluated.
-        const endsRun = hasSentEnough || run.stopping.aborted;
-        return (maybeStored = await beginNextAttempt(tx, claim, {
-          services,
-          hostVerdicts,
-          endsRun,
-        }));
-      },
-      background,
-    );
-  } catch (error) {
-    if (maybeStored === undefined || !isStorageFailure(error)) throw error;
-    switch (await checkBegun(runtime, claim, run, maybeStored)) {
-      case "claimed":
-        return maybeStored;
-      case "taken back":
-        return undefined;
-      case "not stored":
-        throw error;
+  constructor(runtime: Runtime, claim: Claim<"send">, run: JobRun) {
+    this.#runtime = runtime;
+    this.#claim = claim;
+    this.#run = run;
+  }
+
+  /** Calls the carrier for an attempt that has begun, then for the messages that wait behind it. */
+  async sendFrom(first: BegunAttempt | undefined): Promise<void> {
+    let begun = first;
+    for (let sent = 1; begun !== undefined; sent++) {
+      const called = await callCarrier(this.#runtime, begun, this.#run.abort);
+      // The call may still go on. The engine that takes the job next records the lost answer.
+      if (called === "aborted") return;
+      if (called === "not called") return this.#recordNotCalled(begun);
+      if (called.unfinishedCall !== undefined) return this.#recordMissedDeadline(begun, called);
+      if (begun.isLast) this.#run.freeSlot();
+      if (!(await this.#record(begun, called.answer))) return;
+      begun = await this.beginNext(sent);
     }
   }
-}
 
-/**
- * Returns whether a begun attempt is stored, although the storage failed: the answer to the commit
- * may have been lost. If the claim has been lost since, the attempt is taken back: nobody else
- * knows that the carrier was not called, and the message would be ambiguous.
- */
-function checkBegun(
-  { store, clock, services }: Runtime,
-  claim: Claim<"send">,
-  { abort }: JobRun,
-  begun: BegunAttempt,
-): Promise<"claimed" | "taken back" | "not stored"> {
-  const undo = (tx: Tx): Promise<void> => takeBack(tx, services, claim, begun);
-  return checkUnansweredCommit(clock, abort, () =>
-    store.commit(
-      claim,
-      async (tx) => {
-        if ((await tx.get(attemptById, [begun.attempt.id])) === undefined) return "not stored";
-        return (await keepOrUndo(tx, claim, undo)) ? "claimed" : "taken back";
-      },
-      background,
-    ),
-  );
-}
-
-/**
- * Records the answer and returns whether this run goes on with the next message. A run whose
- * message was the last ends here, because it may have freed its slot. If a message waits now, the
- * job is due again. Only this process knows the answer, so the commit is retried.
- */
-function record(
-  { store, clock, services }: Runtime,
-  claim: Claim<"send">,
-  { abort }: JobRun,
-  begun: BegunAttempt,
-  answer: SendAnswer,
-): Promise<boolean> {
-  return retry(clock, abort, () =>
-    store.commit(
-      claim,
-      async (tx) => {
-        const waits = await recordAnswer(tx, services, claim, begun, answer);
-        if (!waits || !begun.isLast) return waits;
-        // Usually, the message that waits has armed the job for its time.
-        await finish(tx, claim, (await isRearmed(tx, claim)) ? {} : { againAt: tx.now });
-        return false;
-      },
-      background,
-    ),
-  );
-}
-
-/** Takes an attempt back with which no carrier was called. The job is then due again. */
-function recordNotCalled(
-  { store, clock, services }: Runtime,
-  claim: Claim<"send">,
-  { abort }: JobRun,
-  begun: BegunAttempt,
-): Promise<void> {
-  return retry(clock, abort, () =>
-    store.commit(claim, (tx) => takeBack(tx, services, claim, begun), background),
-  );
-}
-
-/** Records a missed deadline, and the late answer if it arrives. */
-async function recordMissedDeadline(
-  runtime: Runtime,
-  claim: Claim<"send">,
-  run: JobRun,
-  begun: BegunAttempt,
-  { answer, unfinishedCall }: Called,
-): Promise<void> {
-  const { store, clock, logger, services } = runtime;
-  await retry(clock, run.abort, () =>
-    store.commit(
-      claim,
-      async (tx) => {
-        await recordAnswer(tx, services, claim, begun, answer);
-        // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
-        await finish(tx, claim, { againAt: tx.now, failed: true });
-      },
-      background,
-    ),
-  );
-  const { id: attempt_id, transport } = begun.attempt;
-  const recordLate = async (lateAnswer: unknown): Promise<void> => {
+  /**
+   * Begins an attempt for the next message. `sent` is the number of messages that the run has sent.
+   * Returns undefined if none begins now; the job is then released. That is so if the run has sent
+   * enough, or the engine stops.
+   */
+  async beginNext(sent: number): Promise<BegunAttempt | undefined> {
+    const { services, hostPolicies } = this.#runtime;
+    let maybeStored: BegunAttempt | undefined;
     try {
-      checkSendAnswer(transport, lateAnswer);
-      await record(runtime, claim, run, begun, lateAnswer);
+      return await hostPolicies.commit(
+        this.#claim,
+        async (tx, hostVerdicts) => {
+          prefetchNextAttempt(tx, this.#claim.key);
+          // The engine may have begun to stop while policies were evaluated.
+          const endsRun = sent >= maxInARow || this.#run.stopping.aborted;
+          const options = { services, hostVerdicts, endsRun };
+          return (maybeStored = await beginNextAttempt(tx, this.#claim, options));
+        },
+        background,
+      );
     } catch (error) {
-      logger.warn({ err: error, attempt_id }, "a late answer of a carrier could not be recorded");
+      if (maybeStored === undefined || !isStorageFailure(error)) throw error;
+      switch (await this.#checkBegun(maybeStored)) {
+        case "claimed":
+          return maybeStored;
+        case "taken back":
+          return undefined;
+        case "not stored":
+          throw error;
+      }
     }
-  };
-  // A call that fails after its deadline adds nothing: its answer is recorded as lost.
-  void unfinishedCall?.then(recordLate, () => {});
+  }
+
+  /**
+   * Returns whether a begun attempt is stored, although the storage failed: the answer to the
+   * commit may have been lost. If the claim has been lost since, the attempt is taken back: nobody
+   * else knows that the carrier was not called, and the message would be ambiguous.
+   */
+  #checkBegun(begun: BegunAttempt): Promise<"claimed" | "taken back" | "not stored"> {
+    const undo = (tx: Tx): Promise<void> => this.#takeBack(tx, begun);
+    return checkUnansweredCommit(this.#runtime.clock, this.#run.abort, () =>
+      this.#commit(async (tx) => {
+        if ((await tx.get(attemptById, [begun.attempt.id])) === undefined) return "not stored";
+        return (await keepOrUndo(tx, this.#claim, undo)) ? "claimed" : "taken back";
+      }),
+    );
+  }
+
+  /**
+   * Records the answer and returns whether this run goes on with the next message. A run whose
+   * message was the last ends here, because it may have freed its slot. If a message waits now, the
+   * job is due again.
+   */
+  #record(begun: BegunAttempt, answer: SendAnswer): Promise<boolean> {
+    return this.#store(async (tx) => {
+      const waits = await this.#recordAnswer(tx, begun, answer);
+      if (!waits || !begun.isLast) return waits;
+      // Usually, the message that waits has armed the job for its time.
+      const isArmed = await isRearmed(tx, this.#claim);
+      await finish(tx, this.#claim, isArmed ? {} : { againAt: tx.now });
+      return false;
+    });
+  }
+
+  /** Takes an attempt back with which no carrier was called. The job is then due again. */
+  #recordNotCalled(begun: BegunAttempt): Promise<void> {
+    return this.#store((tx) => this.#takeBack(tx, begun));
+  }
+
+  /** Records a missed deadline, and the late answer if it arrives. */
+  async #recordMissedDeadline(
+    begun: BegunAttempt,
+    { answer, unfinishedCall }: Called,
+  ): Promise<void> {
+    await this.#store(async (tx) => {
+      await this.#recordAnswer(tx, begun, answer);
+      // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
+      await finish(tx, this.#claim, { againAt: tx.now, failed: true });
+    });
+    const { id: attempt_id, transport } = begun.attempt;
+    const recordLate = async (lateAnswer: unknown): Promise<void> => {
+      try {
+        checkSendAnswer(transport, lateAnswer);
+        await this.#record(begun, lateAnswer);
+      } catch (error) {
+        const facts = { err: error, attempt_id };
+        this.#runtime.logger.warn(facts, "a late answer of a carrier could not be recorded");
+      }
+    };
+    // A call that fails after its deadline adds nothing: its answer is recorded as lost.
+    void unfinishedCall?.then(recordLate, () => {});
+  }
+
+  #recordAnswer(tx: Tx, begun: BegunAttempt, answer: SendAnswer): Promise<boolean> {
+    return recordAnswer(tx, this.#runtime.services, this.#claim, begun, answer);
+  }
+
+  #takeBack(tx: Tx, begun: BegunAttempt): Promise<void> {
+    return takeBack(tx, this.#runtime.services, this.#claim, begun);
+  }
+
+  /** Commits what only this process knows, so the commit is retried. */
+  #store<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return retry(this.#runtime.clock, this.#run.abort, () => this.#commit(work));
+  }
+
+  #commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#runtime.store.commit(this.#claim, work, background);
+  }
 }
