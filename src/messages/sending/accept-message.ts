@@ -115,11 +115,7 @@ export async function writeMessage(
     sequence: await updateForMessage(tx, conversation, {
       id,
       direction: "outbound",
-      // The engine's own texts, such as the answer to a keyword, answer nobody's question. Neither
-      // does what a program sends for later: it may be canceled, or about something else. A person
-      // who plans a message has read the question.
-      role:
-        author.type === "system" || (author.type === "api" && isForLater) ? "neither" : "answers",
+      role: roleOf(author, isForLater),
       isByReader: author.type === "human" || author.type === "agent",
     }),
     direction: "outbound",
@@ -152,20 +148,32 @@ export async function writeMessage(
   });
   addWords(tx, message);
   countMessage(tx, message, null);
-  if (state.status === "scheduled") {
-    armNew(tx, releaseJob(message, state.send_at));
-    return message;
-  }
-  // This transaction may hand the message over, too.
-  prefetchThrottle(tx, sender.address);
-  rememberNextAttempt(tx, message);
-  if (isNewConversation) {
-    tx.promiseNone(outbox, [conversation.id]);
-    armNew(tx, sendJob(message, tx.now));
-  } else {
-    await arm(tx, sendJob(message, tx.now));
-  }
+  if (state.status === "scheduled") armNew(tx, releaseJob(message, state.send_at));
+  else await queueMessage(tx, message, isNewConversation);
   return message;
+}
+
+/**
+ * Whether a message answers what the contact has asked. The engine's own texts, such as the answer
+ * to a keyword, answer nobody's question. Neither does what a program sends for later: it may be
+ * canceled, or about something else. A person who plans a message has read the question.
+ */
+function roleOf({ type }: Author, isForLater: boolean): "answers" | "neither" {
+  return type === "system" || (type === "api" && isForLater) ? "neither" : "answers";
+}
+
+/** Arms the job that hands the message over. This transaction may do that, too. */
+async function queueMessage(
+  tx: Tx,
+  message: MessageRow,
+  isNewConversation: boolean,
+): Promise<void> {
+  const job = sendJob(message, tx.now);
+  prefetchThrottle(tx, message.from);
+  rememberNextAttempt(tx, message);
+  if (!isNewConversation) return arm(tx, job);
+  tx.promiseNone(outbox, [message.conversation_id]);
+  armNew(tx, job);
 }
 
 /** @throws TidingsError `validation_failed` if `send_at` is too far ahead */
