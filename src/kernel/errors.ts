@@ -101,7 +101,7 @@ export type FieldPlace =
   { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
 
 /** What an error says besides its code and its message. */
-interface ErrorFacts {
+interface ErrorExtras {
   /** The fields that are wrong. */
   readonly errors?: readonly FieldError[] | undefined;
   /** How long to wait before trying again, in milliseconds. */
@@ -146,8 +146,8 @@ export class TidingsError extends Error {
   /** The id of the existing resource that causes a `conflict`. Undefined if there is none. */
   readonly conflictingId: string | undefined;
 
-  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     // Transports throw this error too, and may be in JavaScript.
     const given: unknown = code;
     if (typeof given !== "string" || !Object.hasOwn(catalog, given)) {
@@ -158,11 +158,11 @@ export class TidingsError extends Error {
     }
     this.code = code;
     ({ status: this.status, title: this.title, retryable: this.retryable } = catalog[code]);
-    if (facts.retryable !== undefined) this.retryable = facts.retryable;
-    this.detail = facts.detail ?? message;
-    this.errors = facts.errors ?? [];
-    this.retryAfterMs = facts.retryAfterMs;
-    this.conflictingId = facts.conflictingId;
+    if (extras.retryable !== undefined) this.retryable = extras.retryable;
+    this.detail = extras.detail ?? message;
+    this.errors = extras.errors ?? [];
+    this.retryAfterMs = extras.retryAfterMs;
+    this.conflictingId = extras.conflictingId;
   }
 }
 
@@ -208,8 +208,8 @@ export class ReplayedError extends TidingsError {
   /** The problem body, byte for byte as it was first returned. */
   readonly body: string;
 
-  constructor(code: ErrorCode, message: string, facts: ErrorFacts, body: string) {
-    super(code, message, facts);
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras, body: string) {
+    super(code, message, extras);
     this.body = body;
   }
 }

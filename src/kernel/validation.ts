@@ -13,14 +13,14 @@ export const maxErrors = 100;
 export const maxItemErrors = 20;
 
 /** Where an input comes from. */
-interface Origin {
+interface InputSource {
   /** Returns the place of a field. By default, the input is the body. */
   readonly locate?: Locate;
   /** The names of the options that are the last argument of the method, not part of its input. */
   readonly options?: readonly string[];
 }
 
-interface ParseOptions extends Origin {
+interface ParseOptions extends InputSource {
   /** Errors that the caller already found. */
   readonly errors?: readonly FieldError[];
   /** The maximum number of errors that are reported, with those. Default: `maxErrors`. */
@@ -34,13 +34,13 @@ interface ParseOptions extends Origin {
 export function parse<Input>(
   schema: z.ZodType<Input>,
   value: unknown,
-  { errors = [], limit = maxErrors, ...origin }: ParseOptions = {},
+  { errors = [], limit = maxErrors, ...source }: ParseOptions = {},
 ): Input {
   const result = schema.safeParse(value, { reportInput: true, error: sentence });
   if (!result.success) {
     // Each wrong entry of a map is an issue, so there can be very many.
     const issues = result.error.issues.slice(0, 2 * limit);
-    const found = strictest(issues).flatMap((issue) => errorsOf(issue, origin));
+    const found = strictest(issues).flatMap((issue) => errorsOf(issue, source));
     throw invalid([...errors, ...found].slice(0, limit));
   }
   if (errors.length > 0) throw invalid(errors.slice(0, limit));
@@ -72,16 +72,16 @@ const brief = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)
 /** Returns the errors of an issue. `above` is the path of the union that the issue is in. */
 function errorsOf(
   issue: z.core.$ZodIssue,
-  origin: Origin,
+  source: InputSource,
   above: readonly PropertyKey[] = [],
 ): FieldError[] {
   const path = [...above, ...issue.path];
-  if (issue.code === "unrecognized_keys") return unknownFields(issue, path, origin);
+  if (issue.code === "unrecognized_keys") return unknownFields(issue, path, source);
   if (issue.code === "invalid_union") {
     const nearest = furthest(issue.errors);
-    if (nearest !== undefined) return nearest.flatMap((each) => errorsOf(each, origin, path));
+    if (nearest !== undefined) return nearest.flatMap((each) => errorsOf(each, source, path));
   }
-  const { locate = inBody } = origin;
+  const { locate = inBody } = source;
   return [{ ...locate(path), ...explain(issue) }];
 }
 
@@ -89,7 +89,7 @@ function errorsOf(
 function unknownFields(
   { keys, message, input }: z.core.$ZodIssueUnrecognizedKeys,
   path: readonly PropertyKey[],
-  { locate = inBody, options = [] }: Origin,
+  { locate = inBody, options = [] }: InputSource,
 ): FieldError[] {
   const known = knownFields(message);
   let isListed = false;
