@@ -21,6 +21,7 @@ import {
   yesAnswersQuestions,
 } from "./consents.ts";
 import { lastMessageTime, mergesComplete, noOrphans, uniqueAddresses } from "./contacts.ts";
+import { senderChosen } from "./chosen-senders.ts";
 import { conversationEventsMatch } from "./conversation-events.ts";
 import {
   mergeKeepsActive,
@@ -49,13 +50,7 @@ import { policyAllowed, quietHoursRespected } from "./policies.ts";
 import { consumedInOrder } from "./consumers.ts";
 import { retriesOnSchedule } from "./retries.ts";
 import { searchFinds } from "./search.ts";
-import {
-  oneTransportAtATime,
-  rateLimited,
-  refusalsAreFinal,
-  routeFollowed,
-  senderChosen,
-} from "./senders.ts";
+import { oneTransportAtATime, rateLimited, refusalsAreFinal, routeFollowed } from "./senders.ts";
 import { sentimentFromScores } from "./sentiment.ts";
 import { receiptsInTimeline, statusFromEvidence } from "./status.ts";
 import {

@@ -1,17 +1,13 @@
-import { identities } from "../../../src/contacts/rows.ts";
 import {
   attempts,
   type AttemptRow,
   attemptsOfMessage,
   messageById,
-  messages,
 } from "../../../src/messages/rows.ts";
-import { defaultSenders, senderHandOvers, senders } from "../../../src/senders/rows.ts";
-import { rankSenders } from "../../../src/senders/choose-sender.ts";
-import type { SenderId } from "../../../src/kernel/ids.ts";
-import type { StoragePort, Write } from "../../../src/ports/storage.ts";
+import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
-import { allRows, insertedRows, readRows, removedIds, writtenRows } from "../rows.ts";
+import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { fallsBack, primaryTransport, senderAddresses } from "../settings.ts";
 import { surelyNotSent } from "./carrier-calls.ts";
 
@@ -181,127 +177,4 @@ export const refusalsAreFinal: Invariant = {
       }
     },
   }),
-};
-
-/** The ids of the live senders of texts in the pool, and of the default one. */
-interface Pool {
-  readonly phones: readonly SenderId[];
-  readonly standard: SenderId | undefined;
-}
-
-function poolIn(database: StoragePort): Pool {
-  const phones = allRows(database, senders).filter(
-    ({ mode, channels, pool }) => pool && mode === "live" && channels.includes("sms"),
-  );
-  const standard = allRows(database, defaultSenders).find(
-    ({ mode, channel }) => mode === "live" && channel === "sms",
-  );
-  return { phones: phones.map(({ id }) => id), standard: standard?.sender_id };
-}
-
-/** How old a read may be when an engine commits: stalls and delays together. */
-const staleMs = 120_000;
-
-export const senderChosen: Invariant = {
-  name: "A contact keeps the sender it last had, and a new contact gets its sender of the pool.",
-  check: ({ database, clients, clock }) => {
-    /**
-     * For each address, the last senders in order, and until when each was the last. The sender is
-     * empty while an address has a new contact, which has none yet.
-     */
-    const lastSenders = new Map<string, { readonly sender: string; until: number }[]>();
-    const addressOf = (id: string | null): string =>
-      allRows(database, senders).find((each) => each.id === id)?.address ?? "";
-    // The database may not be open yet, so nothing is read from it here.
-    let pool: Pool = { phones: [], standard: undefined };
-    const formerPools: { readonly pool: Pool; readonly until: number }[] = [];
-    /** A command does not lock the pool that it reads, so it may write after a change. */
-    const sendersForNew = (to: string): string[] => {
-      const former = formerPools.filter(({ until }) => until > clock.now() - staleMs);
-      return [pool, ...former.map((each) => each.pool)].map(({ phones, standard }) => {
-        // Without senders in the pool, the default one sends.
-        const [first = standard] = rankSenders(to, phones);
-        return addressOf(first ?? null);
-      });
-    };
-    /** For each contact, the last senders of its removed addresses, and when they were removed. */
-    const removedSenders = new Map<string, { readonly sender: string; readonly until: number }[]>();
-    /** The contact of each address. */
-    const owners = new Map<string, string>();
-    /** The addresses that get another contact, or their first one. */
-    const newlyOwned = (writes: readonly Write[]): readonly string[] =>
-      writtenRows(writes, identities)
-        .filter(({ address, contact_id }) => owners.get(address) !== contact_id)
-        .map(({ address }) => address);
-    return {
-      *commit(engine, writes) {
-        if (
-          writes.some(({ collection }) => collection === senders || collection === defaultSenders)
-        ) {
-          formerPools.push({ pool, until: clock.now() });
-          pool = poolIn(database);
-        }
-        // One commit can replace a contact's address, write to the new one, and give the old one to
-        // another contact.
-        const newOwners = newlyOwned(writes);
-        for (const address of [...removedIds(writes, identities), ...newOwners]) {
-          const latest = lastSenders.get(address)?.at(-1);
-          const owner = owners.get(address);
-          if (latest === undefined || owner === undefined) continue;
-          const others = removedSenders.get(owner) ?? [];
-          removedSenders.set(owner, [...others, { sender: latest.sender, until: clock.now() }]);
-        }
-        const inserted = insertedRows(writes, messages);
-        for (const { id, to, from, body, channel, contact_id } of inserted) {
-          const request = clients.requests.find(({ input }) => input.body === body);
-          const isAlone = inserted.every(
-            (each) => each.id === id || ![each.to, each.from].includes(to),
-          );
-          if (
-            channel === "webchat" ||
-            request === undefined ||
-            request.input.from !== undefined ||
-            !isAlone
-          ) {
-            continue;
-          }
-          const recent = (lastSenders.get(to) ?? []).filter(
-            ({ until }) => until > clock.now() - staleMs,
-          );
-          // One commit can erase a contact and create another one with the same address.
-          const hasNone = recent.length === 0 || recent.at(-1)?.sender === "";
-          const isNew = hasNone || newOwners.includes(to);
-          // A command that read the address before it was removed writes for its old contact.
-          const removed = removedSenders.get(contact_id) ?? [];
-          const expected = [
-            ...recent.map(({ sender }) => sender).filter((sender) => sender !== ""),
-            ...removed
-              .filter(({ until }) => until > clock.now() - staleMs)
-              .map((each) => each.sender),
-            ...(isNew ? sendersForNew(to) : []),
-          ];
-          if (expected.includes(from)) continue;
-          yield {
-            about: [id],
-            description: `${engine} wrote to ${to} from ${from} instead of ${expected.join(" or ")}`,
-          };
-        }
-        for (const { address, contact_id, last_sender_id } of writtenRows(writes, identities)) {
-          const before = lastSenders.get(address) ?? [];
-          const latest = before.at(-1);
-          const sender = addressOf(last_sender_id);
-          // One commit can erase a contact and create another one, which has no last sender yet.
-          const hasNewOwner = owners.get(address) !== contact_id;
-          owners.set(address, contact_id);
-          const isSame = latest?.sender === sender && !hasNewOwner;
-          if (isSame || (sender === "" && !hasNewOwner)) continue;
-          if (latest !== undefined) latest.until = Math.min(latest.until, clock.now());
-          else if (sender === "") continue;
-          const earlier = before.filter((each) => each.sender !== "");
-          lastSenders.set(address, [...earlier, { sender, until: Infinity }]);
-        }
-        for (const address of removedIds(writes, identities)) lastSenders.delete(address);
-      },
-    };
-  },
 };
