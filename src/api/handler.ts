@@ -21,7 +21,7 @@ import {
   storedKeyOf,
 } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
-import { maxBodyBytes, readBytes, readJson, refuseEncoded } from "./requests/request-body.ts";
+import { jsonOptions, readBytes, readJson, refuseEncoded } from "./requests/request-body.ts";
 import { idempotencyField, idempotencyKey, refuseKey } from "./requests/idempotency-key.ts";
 import {
   commandInput,
@@ -187,9 +187,7 @@ export class RequestHandler implements ApiHandler {
     const query = queryOf(exchange);
     const { [idempotencyField]: field, ...body } = await readJson(
       request,
-      maxBodyBytes(route, limits),
-      limits.jsonDepth,
-      "rows" in route,
+      jsonOptions(route, limits),
     );
     await refuseIfEnded(exchange);
     const given = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
@@ -215,7 +213,7 @@ export class RequestHandler implements ApiHandler {
   ): Promise<ApiResponse> {
     const { request, headers, route, params } = exchange;
     const { limits, run } = this.#backend;
-    const body = await readJson(request, maxBodyBytes(route, limits), limits.jsonDepth);
+    const body = await readJson(request, jsonOptions(route, limits));
     await refuseIfEnded(exchange);
     const input = commandInput(inputSchema(operation, limits), body, params, queryOf(exchange));
 

@@ -25,7 +25,7 @@ const visitorBytes = 4_096;
 const characterBytes = 12;
 
 /** How large the body of a request may be. Visitors are anonymous, and parsing costs much time. */
-export function maxBodyBytes(
+function maxBodyBytes(
   route: Guarded,
   { bodyBytes, batchBodyBytes, messageCharacters }: Limits,
 ): number {
@@ -35,27 +35,39 @@ export function maxBodyBytes(
   return "body" in route && route.body === "batch" ? batchBodyBytes : bodyBytes;
 }
 
+interface JsonOptions {
+  readonly maxBytes: number;
+  /** How deeply the body may be nested. */
+  readonly maxDepth: number;
+  /** Whether the endpoint also takes NDJSON. By default it does not. */
+  readonly takesLines?: boolean;
+}
+
+/** Returns how the JSON body of a route is read. */
+export function jsonOptions(route: Guarded, limits: Limits): JsonOptions {
+  return {
+    maxBytes: maxBodyBytes(route, limits),
+    maxDepth: limits.jsonDepth,
+    takesLines: "rows" in route,
+  };
+}
+
 /**
  * Reads the body of a command: a JSON object. No body counts as an empty object. If a key is
  * repeated in an object, the last value counts, as in `JSON.parse` (RFC 8259, section 4).
- * `takesLines` is true if the endpoint also takes NDJSON.
  * @throws TidingsError `unsupported_media_type`, `body_too_large`, `malformed_json`,
  *   `validation_failed`
  */
-export async function readJson(
-  request: ApiRequest,
-  limit: number,
-  depth: number,
-  takesLines = false,
-): Promise<JsonObject> {
+export async function readJson(request: ApiRequest, options: JsonOptions): Promise<JsonObject> {
+  const { maxBytes, maxDepth, takesLines = false } = options;
   const { headers } = request;
   const type = headerOf(headers, "content-type");
   if (type !== undefined && !json.test(type)) throw notJson(takesLines);
   refuseEncoded(headers);
-  refuseTooLarge(headers, limit);
-  const body = await request.body(limit);
-  const value = parsed(body, type, limit, takesLines);
-  checkDepth(value, depth);
+  refuseTooLarge(headers, maxBytes);
+  const body = await request.body(maxBytes);
+  const value = parsed(body, type, options);
+  checkDepth(value, maxDepth);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid([{ pointer: "", code: "invalid_type", message: "must be a JSON object" }]);
   }
@@ -108,13 +120,12 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 function parsed(
   body: ApiBody,
   type: string | undefined,
-  limit: number,
-  takesLines: boolean,
+  { maxBytes, takesLines = false }: JsonOptions,
 ): unknown {
   // A text or raw body parser leaves a string or bytes that still need parsing.
   const source = body.kind === "bytes" ? body.bytes : body.value;
   if (typeof source !== "string" && !(source instanceof Uint8Array)) return source;
-  if (Buffer.byteLength(source) > limit) throw tooLarge(limit);
+  if (Buffer.byteLength(source) > maxBytes) throw tooLarge(maxBytes);
   if (source.length === 0) return {};
   if (type === undefined) throw notJson(takesLines);
   try {

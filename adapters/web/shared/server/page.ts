@@ -168,7 +168,7 @@ class PageHandler implements ApiHandler {
     const { request, headers } = exchange;
     const { local } = this.#accessControl;
     if (local !== undefined && request.method === "POST") {
-      const { token } = await readJson(request, maxSignInBytes, 1);
+      const { token } = await readJson(request, { maxBytes: maxSignInBytes, maxDepth: 1 });
       headers["Set-Cookie"] = await local.signIn(request, token);
       return { status: 204, headers, body: null };
     }
