@@ -1,6 +1,7 @@
 import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type LookupFunction, type Socket } from "node:net";
+import { headersByName } from "../../src/kernel/index.ts";
 import {
   checkAddress,
   type Destinations,
@@ -281,20 +282,9 @@ class Received {
   response(truncated: boolean): HttpResponse {
     return {
       status: this.#head.statusCode ?? 0,
-      headers: joinHeaders(this.#head.rawHeaders),
+      headers: headersByName(this.#head.rawHeaders),
       body: new Uint8Array(Buffer.concat(this.#chunks)),
       truncated,
     };
   }
-}
-
-/** Converts raw headers to an object. The values of a repeated header are joined by `, `. */
-function joinHeaders(raw: readonly string[]): Record<string, string> {
-  const headers = new Map<string, string>();
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const [name = "", value = ""] = [raw[i]?.toLowerCase(), raw[i + 1]];
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
-  }
-  return Object.fromEntries(headers);
 }

@@ -12,7 +12,7 @@ import {
   type SignalOperation,
   takesKey,
 } from "../operations/index.ts";
-import { inQuery, TidingsError } from "../kernel/index.ts";
+import { headersByName, inQuery, TidingsError } from "../kernel/index.ts";
 import {
   admit,
   type Admitted,
@@ -38,7 +38,6 @@ import {
   type ApiResponse,
   type Exchange,
   headerOf,
-  headersByName,
 } from "./http.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { problemResponse, noSuchRoute, publicError } from "./responses/problem-response.ts";

@@ -126,20 +126,5 @@ export function headerOf(headers: readonly string[], name: string): string | und
   return joined;
 }
 
-/**
- * All headers by lower-case name, with repeated values joined. One pass, because a request can have
- * 2,000 headers, and anyone can send one.
- */
-export function headersByName(headers: readonly string[]): Record<string, string> {
-  const byName = new Map<string, string>();
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    const name = (headers[i] ?? "").toLowerCase();
-    const value = headers[i + 1] ?? "";
-    const before = byName.get(name);
-    byName.set(name, before === undefined ? value : `${before}, ${value}`);
-  }
-  return Object.fromEntries(byName);
-}
-
 /** Rounds up to whole seconds, so that a client that waits this long is not too early. */
 export const seconds = (ms: number): number => Math.max(0, Math.ceil(ms / 1000));

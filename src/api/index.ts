@@ -9,7 +9,6 @@ export {
   type ApiResponse,
   type Exchange,
   headerOf,
-  headersByName,
   type Mountable,
 } from "./http.ts";
 export {

@@ -77,6 +77,7 @@ export {
 } from "./page.ts";
 export { definedFields } from "./defined-fields.ts";
 export { getOrInsert } from "./get-or-insert.ts";
+export { headersByName } from "./raw-headers.ts";
 export { isLanguageTag } from "./language-tag.ts";
 export { type MessageStatus, messageStatusSchema } from "./message-status.ts";
 export { toUri } from "./uri.ts";

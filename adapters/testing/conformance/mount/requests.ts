@@ -1,5 +1,5 @@
-import { type ApiRequest, headersByName } from "../../../../src/api/index.ts";
-import { TidingsError } from "../../../../src/kernel/index.ts";
+import type { ApiRequest } from "../../../../src/api/index.ts";
+import { headersByName, TidingsError } from "../../../../src/kernel/index.ts";
 import { holds, Mismatch, same } from "../checks.ts";
 import { type MountChecks, text, within } from "./fixture.ts";
 import { headOf, type RawRequest } from "./raw-http.ts";

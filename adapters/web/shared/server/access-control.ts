@@ -2,11 +2,10 @@
 import {
   type ApiRequest,
   headerOf,
-  headersByName,
   type OperatorAccess,
   type RequestHandler,
 } from "../../../../src/api/index.ts";
-import { TidingsError, withDeadline } from "../../../../src/kernel/index.ts";
+import { headersByName, TidingsError, withDeadline } from "../../../../src/kernel/index.ts";
 import { LocalAccess, refuseRemote } from "./local-access.ts";
 import {
   type Authorize,

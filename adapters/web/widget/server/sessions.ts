@@ -1,8 +1,8 @@
 /** Sessions for visitors whom the host application does not know. A cookie brings them back. */
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import { type ApiRequest, headersByName } from "../../../../src/api/index.ts";
-import { TidingsError } from "../../../../src/kernel/index.ts";
+import type { ApiRequest } from "../../../../src/api/index.ts";
+import { headersByName, TidingsError } from "../../../../src/kernel/index.ts";
 import { admit, slidingLog } from "../../../../src/operations/index.ts";
 import type { Clock } from "../../../../src/ports/index.ts";
 import type { WebchatSession } from "../../../../src/index.ts";
