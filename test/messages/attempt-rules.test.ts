@@ -55,10 +55,10 @@ it("a carrier's error is shown without what no database stores, and cut if it is
   const page = { code: "filtered", message: `\ud800\0${"x".repeat(5_000)}` } as const;
   expect(carrierError({ ...page, provider_code: "9".repeat(300) }, true)).toEqual({
     code: "filtered",
-    message: `\ufffd${"x".repeat(998)}`,
+    message: `\ufffd${"x".repeat(997)}…`,
     permanent: true,
     stage: "carrier",
-    provider_code: "9".repeat(200),
+    provider_code: `${"9".repeat(199)}…`,
   });
 });
 

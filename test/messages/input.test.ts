@@ -91,7 +91,7 @@ describe("the input of a send", () => {
   it.each<[given: unknown, got: string]>([
     ["tomorrow", '"tomorrow"'],
     ["2026-01-31 09:00", '"2026-01-31 09:00"'],
-    ["😀".repeat(100), `"${"😀".repeat(40)}"`],
+    ["😀".repeat(100), `"${"😀".repeat(39)}…"`],
     [1_769_850_000_000, "1769850000000"],
     [new Date(0), "a Date"],
   ])("says what time it expects, with an example, instead of %s", (send_at, got) => {
