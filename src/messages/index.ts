@@ -32,6 +32,7 @@ export {
   earlyReceipts,
   earlyReceiptsByExpiry,
   timeline,
+  webchatMessagesOfContact,
 } from "./rows.ts";
 export { applyEvidence, channelOf } from "./rules.ts";
 export { segmentsOf } from "./segments.ts";

@@ -134,6 +134,12 @@ export const messagesByAuthor = messages.byId.index(
   { since: 11, where: { column: "author_type", in: ["contact", "human"] } },
 );
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
+/** What a visitor sees. The texts of the same contact, which may be many, cost this index nothing. */
+export const webchatMessagesOfContact = messages.byId.index(
+  "webchat_by_contact",
+  ["contact_id", "id"],
+  { since: 12, where: { column: "channel", in: ["webchat"] } },
+);
 /**
  * The statuses that few messages have. Most messages pass only through the others, so an index of
  * these costs a usual message nothing.

@@ -5,7 +5,7 @@ import { readSession } from "./sessions/sessions.ts";
 import { readNames, readState } from "./streams/conversation-state.ts";
 import { identityByAddress } from "../contacts/index.ts";
 import { type MessageStatus, notFound } from "../kernel/index.ts";
-import { messageResource, type MessageRow, messagesOfContact } from "../messages/index.ts";
+import { messageResource, type MessageRow, webchatMessagesOfContact } from "../messages/index.ts";
 import { page, type Query } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
 
@@ -29,10 +29,9 @@ export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
     if (identity === undefined) throw notFound("webchat session");
     const { contact_id } = identity;
     const list = {
-      index: messagesOfContact,
+      index: webchatMessagesOfContact,
       prefix: [contact_id],
       order: "descending",
-      where: { channel: "webchat" },
       operation: "webchat.messages",
       // Not the contact, which a merge replaces: the visitor goes on with an earlier page's cursor.
       filters: { address },

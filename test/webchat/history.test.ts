@@ -64,6 +64,17 @@ describe.each(lightStorages)("a visitor's history on $name", ({ open }) => {
     expect(paged).toEqual(said);
   });
 
+  it("shows the newest messages first, however many texts the contact has got since", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { id: contact_id } = await one.contacts.create({ phone: "+15005550001" });
+    const session = await one.webchat.open({ contact_id });
+    await one.webchat.sendAsVisitor(session.id, { body: "Hello" });
+    const messages = Array.from({ length: 550 }, () => ({ to: contact_id, body: "Fresh bread" }));
+    for (let mailing = 0; mailing < 2; mailing++) await one.messages.batch({ messages });
+    expect(await bodiesOf(one, session.id)).toEqual(["Hello"]);
+  });
+
   it("is continued by a stream from its place without a gap or a repetition", async () => {
     const { one, session, tell } = await begun(open);
     expect((await one.webchat.messages(session.id)).last_event_id).toBe(null);
