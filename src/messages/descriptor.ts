@@ -225,7 +225,7 @@ const messageHandles = {
 const jobs: Pick<JobTable<Runtime>, "send" | "follow-up" | "release" | "early-receipt"> = {
   send: sendQueued,
   "follow-up": lookUpAttempt,
-  release: inTransaction((tx, claim, { drawId }) => releaseMessage(tx, claim, drawId)),
+  release: inTransaction((tx, claim, { services }) => releaseMessage(tx, claim, services)),
   "early-receipt":
     ({ store, services }) =>
     (claim) =>

@@ -49,6 +49,31 @@ it("messages that wait for a sender are handed over at its rate after it moved t
   }
 });
 
+it("a scheduled message goes over the transport that its sender has when it is due", async () => {
+  const { clock, engine } = world();
+  const storage = memory();
+  const [acme, zenith, direct] = ["acme", "zenith", "direct"].map((name) => carrier({ name }));
+  if (acme === undefined || zenith === undefined || direct === undefined) throw new Error("none");
+  const one = engine(storage, { transports: [acme, zenith] });
+  await one.start();
+  const { id } = await one.senders.create({ ...sender, transport: "acme" });
+  const after = (hours: number) => new Date(clock.now() + hours * 3_600_000).toISOString();
+  await one.messages.send({ ...send, to: "+15005550101", send_at: after(1) });
+  await one.messages.send({ ...send, to: "+15005550102", send_at: after(3) });
+  await one.senders.remove(id);
+  await one.senders.create({ ...sender, transport: "zenith" });
+  await stopped(one, clock);
+  const other = engine(storage, { transports: [zenith] });
+  await other.start();
+  await clock.advance(2 * 3_600_000);
+  expect(zenith.calls.map(({ message }) => message.to)).toEqual(["+15005550101"]);
+  await stopped(other, clock);
+  const routes = [{ transports: ["direct"] }];
+  await engine(storage, { transports: [zenith, direct], routes }).start();
+  await clock.advance(2 * 3_600_000);
+  expect(direct.calls.map(({ message }) => message.to)).toEqual(["+15005550102"]);
+});
+
 it.runIf(isLong)(
   "a sender that moved hands over a backlog of more than a thousand conversations",
   async () => {

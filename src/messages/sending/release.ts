@@ -1,10 +1,12 @@
-import type { GenerateId } from "../../kernel/index.ts";
+import type { Services } from "../../operations/index.ts";
 import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
+import { senderByAddress } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
-import { moveAndRecord } from "../move.ts";
-import { messageById, scheduledInConversation } from "../rows.ts";
+import { moveMessage, writeTimeline } from "../move.ts";
+import { firstTransport } from "../routes/choose-route.ts";
+import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
 import { release } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";
 
@@ -21,8 +23,9 @@ const maxReleased = 50;
 export async function releaseMessage(
   tx: Tx,
   claim: Claim<"release">,
-  drawId: GenerateId,
+  services: Services,
 ): Promise<void> {
+  const { drawId } = services;
   const message = await tx.get(messageById, [claim.key.message_id]);
   if (message?.status !== "scheduled") return finish(tx, claim);
 
@@ -32,15 +35,36 @@ export async function releaseMessage(
   }
   const { conversation_id } = message;
   prefetchJob(tx, { kind: "send", key: { conversation_id } });
+  tx.prefetch(() => [{ index: senderByAddress, key: [message.from] }]);
   const first = await tx.list(scheduledInConversation, [conversation_id], maxReleased);
   const last = first.findIndex(({ id }) => id === message.id);
   for (const each of last === -1 ? first : first.slice(0, last + 1)) {
     const decision = release(stateOf(each), tx.now);
     if (decision.decision === "none") continue;
-    const updated = await moveAndRecord(tx, drawId, each, decision.state);
+    const patch = await newTransport(tx, services, each);
+    const updated = await moveMessage(tx, drawId, each, decision.state, patch);
+    writeTimeline(tx, drawId, each, updated, null);
     rememberNextAttempt(tx, updated);
     await arm(tx, sendJob(updated, tx.now));
   }
   // If more are before the message, the job continues at once.
   await finish(tx, claim, last === -1 ? { againAt: tx.now } : {});
+}
+
+/**
+ * Returns the transport of a message that waited while its sender moved to another transport, or
+ * while the routes changed. Without it, the message would wait for a transport that no engine may
+ * have any more. After an attempt, the transport stays.
+ */
+async function newTransport(
+  tx: Tx,
+  services: Services,
+  { attempts, channel, from, to, transport }: MessageRow,
+): Promise<Partial<MessageRow>> {
+  const sender = attempts > 0 ? undefined : await tx.get(senderByAddress, [from]);
+  if (sender === undefined || !sender.channels.includes(channel)) return {};
+  const isInRoute = services.routes.some(({ transports }) => transports.includes(transport ?? ""));
+  if (transport === sender.transport || isInRoute) return {};
+  const facts = { mode: tx.scope.mode, channel, from, to };
+  return { transport: firstTransport(services, facts, sender.transport) };
 }
