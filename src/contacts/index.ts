@@ -54,7 +54,13 @@ export {
   mergedError,
   unknownContact,
 } from "./find.ts";
-export { findRecipient, prefetchRecipient, recipientSubject, recipientMark } from "./recipients.ts";
+export {
+  findRecipient,
+  preferredAddress,
+  prefetchRecipient,
+  recipientSubject,
+  recipientMark,
+} from "./recipients.ts";
 export {
   createContactFor,
   createContactWith,

@@ -89,7 +89,7 @@ export async function findRecipient(
  * After a merge a contact may have several addresses. Prefers the contact's phone number, then the
  * newest address.
  */
-function preferredAddress(
+export function preferredAddress(
   { phone }: ContactRow,
   identities: readonly Seen<IdentityRow>[],
 ): Seen<IdentityRow> | undefined {

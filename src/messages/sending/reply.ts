@@ -1,4 +1,11 @@
-import { identitiesOfContact, identityByAddress, type IdentityRow } from "../../contacts/index.ts";
+import {
+  contactById,
+  identitiesOfContact,
+  identityByAddress,
+  type IdentityRow,
+  maxIdentities,
+  preferredAddress,
+} from "../../contacts/index.ts";
 import {
   changeConversation,
   changeStatus,
@@ -133,7 +140,8 @@ function assigneeOnReply(
 }
 
 /**
- * Returns the address to send to.
+ * Returns the address to send to. If nothing tells it, that is where any message to the contact
+ * goes.
  * @throws TidingsError `conflict` if the contact has no address left
  */
 async function findCorrespondent(
@@ -147,9 +155,13 @@ async function findCorrespondent(
   const to = wanted ?? (await lastAddress(tx, conversation));
   const usual = to === undefined ? undefined : await at(to);
   if (usual?.contact_id === contact_id) return usual;
-  const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);
-  const first = any && (await at(any.address));
-  if (first?.contact_id === contact_id) return first;
+  const [contact, identities] = await Promise.all([
+    tx.get(contactById, [contact_id]),
+    tx.list(identitiesOfContact, [contact_id, medium], maxIdentities),
+  ]);
+  const preferred = contact && preferredAddress(contact, identities);
+  const found = preferred && (await at(preferred.address));
+  if (found?.contact_id === contact_id) return found;
   throw new TidingsError("conflict", `The contact no longer has a ${medium} address.`);
 }
 
