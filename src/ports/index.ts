@@ -119,13 +119,13 @@ export {
   type Write,
 } from "./storage.ts";
 export {
-  type AttemptMade,
   type CallbackRequest,
   type CallbackResult,
   type CarriedMessage,
   type InboundKeyword,
   type InboundMessage,
   type LookupAnswer,
+  type LookupContext,
   maxCallbackBytes,
   type Media,
   type OutboundMessage,

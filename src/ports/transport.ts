@@ -52,15 +52,20 @@ export interface Attempt {
   readonly started_at: number;
 }
 
-/** An earlier attempt, as `lookup` gets it. */
-export interface AttemptMade extends Attempt {
-  /** The carrier's id of the message. Null if no answer came. */
-  readonly provider_message_id: string | null;
-}
-
 /** The attempt in which a transport sends a message. */
 export interface SendContext extends Attempt {
   /** Aborts at the attempt's deadline. The engine still accepts a later answer. */
+  readonly signal: AbortSignal;
+}
+
+/** The earlier attempt that a transport looks up. */
+export interface LookupContext extends Attempt {
+  /** The carrier's id of the message. Null if no answer came. */
+  readonly provider_message_id: string | null;
+  /**
+   * Aborts 25 seconds after the call, and when the engine begins to stop. The result is not used
+   * then, and the look-up is made again later.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -349,8 +354,11 @@ export interface Transport {
    * answer of another form, or none within 25 seconds counts as an ambiguous answer.
    */
   send(message: OutboundMessage, context: SendContext): Promise<SendAnswer>;
-  /** Finds the outcome of an attempt whose answer was lost or whose receipts are missing. */
-  lookup?(message: OutboundMessage, attempt: AttemptMade): Promise<LookupAnswer>;
+  /**
+   * Finds the outcome of an attempt whose answer was lost or whose receipts are missing. An
+   * exception, an answer of another form, or none within 25 seconds counts as `unknown`.
+   */
+  lookup?(message: OutboundMessage, context: LookupContext): Promise<LookupAnswer>;
   /**
    * Verifies the signature of a callback and parses it. Callbacks may repeat and arrive in any
    * order. If it takes more than 25 seconds or the result has another form, the carrier gets a 500

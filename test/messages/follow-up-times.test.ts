@@ -4,7 +4,7 @@ import { messageStatuses } from "../../src/kernel/message-status.ts";
 import { firstFollowUpAt, nextFollowUpAt } from "../../src/messages/attempts/follow-up-times.ts";
 import type { AttemptRow, MessageRow } from "../../src/messages/rows.ts";
 import type { FactsByTransport } from "../../src/operations/transport-facts.ts";
-import type { AttemptMade, LookupAnswer } from "../../src/ports/transport.ts";
+import type { LookupAnswer, LookupContext } from "../../src/ports/transport.ts";
 import { accepted, type Carrier, carrier, lost, providerId } from "../support/carrier.ts";
 import { hello } from "../support/over-two.ts";
 import { stopped, world } from "../support/world.ts";
@@ -40,13 +40,34 @@ describe("the look-ups of a message without a final receipt", () => {
   const facts = { receipts: { timeout_ms: 600 * minute, lookups_ms } };
   /** The last one is made before the message becomes `unconfirmed`. */
   const times = [10, 30, 60, 120, 240, 600];
-  const sent = (of: AttemptMade): LookupAnswer => ({
+  const sent = (of: LookupContext): LookupAnswer => ({
     outcome: "sent",
     provider_message_id: providerId(of),
     receipts: [],
   });
   const minutesOf = ({ calls, lookups }: Carrier): readonly number[] =>
     lookups.map(({ at }) => (at - (calls[0]?.at ?? 0)) / minute);
+
+  it("end when the engine stops, which does not wait for them", async () => {
+    const { clock, engine } = world();
+    let hung: AbortSignal | undefined;
+    const line = carrier({
+      ...facts,
+      lookup: (_, { signal }) => {
+        hung = signal;
+        return new Promise(() => {});
+      },
+    });
+    const one = engine(memory(), { transports: [line] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.advance(10 * minute);
+    expect(hung?.aborted).toBe(false);
+    const begun = clock.now();
+    await stopped(one, clock, 30_000);
+    expect(hung?.aborted).toBe(true);
+    expect(clock.now() - begun).toBeLessThan(1_000);
+  });
 
   it("come at the transport's times, also after look-ups that found nothing", async () => {
     const { clock, engine } = world();

@@ -14,7 +14,7 @@ import {
 } from "../../src/messages/rules.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type {
-  AttemptMade,
+  LookupContext,
   OutboundMessage,
   Receipt,
   ReceiptSubject,
@@ -25,7 +25,7 @@ import { virtualClock } from "../../adapters/testing/simulated/virtual-clock.ts"
 async function lifeOf(to: string) {
   const clock = virtualClock();
   const begun = clock.now();
-  const attempts: AttemptMade[] = [];
+  const attempts: LookupContext[] = [];
   const parked: { provider_message_id: string; receipt: Receipt }[] = [];
   const statuses: string[] = [];
   const first = plan({}, begun);
@@ -75,12 +75,10 @@ async function lifeOf(to: string) {
         number,
         started_at: clock.now(),
         provider_message_id: null,
+        signal: new AbortController().signal,
       };
       attempts.push(attempt);
-      const answer = await transport.send(message, {
-        ...attempt,
-        signal: new AbortController().signal,
-      });
+      const answer = await transport.send(message, attempt);
       enter(applyAnswer(state, { number, answer }, clock.now()));
       if (answer.outcome === "accepted") {
         const { provider_message_id } = answer;

@@ -68,7 +68,7 @@ const lookUp = async (
   attempt: Attempt,
   provider_message_id: string | null,
 ): Promise<LookupAnswer> =>
-  (await transport.lookup?.(messageTo(to), { ...attempt, provider_message_id })) ?? {
+  (await transport.lookup?.(messageTo(to), { ...attempt, provider_message_id, signal: never })) ?? {
     outcome: "unknown",
   };
 

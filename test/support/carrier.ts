@@ -1,7 +1,7 @@
 /** A carrier whose answers a test scripts, and which records its calls. */
 import type {
-  AttemptMade,
   LookupAnswer,
+  LookupContext,
   OutboundMessage,
   SendAnswer,
   SendContext,
@@ -28,13 +28,13 @@ export interface Script extends Partial<TransportCapabilities> {
   /** Without it, the carrier has no look-ups. */
   readonly lookup?: (
     message: OutboundMessage,
-    attempt: AttemptMade,
+    attempt: LookupContext,
   ) => LookupAnswer | Promise<LookupAnswer>;
 }
 
 export interface Carrier extends Transport {
   readonly calls: CarrierCall[];
-  readonly lookups: { readonly attempt: AttemptMade; readonly at: number }[];
+  readonly lookups: { readonly attempt: LookupContext; readonly at: number }[];
   /** How often it was started and stopped. */
   readonly starts: number;
   readonly stops: number;
@@ -126,7 +126,7 @@ export function carrier(script: Script = {}): Carrier {
     ...(lookup === undefined
       ? {}
       : {
-          lookup: async (message: OutboundMessage, attempt: AttemptMade) => {
+          lookup: async (message: OutboundMessage, attempt: LookupContext) => {
             lookups.push({ attempt, at: now() });
             return lookup(message, attempt);
           },

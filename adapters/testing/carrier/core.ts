@@ -1,7 +1,7 @@
 import type {
-  AttemptMade,
   InboundMessage,
   LookupAnswer,
+  LookupContext,
   OutboundMessage,
   Receipt,
   ReceiptSubject,
@@ -115,7 +115,7 @@ export class CarrierCore {
   lookup(
     connection: CarrierConnection,
     { message_id }: OutboundMessage,
-    { attempt_id, number }: AttemptMade,
+    { attempt_id, number }: LookupContext,
   ): LookupAnswer {
     const call = this.calls.find((each) => each.attempt_id === attempt_id);
     const note = (found: string): void =>

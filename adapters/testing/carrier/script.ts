@@ -1,8 +1,8 @@
 /** What a scripted carrier does with the messages that it gets. */
 import type {
-  AttemptMade,
   CarrierError,
   CarrierErrorCode,
+  LookupContext,
   OutboundMessage,
   Receipt,
   ReceiptSubject,
@@ -81,7 +81,7 @@ export interface AttemptAtCarrier {
   /** The message to send. */
   readonly message: OutboundMessage;
   /** The id of the attempt. */
-  readonly attempt_id: AttemptMade["attempt_id"];
+  readonly attempt_id: LookupContext["attempt_id"];
   /** 1 for the first attempt of the message. */
   readonly number: number;
   /**

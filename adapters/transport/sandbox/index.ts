@@ -1,6 +1,6 @@
 import type {
-  AttemptMade,
   LookupAnswer,
+  LookupContext,
   OutboundMessage,
   Receipt,
   SendAnswer,
@@ -100,7 +100,7 @@ const answerLost: SendAnswer = {
 /** `now` is undefined while the transport is stopped. */
 function lookup(
   message: OutboundMessage,
-  attempt: AttemptMade,
+  attempt: LookupContext,
   now: number | undefined,
 ): LookupAnswer {
   const id = providerId(message.to, attempt);

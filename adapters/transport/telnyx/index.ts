@@ -119,13 +119,12 @@ export function telnyx(options: TelnyxOptions): Transport {
     },
 
     /** Telnyx finds a message only by its id, and has no list of messages. */
-    async lookup(_message, { provider_message_id }) {
+    async lookup(_message, { provider_message_id, signal }) {
       if (provider_message_id === null || !messageId.safeParse(provider_message_id).success) {
         return { outcome: "unknown" };
       }
-      const found = foundSchema.safeParse(
-        jsonOf(await api({ method: "GET", path: `/v2/messages/${provider_message_id}` })),
-      );
+      const path = `/v2/messages/${provider_message_id}`;
+      const found = foundSchema.safeParse(jsonOf(await api({ method: "GET", path, signal })));
       if (!found.success || found.data.data.id !== provider_message_id) {
         return { outcome: "unknown" };
       }

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type {
-  AttemptMade,
   CarriedMessage,
   HttpOutcome,
   LookupAnswer,
+  LookupContext,
   OutboundMessage,
 } from "../../../src/ports/index.ts";
 import { type CarrierApi, jsonOf } from "../carrier-api.ts";
@@ -47,30 +47,31 @@ export function lookUp(
   api: CarrierApi,
   messagesPath: string,
   message: OutboundMessage,
-  { provider_message_id, started_at }: AttemptMade,
+  { provider_message_id, started_at, signal }: LookupContext,
 ): Promise<LookupAnswer> {
+  const get: Get = (path) => api({ method: "GET", path: `${messagesPath}${path}`, signal });
   return provider_message_id === null
-    ? findSimilar(api, messagesPath, message, started_at)
-    : findById(api, messagesPath, provider_message_id);
+    ? findSimilar(get, message, started_at)
+    : findById(get, provider_message_id);
 }
 
-async function findById(api: CarrierApi, messagesPath: string, sid: string): Promise<LookupAnswer> {
+/** Reads a path below that of the account's messages. */
+type Get = (path: string) => Promise<HttpOutcome>;
+
+async function findById(get: Get, sid: string): Promise<LookupAnswer> {
   if (!messageSid.test(sid)) return { outcome: "unknown" };
-  const response = await api({ method: "GET", path: `${messagesPath}/${sid}.json` });
-  const { data } = messageSchema.safeParse(bodyOf(response));
+  const { data } = messageSchema.safeParse(bodyOf(await get(`/${sid}.json`)));
   return data === undefined ? { outcome: "unknown" } : { outcome: "sent", ...carriedMessage(data) };
 }
 
 async function findSimilar(
-  api: CarrierApi,
-  messagesPath: string,
+  get: Get,
   message: OutboundMessage,
   startedAt: number,
 ): Promise<LookupAnswer> {
   const query = new URLSearchParams({ To: message.to, PageSize: String(pageSize) });
   if (!isMessagingService(message.from)) query.set("From", message.from);
-  const path = `${messagesPath}.json?${query.toString()}`;
-  const { data } = listSchema.safeParse(bodyOf(await api({ method: "GET", path })));
+  const { data } = listSchema.safeParse(bodyOf(await get(`.json?${query.toString()}`)));
   return data === undefined ? { outcome: "unknown" } : similarMessages(data, message, startedAt);
 }
 

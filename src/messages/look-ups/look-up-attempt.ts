@@ -42,7 +42,7 @@ import { sendJob } from "../job-orders.ts";
 export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
   const { store, services, transports } = runtime;
   const forwardSteps = new ForwardSteps(runtime.clock);
-  return async (claim, { abort }) => {
+  return async (claim, { stopping }) => {
     const waitMs = forwardSteps.waitMs(longestCallMs);
     if (waitMs > 0) {
       const postpone = (tx: Tx) => finish(tx, claim, { againAt: tx.now + waitMs });
@@ -58,8 +58,8 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
     const answer =
       attempt === undefined || message === undefined || !transport?.lookup
         ? unknown
-        : await lookUp(runtime, transport, { message, attempt }, abort);
-    // The job runs again after its lease ends.
+        : await lookUp(runtime, transport, { message, attempt }, stopping);
+    // The job runs again after its lease ends. A look-up changes nothing, so a stop need not wait.
     if (answer === "aborted") return;
     await store.commit(claim, (tx) => recordLookup(tx, services, claim, answer), background);
   };
@@ -74,9 +74,9 @@ async function lookUp(
   runtime: Runtime,
   transport: Transport,
   pair: MessageAndAttempt,
-  abort: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<LookupAnswer | "aborted"> {
-  const answer = await askCarrier(runtime, transport, pair, abort);
+  const answer = await askCarrier(runtime, transport, pair, stopping);
   if (answer === "aborted" || answer.outcome !== "alike") return answer;
   const { message, attempt } = pair;
   const reads = runtime.store.reads(message);
@@ -87,25 +87,25 @@ async function askCarrier(
   { clock, logger }: Runtime,
   transport: Transport,
   { message, attempt }: MessageAndAttempt,
-  abort: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<LookupAnswer | "aborted"> {
   const { id: attempt_id, number, started_at, provider_message_id } = attempt;
-  const subject = { attempt_id, number, started_at, provider_message_id };
   try {
     return await withDeadline(
       clock,
       callDeadlineMs,
-      async () => {
+      async (signal) => {
         if (!transport.lookup) return unknown;
-        const answer: unknown = await transport.lookup(outbound(message), subject);
+        const context = { attempt_id, number, started_at, provider_message_id, signal };
+        const answer: unknown = await transport.lookup(outbound(message), context);
         checkLookupAnswer(transport.name, answer);
         return answer;
       },
       () => unknown,
-      abort,
+      stopping,
     );
   } catch (error) {
-    if (abort.aborted) return "aborted";
+    if (stopping.aborted) return "aborted";
     logger.warn(
       { err: error, transport: transport.name, attempt_id },
       "a look-up of an attempt failed; it counts as unknown and is repeated",

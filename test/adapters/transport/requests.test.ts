@@ -4,7 +4,7 @@ import Telnyx from "telnyx";
 import twilioPackage from "twilio";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
-import type { AttemptMade, OutboundMessage } from "../../../src/ports/transport.ts";
+import type { LookupContext, OutboundMessage } from "../../../src/ports/transport.ts";
 import { strictMediaUrl } from "../../../adapters/transport/carrier-api.ts";
 import { runs } from "../../support/runs.ts";
 import { messages } from "./messages.ts";
@@ -130,7 +130,7 @@ describe("a request to Twilio", () => {
     });
     await client.messages(sid(7)).fetch();
     const http = line(() => answered(200, {}));
-    const made: AttemptMade = { ...attempt, provider_message_id: null };
+    const made: LookupContext = { ...attempt, provider_message_id: null };
     await overTwilio(http).lookup?.(outbound, made);
     await overTwilio(http).lookup?.(outbound, { ...made, provider_message_id: sid(7) });
     const ours = http.requests.map(({ url, method }) => {

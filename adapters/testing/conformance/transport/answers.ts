@@ -1,7 +1,7 @@
 import {
-  type AttemptMade,
   type CarriedMessage,
   type LookupAnswer,
+  type LookupContext,
   type OutboundMessage,
   type SendAnswer,
   type SendContext,
@@ -153,11 +153,12 @@ async function lookUp(
   fixture: Fixture,
   message: OutboundMessage,
   { attempt_id, number, started_at }: Omit<SendContext, "signal">,
-  provider_message_id: AttemptMade["provider_message_id"],
+  provider_message_id: LookupContext["provider_message_id"],
 ): Promise<LookupAnswer> {
   const before = fixture.accepted;
-  const attempt = { attempt_id, number, started_at, provider_message_id };
-  const answer = (await fixture.transport.lookup?.(message, attempt)) ?? { outcome: "unknown" };
+  const { signal } = new AbortController();
+  const context = { attempt_id, number, started_at, provider_message_id, signal };
+  const answer = (await fixture.transport.lookup?.(message, context)) ?? { outcome: "unknown" };
   same(fixture.accepted, before, "number of messages that the carrier has after a lookup");
   for (const { receipts } of messagesIn(answer)) {
     holds(Array.isArray(receipts), "a list of receipts", receipts);
