@@ -167,6 +167,10 @@ test("what strangers write is text on each page of the console, and the pages st
   }
   expect(faults).toEqual([]);
 
+  // The form of an endpoint begins with the example of the OpenAPI document.
+  const example = await page.locator(".operation textarea").inputValue();
+  expect(JSON.parse(example)).toMatchObject({ body: "Your order 1042 is ready." });
+
   // Each text is there as it was written.
   await show(page, "#/phones");
   await page.getByText("With a file").waitFor();

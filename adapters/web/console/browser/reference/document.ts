@@ -2,21 +2,12 @@
 import type { EventPattern } from "../../../../../src/index.ts";
 import { api, Resource } from "../../../shared/browser/index.ts";
 
-/** A JSON schema, as far as forms and examples use it. */
+/** A JSON schema, as far as forms use it. */
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly default?: unknown;
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly format?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
 }
 
 /** A parameter of a route. */
@@ -38,7 +29,7 @@ export interface Operation {
   readonly parameters?: readonly Parameter[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema?: Schema }>>;
+    readonly content: Readonly<Record<string, { readonly example?: unknown }>>;
   };
 }
 
@@ -51,6 +42,13 @@ export interface ApiDocument {
 export const apiDocument = new Resource<ApiDocument>((signal) =>
   api.get("v1/openapi.json", {}, { signal }),
 );
+
+/** The schema that a reference leads to. */
+export function resolved({ components }: ApiDocument, schema: Schema): Schema {
+  const name = schema.$ref?.replace("#/components/schemas/", "");
+  if (name === undefined) return schema;
+  return components.schemas[name] ?? {};
+}
 
 /** Loads the document once. */
 export function loadDocument(): void {

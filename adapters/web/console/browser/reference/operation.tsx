@@ -17,11 +17,9 @@ import { Code, Json } from "../parts/json.tsx";
 import { Method, statusTone } from "../parts/requests.tsx";
 import { withCode } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import type { ApiDocument, Operation, Parameter } from "./document.ts";
-import { exampleOf, obstacleOf, parametersOf } from "./example.ts";
+import type { Operation, Parameter } from "./document.ts";
 
 interface OperationViewProps {
-  readonly document: ApiDocument;
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
@@ -31,15 +29,15 @@ type Values = Readonly<Record<string, string>>;
 
 /** One route: what it does, a form to call it, and its response. */
 export function OperationView(props: OperationViewProps): JSX.Element {
-  const { document, method, path, operation } = props;
-  const schema = operation.requestBody?.content["application/json"]?.schema;
+  const { method, path, operation } = props;
+  const content = operation.requestBody?.content["application/json"];
   const [values, setValues] = useState<Values>({});
   const [body, setBody] = useState(() =>
-    schema === undefined ? "" : JSON.stringify(exampleOf(document, schema), null, 2),
+    content === undefined ? "" : JSON.stringify(content.example ?? {}, null, 2),
   );
   const parameters = parametersOf(operation);
   const target = targetOf(path, parameters, values);
-  const parsed = useMemo(() => parsedBody(body, schema !== undefined), [body]);
+  const parsed = useMemo(() => parsedBody(body, content !== undefined), [body]);
   const obstacle = obstacleOf(path, operation);
   return (
     <div class="detail operation">
@@ -63,7 +61,7 @@ export function OperationView(props: OperationViewProps): JSX.Element {
           onChange={(value) => setValues({ ...values, [parameter.name ?? ""]: value })}
         />
       ))}
-      {schema !== undefined && (
+      {content !== undefined && (
         <TextArea
           label={t("requestBody")}
           class="input mono"
@@ -90,6 +88,17 @@ export function OperationView(props: OperationViewProps): JSX.Element {
       )}
     </div>
   );
+}
+
+/** The parameters of the path and the query. */
+const parametersOf = ({ parameters = [] }: Operation): readonly Parameter[] =>
+  parameters.filter((each) => each.in === "path" || each.in === "query");
+
+/** Why the console cannot call the route. Undefined if it can. */
+function obstacleOf(path: string, operation: Operation): "stream" | "other" | undefined {
+  if (path.endsWith("/stream")) return "stream";
+  const isOpenOrKeyed = (operation.security ?? []).every((each) => "apiKey" in each);
+  return isOpenOrKeyed && !path.includes("/callbacks") ? undefined : "other";
 }
 
 interface ParameterFieldProps {

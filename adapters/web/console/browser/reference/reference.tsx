@@ -94,7 +94,7 @@ export function ReferencePage(): JSX.Element {
               {t("endpointNoneHint")}
             </EmptyState>
           ) : (
-            <OperationView key={route.id} document={data} {...route} />
+            <OperationView key={route.id} {...route} />
           )}
         </section>
       </div>

@@ -1,6 +1,5 @@
 /** What the OpenAPI document says about the fields of a form: their meaning and their defaults. */
-import { apiDocument, type Schema } from "../../../reference/document.ts";
-import { resolved } from "../../../reference/example.ts";
+import { apiDocument, resolved, type Schema } from "../../../reference/document.ts";
 
 /** The schema of a field, such as the one at `limits/timeout_ms` of `CreateAgent`. */
 function fieldOf(schemaName: string, path: string): Schema | undefined {
