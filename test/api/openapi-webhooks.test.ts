@@ -22,9 +22,14 @@ interface Described {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
+interface Union {
+  readonly discriminator?: { readonly propertyName: string; readonly mapping: object };
+}
+
 interface Document {
   readonly webhooks: Readonly<Record<string, { readonly post: Described }>>;
   readonly components: {
+    readonly schemas: Readonly<Record<string, Union>>;
     readonly parameters: Readonly<Record<string, { readonly name: string; readonly in: string }>>;
   };
 }
@@ -147,10 +152,13 @@ test("requests to a webhook have the headers that the document describes", async
   expect(isGenuine(request, secret)).toBe(true);
 });
 
-test("each webhook has an example, and its responses", async () => {
+test("each webhook has an example and responses, and the union of events names its member", async () => {
   const document = await documentOf(world().engine(memory()));
   const problemOf = checker(document);
   expect(Object.keys(document.webhooks)).toEqual(eventTypes);
+  const { discriminator } = document.components.schemas["Event"] ?? {};
+  expect(discriminator?.propertyName).toBe("type");
+  expect(Object.keys(discriminator?.mapping ?? {})).toEqual(eventTypes);
   for (const [type, { post }] of Object.entries(document.webhooks)) {
     const { example } = post.requestBody.content["application/json"] ?? {};
     expect([type, problemOf({ type, ...example })]).toEqual([type, null]);

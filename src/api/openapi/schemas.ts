@@ -83,8 +83,8 @@ function inputNames(
 }
 
 /**
- * Names the property that tells the members of each union apart. Generators for languages without
- * union types need it, since they do not compare constants.
+ * Says for each union of components which value of `type` belongs to which member. Generators for
+ * languages without union types need it, since they do not compare constants.
  */
 function withDiscriminators(definitions: Converted["definitions"]): Converted["definitions"] {
   const entries = Object.entries(definitions).map(([name, schema]): [string, JsonSchema] => {
