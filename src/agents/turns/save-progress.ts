@@ -13,7 +13,11 @@ import { readRunState, type RunState } from "./run-state.ts";
  * twice, and tokens would not be counted. If the run is no longer open, only its usage is saved: it
  * keeps its steps, and the end of each call is saved separately.
  */
-export function saveProgress(tx: Tx, state: RunState, { usage, ...did }: Progress): void {
+export function saveProgress(
+  tx: Tx,
+  state: RunState,
+  { steps, calls, read_from, usage }: Progress,
+): void {
   const { run, session } = state;
   if (run === undefined) return;
   if (session !== null) {
@@ -22,7 +26,7 @@ export function saveProgress(tx: Tx, state: RunState, { usage, ...did }: Progres
       updated_at: tx.now,
     });
   }
-  tx.update(runs, run, state.state === "closed" ? usage : { ...did, ...usage });
+  tx.update(runs, run, state.state === "closed" ? usage : { steps, calls, read_from, ...usage });
 }
 
 /** Returns the tokens used since the run was last written. */
