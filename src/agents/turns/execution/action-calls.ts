@@ -211,7 +211,8 @@ export class ActionCalls {
         runtime.clock,
         left(),
         () => checkInput(action, input),
-        () => unchecked,
+        // The call was not made, so it may be made if the turn is taken again.
+        () => ({ ok: false, error: timedOut }),
         abort,
       );
     } catch (error) {
@@ -221,7 +222,7 @@ export class ActionCalls {
         { err: withoutMessage(error), action: action.name, run_id: begun.run.id },
         "the input schema of an action failed",
       );
-      return unchecked;
+      return { ok: false, error: "the input could not be checked" };
     }
   }
 
@@ -322,7 +323,6 @@ const late = Symbol("late");
 const timedOut = "timed_out";
 /** The error of a call that may have been done and must not be made again. */
 const outcomeUnknown = "outcome_unknown";
-const unchecked = { ok: false, error: "the input could not be checked" } as const;
 
 const mayRepeat = ({ idempotent, risk }: Action): boolean => idempotent || risk === "read";
 

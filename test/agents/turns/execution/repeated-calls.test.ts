@@ -121,27 +121,38 @@ test("a call is made once though its turn is taken again, and though its action 
   );
 });
 
-test("a call for which a turn had no time is made when the turn is taken again", async () => {
-  let answer = (): Promise<ModelAnswer> => new Promise(() => {});
-  const { keys, actions } = shop();
-  const steps: CreatePlaybook["steps"] = [
-    { id: "greet", type: "instruct", text: "Greet." },
-    { id: "sell", type: "run", action: "sell", args: {} },
-    { id: "done", type: "send", text: "It is yours." },
-  ];
-  const { ask, say, pass } = await agency(memory(), {
-    model: () => answer(),
-    actions,
-    agent: { limits: { timeout_ms: 3_000 }, handoff: { rules: [] } },
-    playbooks: [{ name: "Order", trigger: { keywords: ["order"] }, steps }],
-  });
-  await say("I want to order");
-  await pass(2_000);
-  answer = () => Promise.resolve({ text: "Hello." });
-  // The first try waits for the model until its time is up. Then it finds this message.
-  expect(await ask("Anybody there?")).toEqual(["Hello.\n\nIt is yours."]);
-  expect(keys).toHaveLength(1);
-});
+const schemas = [
+  ["checks at once", z.strictObject({})],
+  [
+    "takes a moment",
+    z.strictObject({}).refine(() => new Promise((end) => setImmediate(end, true))),
+  ],
+] as const;
+
+test.each(schemas)(
+  "a call for which a turn had no time, and whose schema %s, is made when the turn is taken again",
+  async (_, input) => {
+    let answer = (): Promise<ModelAnswer> => new Promise(() => {});
+    const { keys, actions } = shop();
+    const steps: CreatePlaybook["steps"] = [
+      { id: "greet", type: "instruct", text: "Greet." },
+      { id: "sell", type: "run", action: "sell", args: {} },
+      { id: "done", type: "send", text: "It is yours." },
+    ];
+    const { ask, say, pass } = await agency(memory(), {
+      model: () => answer(),
+      actions: actions.map((each) => ({ ...each, input })),
+      agent: { limits: { timeout_ms: 3_000 }, handoff: { rules: [] } },
+      playbooks: [{ name: "Order", trigger: { keywords: ["order"] }, steps }],
+    });
+    await say("I want to order");
+    await pass(2_000);
+    answer = () => Promise.resolve({ text: "Hello." });
+    // The first try waits for the model until its time is up. Then it finds this message.
+    expect(await ask("Anybody there?")).toEqual(["Hello.\n\nIt is yours."]);
+    expect(keys).toHaveLength(1);
+  },
+);
 
 describe("a playbook whose reply is refused, because the contact opts out", () => {
   const book = (risk: "write" | "approval", execute: () => Promise<void> | void): Action =>
