@@ -290,6 +290,7 @@ export interface ModelUsage {
  * engine logs it: unlike the message of any other error of a model.
  */
 export class UnusableResult extends Error {
+  /** `UnusableResult`. */
   override readonly name = "UnusableResult";
   /** The tokens that the result took. Undefined if they are not known. */
   readonly usage: ModelUsage | undefined;
