@@ -17,10 +17,14 @@ test("what was written without a connection is in all tabs, and sent when its ow
   await two.shows(["> Hello"]);
   site.unplug();
   await one.write("First");
+  await one.panel.getByText("Waiting for a connection").waitFor();
   await one.write("Second");
   await two.write("Third");
   const waiting = ["> Hello", "...> First", "...> Second", "...> Third"];
-  for (const tab of [one, two]) await tab.shows(waiting);
+  for (const tab of [one, two]) {
+    await tab.shows(waiting);
+    expect(await tab.panel.getByText("Waiting for a connection").count()).toBe(3);
+  }
   await one.page.close();
   site.plugIn();
   await two.shows(["> Hello", "> First", "> Second", "> Third"]);

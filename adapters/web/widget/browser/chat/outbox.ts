@@ -65,7 +65,9 @@ export class Outbox {
     const last = this.#items.at(-1)?.at ?? 0;
     // The time also keeps the order, if two are written in one millisecond.
     const at = Math.max(Date.now(), last + 1);
-    const item: Pending = { client_id: randomId(), body, at, state: "sending" };
+    // What comes after a message that waits for a connection waits, too.
+    const state = this.next?.state ?? "sending";
+    const item: Pending = { client_id: randomId(), body, at, state };
     this.#items = [...this.#items, item];
     this.#memory.remember(prefix + item.client_id, item);
   }
