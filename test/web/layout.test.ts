@@ -84,7 +84,8 @@ test.runIf(isLong)(
     await page.locator(".composer-area").press("Control+Enter");
     const banner = page.locator(".banner", { hasText: "Not connected" });
     await banner.waitFor();
-    for (const part of [".search", ".row", ".conversation-header", ".notice", ".message.is-out"]) {
+    const parts = [".rail-end", ".search", ".row", ".conversation-header", ".notice"];
+    for (const part of [...parts, ".message.is-out"]) {
       expect(await overlap(banner, page.locator(part).first()), part).toBe(false);
     }
     expect(await overlap(banner, page.locator(".composer"))).toBe(false);
@@ -95,6 +96,37 @@ test.runIf(isLong)(
     expect(await overlap(banner, page.locator(".toast"))).toBe(false);
   },
 );
+
+test("on a phone, what is said about the connection covers nothing of the page", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  const server = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), phone);
+  await page.goto(`${server.url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  server.stop();
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  const banner = page.locator(".banner", { hasText: "Not connected" });
+  await banner.waitFor();
+  const covered = () =>
+    page.evaluate<string[]>(`(() => {
+      const { bottom } = document.querySelector(".banner").getBoundingClientRect();
+      const all = [...document.querySelectorAll(".shell-page :is(a, button, input, textarea, select, h2)")];
+      return all
+        .filter((each) => each.checkVisibility() && each.matches(":not(.skip-link)"))
+        .filter((each) => each.getBoundingClientRect().top < bottom)
+        .map((each) => each.outerHTML);
+    })()`);
+  expect(await covered()).toEqual([]);
+  await page.getByRole("button", { name: "Contact panel" }).click();
+  await page.getByRole("complementary", { name: "Contact" }).waitFor();
+  expect(await covered()).toEqual([]);
+  await page.evaluate("location.hash = '#/all'");
+  await page.locator(".row").waitFor();
+  expect(await covered()).toEqual([]);
+});
 
 /** Whether an element is in sight, without scrolling its box. */
 async function isInSight(page: Page, element: Locator): Promise<boolean> {
