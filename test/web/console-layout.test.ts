@@ -97,6 +97,58 @@ test.runIf(isLong)(
   },
 );
 
+test("who opens a form, or the page of what they created, goes on there with the keyboard", async ({
+  skip,
+}) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const place = () => page.evaluate<string>("document.activeElement.id");
+  await page.goto(`${url}#/agents`);
+  await page.getByRole("button", { name: "New agent" }).press("Enter");
+  await page.getByRole("heading", { name: "New agent" }).waitFor();
+  await expect.poll(place).toBe("main");
+  await page.goto(`${url}#/webhooks`);
+  await page.getByRole("button", { name: "Add webhook" }).press("Enter");
+  await page.keyboard.type("https://shop.example/hooks");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "The webhook is added" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "https://shop.example/hooks" }).waitFor();
+  await expect.poll(place).toBe("main");
+});
+
+test.runIf(isLong)(
+  "fields side by side stay in line when one of them is wrong",
+  async ({ skip }) => {
+    const { engine, authorize } = await newShop();
+    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip), phone);
+    await page.goto(`${url}#/access/senders`);
+    await page.getByRole("button", { name: "Add sender" }).click();
+    const field = (label: string) => page.getByRole("dialog").getByLabel(label);
+    await field("Address").fill("+15005559998");
+    await field("Transport").fill("sandbox");
+    await field("Messages per second").fill("x");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByText('must be a number, got "x"').waitFor();
+    const [one, other] = await Promise.all(
+      ["Messages per second", "Messages in 24 hours"].map((each) => field(each).boundingBox()),
+    );
+    expect([other?.y, other?.height]).toEqual([one?.y, one?.height]);
+  },
+);
+
+test.runIf(isLong)("the answer of an endpoint is accessible", async ({ skip }) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.goto(`${url}#/api/messagesSend`);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("heading", { name: "Response 201" }).waitFor();
+  expect(await faultsOf(page, "main")).toEqual([]);
+});
+
 test.runIf(isLong)(
   "a narrow console offers its pages by name at an unknown address, too",
   async ({ skip }) => {

@@ -37,7 +37,10 @@ test.runIf(isLong)(
     await page.keyboard.type("https://example.com/plant.jpg");
     await page.keyboard.press("Enter");
     await done();
-    await page.locator(".chip", { hasText: "plant.jpg" }).waitFor();
+    const chip = page.locator(".chip", { hasText: "plant.jpg" });
+    await chip.getByRole("button").press("Enter");
+    await chip.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.className")).toBe("composer-area");
 
     await page.locator(".conversation-header h2").click();
     await page.keyboard.press("s");

@@ -104,12 +104,13 @@ export function Console(): JSX.Element {
   const [asked = firstPart()] = place.value.path;
   const part = parts.find(({ id }) => id === asked);
   const main = useRef<HTMLElement>(null);
-  const before = useRef(asked);
+  const path = place.value.path.join("/");
+  const before = useRef(path);
   useLayoutEffect(() => {
-    // The link that the person followed may be gone.
-    if (asked !== before.current && isFocusLost()) main.current?.focus();
-    before.current = asked;
-  }, [asked]);
+    // The link or button that led here may be gone.
+    if (path !== before.current && isFocusLost()) main.current?.focus();
+    before.current = path;
+  }, [path]);
   return (
     <div class="console">
       <a class="skip-link" href="#main" onClick={skipToMain}>

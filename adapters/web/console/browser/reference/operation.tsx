@@ -217,7 +217,7 @@ function Call({ method, target, body, canCall }: CallProps): JSX.Element {
             <span class="muted">{exactDuration(answer.took)}</span>
           </h3>
           {answer.problem !== undefined && <p class="field-problem">{answer.problem}</p>}
-          {answer.body !== null && <Json value={answer.body} label={t("response")} />}
+          {answer.body !== null && <Json value={answer.body} label={t("responseBody")} />}
         </section>
       )}
     </>

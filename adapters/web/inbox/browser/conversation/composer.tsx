@@ -122,7 +122,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
           if (event.key === "Escape" && !isComposing(event)) event.currentTarget.blur();
         }}
       />
-      {!isNote && <Chips id={id} draft={draft} />}
+      {!isNote && <Chips id={id} draft={draft} onRemove={() => area.current?.focus()} />}
       <div class="composer-bottom">
         {!isNote && <Tools row={row} draft={draft} preview={preview} />}
         <Size row={row} isNote={isNote} draft={draft} characters={characters} limit={limit} />
@@ -167,13 +167,19 @@ function useGrowing(area: { readonly current: HTMLTextAreaElement | null }, body
   }, [body]);
 }
 
-interface DraftProps {
+interface ChipsProps {
   readonly id: string;
   readonly draft: Draft;
+  /** The button that removed something, and may have the focus, goes. */
+  readonly onRemove: () => void;
 }
 
 /** The attachments and the time of the draft. */
-function Chips({ id, draft }: DraftProps): JSX.Element | null {
+function Chips({ id, draft, onRemove }: ChipsProps): JSX.Element | null {
+  const change = (fields: Partial<Draft>): void => {
+    setDraft(id, "reply", fields);
+    onRemove();
+  };
   if (draft.media.length === 0 && draft.sendAt === null) return null;
   return (
     <ul class="chips">
@@ -185,7 +191,7 @@ function Chips({ id, draft }: DraftProps): JSX.Element | null {
             icon="close"
             isSmall
             label={t("scheduleClear")}
-            onClick={() => setDraft(id, "reply", { sendAt: null })}
+            onClick={() => change({ sendAt: null })}
           />
         </li>
       )}
@@ -197,9 +203,7 @@ function Chips({ id, draft }: DraftProps): JSX.Element | null {
             icon="close"
             isSmall
             label={t("attachRemove", { url })}
-            onClick={() =>
-              setDraft(id, "reply", { media: draft.media.filter((each) => each !== url) })
-            }
+            onClick={() => change({ media: draft.media.filter((each) => each !== url) })}
           />
         </li>
       ))}
