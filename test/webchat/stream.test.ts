@@ -8,6 +8,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { type Mounting, mountings } from "../api/servers.ts";
 import { call } from "../api/call.ts";
 import { mailByNumber, webchatSessions } from "../../src/webchat/rows.ts";
+import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
@@ -15,8 +16,8 @@ import { world } from "../support/world.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 
 /** A quiet stream reads the storage every 15 s. A notification must arrive well before. */
-const soon = { timeout: 12_000, interval: 20 };
-const eventually = <T>(check: () => T | Promise<T>): Promise<T> => vi.waitFor(check, soon);
+const soon = <T>(check: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(check, { timeout: 12_000, interval: 20 });
 
 async function send(
   { engine }: Pick<Shop, "engine">,
@@ -62,7 +63,7 @@ async function read(
 }
 
 const rounds = [1, 2];
-/** Each framework once in `npm test`. All at once may keep a busy machine from answering soon. */
+/** Each framework once in `npm test`. */
 const few = new Set(["node:http", "Express", "Koa", "fetch under a path in Hono"]);
 const mounts = cases(mountings, ({ name }) => few.has(name));
 
@@ -122,9 +123,9 @@ test("a visitor's stream continues in another process", async () => {
   ]);
   // A commit of the first process reaches the other's streams.
   const tab = openTab(there);
-  await eventually(() => expect(bodies(tab)).toEqual(upTo(3)));
+  await soon(() => expect(bodies(tab)).toEqual(upTo(3)));
   await send(one, here, "4");
-  await eventually(() => expect(bodies(tab)).toEqual(upTo(4)));
+  await soon(() => expect(bodies(tab)).toEqual(upTo(4)));
 });
 
 const inMemory = cases(storages, ({ name }) => name === "memory");
@@ -210,10 +211,10 @@ test.runIf(isLong)(
     const [here, there] = [visitorOf(one, kept), visitorOf(other, merged)];
     const tabs = [openTab(here), openTab(there)] as const;
     await send(one, there, "before");
-    await eventually(() => expect(tabs.map(bodies)).toEqual([[], ["before"]]));
+    await soon(() => expect(tabs.map(bodies)).toEqual([[], ["before"]]));
     await one.engine.contacts.merge(kept.contact_id, merged.contact_id);
     await send(one, here, "to both");
-    await eventually(() => expect(tabs.map(bodies)).toEqual([["to both"], ["before", "to both"]]));
+    await soon(() => expect(tabs.map(bodies)).toEqual([["to both"], ["before", "to both"]]));
     expect((await there.post("/messages", { body: "it's me" })).status).toBe(201);
     const { data } = await one.engine.conversations.list({
       contact_id: kept.contact_id,
@@ -225,7 +226,7 @@ test.runIf(isLong)(
 
     await one.engine.contacts.erase(kept.contact_id);
     // The session is deleted, so the browser does not reconnect.
-    await eventually(() => expect(tabs.map(({ source }) => source.readyState)).toEqual([2, 2]));
+    await soon(() => expect(tabs.map(({ source }) => source.readyState)).toEqual([2, 2]));
     expect((await there.post("/messages", { body: "still me" })).status).toBe(404);
   },
 );
@@ -236,7 +237,7 @@ test("a stream sends texts unchanged", async () => {
   const body = "<img src=x onerror=alert(1)>\nid: 99\n\ndata: forged\r\nevent: x \u2028 \u{1F600}";
   const tab = openTab(visitor);
   await send(there, visitor, body);
-  await eventually(() => expect(bodies(tab)).toEqual([body]));
+  await soon(() => expect(bodies(tab)).toEqual([body]));
   expect(tab.told[0]?.id).toBe("1");
 });
 
@@ -244,7 +245,7 @@ test("a new session starts with new messages and records its browser's marks", a
   const there = await shop();
   const before = visitorOf(there, await there.engine.webchat.open());
   await send(there, before, "old");
-  await eventually(async () =>
+  await soon(async () =>
     expect(await read(`${before.url}/stream?token=${before.token}`, {}, 1)).toHaveLength(1),
   );
   const { contact_id } = before.session;
@@ -252,7 +253,7 @@ test("a new session starts with new messages and records its browser's marks", a
   const stranger = visitorOf(there, await there.engine.webchat.open());
   const tab = openTab(now);
   const message_id = await send(there, now, "new");
-  await eventually(() => expect(bodies(tab)).toEqual(["new"]));
+  await soon(() => expect(bodies(tab)).toEqual(["new"]));
   const statusOf = async (): Promise<string> =>
     (await there.engine.messages.get(message_id)).status;
   expect((await stranger.post("/marks", { message_id, mark: "read" })).status).toBe(404);
