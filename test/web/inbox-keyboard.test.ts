@@ -227,7 +227,7 @@ test.runIf(isLong)(
     }
     const press = async (key: string, message: string) => {
       await page.keyboard.press(key);
-      await page.locator(".row:focus", { hasText: message }).waitFor({ timeout: 10_000 });
+      await page.locator(".row:focus", { hasText: message }).waitFor();
     };
     await page.goto(url);
     await page.locator(".row", { hasText: "Message 39." }).waitFor();
