@@ -132,8 +132,11 @@ const happening = fc.oneof(
 );
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
 
-/** A pool with many jobs, and a loop of searches like the dispatcher's. */
-async function openedPool() {
+/**
+ * A pool with many jobs, and a loop of searches like the dispatcher's. `hasLimits`: the carriers
+ * limit the lanes, each of which has its own.
+ */
+async function openedPool({ hasLimits }: { readonly hasLimits: boolean } = { hasLimits: false }) {
   const storage = memory();
   await storage.open(schema);
   let [now, count] = [start, 0];
@@ -220,7 +223,7 @@ async function openedPool() {
         now,
         free: 2,
         freeIn,
-        freeUnderLimit: () => Infinity,
+        freeUnderLimit: hasLimits ? freeIn : () => Infinity,
         nextPick: () => 0,
         waitForOthersMs: () => 0,
         spread: 1,
@@ -261,8 +264,9 @@ it("no job that can start waits when the searches end, or before the next one, w
   });
   const steps = fc.array(step, { minLength: 1, maxLength: 16, size: "max" });
   await fc.assert(
-    fc.asyncProperty(steps, async (given) => {
-      const { happen, happenDuring, overtake, searchAll, startableBefore } = await openedPool();
+    fc.asyncProperty(steps, fc.boolean(), async (given, hasLimits) => {
+      const pool = await openedPool({ hasLimits });
+      const { happen, happenDuring, overtake, searchAll, startableBefore } = pool;
       await searchAll();
       for (const { happens, during, isOvertaken } of given) {
         if (isOvertaken) overtake();
