@@ -121,6 +121,16 @@ describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
       }
     });
 
+    it("are picked by class within an account, though the carrier has room for one only", async () => {
+      const mailing = Array.from({ length: 200 }, (_, n) =>
+        job(`item ${n}`, "slow", now - 1_000 + n, "batch"),
+      );
+      const due = await search([...mailing, job("single", "slow", now)]);
+      const one = { freeIn: () => 1, freeUnderLimit: () => 1 };
+      const [first] = await due.find({ ...anyJob, ...one, now, free: 4 });
+      expect(first?.key).toBe("single");
+    });
+
     it("have their turns one after the other if the carrier has room for one at a time", async () => {
       const due = await search(backlog);
       const turns: string[] = [];
