@@ -22,7 +22,7 @@ export function epoch(rate: number): Epoch {
  *
  * A fast clock also shortens the time after which a stalled call counts as over: a minute and a
  * half is a few seconds here. The carrier makes up for that: it never sends an attempt that it has
- * reported as not sent (`carrier.ts`).
+ * reported as not sent (`outside/carrier.ts`).
  */
 export function fastClock({ at, since, rate }: Epoch): Clock {
   const { sleep } = system().clock;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cases, isLong } from "../support/runs.ts";
 import { crash } from "./crash.ts";
-import { crashedStorage } from "./crashed-storage.ts";
+import { crashedStorage } from "./storages/crashed-storage.ts";
 
 const crashes = [
   { name: "sqlite", cut: false, kills: isLong ? 10 : 2, processes: "one process on SQLite" },

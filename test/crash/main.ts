@@ -7,7 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { crash } from "./crash.ts";
-import { crashedStorage, storageNames } from "./crashed-storage.ts";
+import { crashedStorage, storageNames } from "./storages/crashed-storage.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
-import type { DatabaseView } from "./database-view.ts";
-import type { CrashedStorage } from "./storages.ts";
+import type { DatabaseView } from "../storages/database-view.ts";
+import type { CrashedStorage } from "../storages/storages.ts";
 
 /** The judge's view of the database during a run. It can be closed for a while. */
 export class JudgeView implements AsyncDisposable {

@@ -1,6 +1,10 @@
-import { endpoints } from "./protocol.ts";
-import type { WebhookRequest } from "./receiver.ts";
-import type { StoredDeliveryAttempt, StoredDelivery, StoredEvent } from "./database-view.ts";
+import { endpoints } from "../outside/protocol.ts";
+import type { WebhookRequest } from "../outside/receiver.ts";
+import type {
+  StoredDeliveryAttempt,
+  StoredDelivery,
+  StoredEvent,
+} from "../storages/database-view.ts";
 
 /** When an engine was killed, or the storage could not be reached, by the engines' clock. */
 export interface Disturbance {

@@ -3,8 +3,8 @@
  * its webhooks.
  */
 import { createHmac } from "node:crypto";
-import type { EventType } from "../../src/events/types.ts";
-import type { Receipt, ReceiptSubject } from "../../src/ports/transport.ts";
+import type { EventType } from "../../../src/events/types.ts";
+import type { Receipt, ReceiptSubject } from "../../../src/ports/transport.ts";
 
 export interface SendCall {
   readonly attempt_id: string;

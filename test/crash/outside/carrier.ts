@@ -6,14 +6,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { json } from "node:stream/consumers";
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
 import type {
   LookupAnswer,
   Receipt,
   ReceiptSubject,
   SendAnswer,
-} from "../../src/ports/transport.ts";
-import type { Dice } from "./dice.ts";
+} from "../../../src/ports/transport.ts";
+import type { Dice } from "../dice.ts";
 import { listen, type Listening, post } from "./http.ts";
 import {
   type LookupCall,

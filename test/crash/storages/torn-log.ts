@@ -5,7 +5,7 @@
  * acknowledged is never in the torn frame: only bytes after the last commit are overwritten here.
  */
 import { open, readFile } from "node:fs/promises";
-import type { Dice } from "./dice.ts";
+import type { Dice } from "../dice.ts";
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;

@@ -6,9 +6,9 @@ import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "../../src/ports/clock.ts";
-import { authority } from "../adapters/http-client/authority.ts";
-import type { Dice } from "./dice.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import { authority } from "../../adapters/http-client/authority.ts";
+import type { Dice } from "../dice.ts";
 import { endpoints } from "./protocol.ts";
 
 /** A request that arrived, at a time by the engines' clock. */

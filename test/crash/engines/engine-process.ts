@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { ProcessSettings } from "./engine-main.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../with-deadline.ts";
 
 /** Nothing listens on this port (tcpmux). */
 const noPort = 1;

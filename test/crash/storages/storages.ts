@@ -2,7 +2,7 @@
 import type { StoragePort } from "tidings";
 import { postgres } from "tidings/postgres";
 import { sqlite } from "tidings/sqlite";
-import type { Dice } from "./dice.ts";
+import type { Dice } from "../dice.ts";
 import type { DatabaseView } from "./database-view.ts";
 
 /** How a process reaches its storage. */

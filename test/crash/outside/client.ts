@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Dice } from "./dice.ts";
+import { Dice } from "../dice.ts";
 import { post, type Reply } from "./http.ts";
 
 /** What clients were answered. A message that was answered with 201 must not be lost. */

@@ -9,11 +9,11 @@ import { type Logger, MessagingEngine, TidingsError } from "tidings";
 import { httpClient } from "tidings/http-client";
 import { nodeHandler } from "tidings/node";
 import { system } from "tidings/system";
-import { type Epoch, fastClock } from "./clock.ts";
-import { listen } from "./http.ts";
+import { type Epoch, fastClock } from "../clock.ts";
+import { listen } from "../outside/http.ts";
 import { outsideTransport } from "./outside-transport.ts";
-import { endpoints, transportName } from "./protocol.ts";
-import { openStorage, type StorageSettings } from "./storages.ts";
+import { endpoints, transportName } from "../outside/protocol.ts";
+import { openStorage, type StorageSettings } from "../storages/storages.ts";
 
 export interface ProcessSettings {
   readonly storage: StorageSettings;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { Dice } from "./dice.ts";
+import { Dice } from "../dice.ts";
 import { tearLog } from "./torn-log.ts";
 
 test("a torn frame at the end of SQLite's log changes the log, and SQLite loses no commit by it", async () => {

@@ -1,6 +1,6 @@
 import { TidingsError } from "tidings";
-import type { LookupAnswer, SendAnswer, Transport } from "../../src/ports/transport.ts";
-import { post } from "./http.ts";
+import type { LookupAnswer, SendAnswer, Transport } from "../../../src/ports/transport.ts";
+import { post } from "../outside/http.ts";
 import {
   type LookupCall,
   type SendCall,
@@ -9,7 +9,7 @@ import {
   signatureOf,
   type CallbackBody,
   transportName,
-} from "./protocol.ts";
+} from "../outside/protocol.ts";
 
 /** A transport to the carrier of the crash test. A call without an answer throws. */
 export function outsideTransport(url: string): Transport {

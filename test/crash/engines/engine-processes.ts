@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Dice } from "./dice.ts";
+import type { Dice } from "../dice.ts";
 import type { ProcessSettings } from "./engine-main.ts";
 import { EngineProcess } from "./engine-process.ts";
 
