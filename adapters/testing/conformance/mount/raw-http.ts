@@ -50,30 +50,35 @@ export function parseAnswers(bytes: Buffer): RawAnswer[] {
       }),
     );
     const status = Number(line.split(" ")[1]);
-    at = split + 4;
-    let body: Buffer;
-    if (headers["transfer-encoding"] === "chunked") {
-      const parts: Buffer[] = [];
-      for (;;) {
-        const end = bytes.indexOf("\r\n", at);
-        // The connection closed within the response.
-        if (end === -1) return answers;
-        const size = Number.parseInt(bytes.subarray(at, end).toString(), 16);
-        at = end + 2;
-        if (!(size > 0)) break;
-        parts.push(bytes.subarray(at, at + size));
-        at += size + 2;
-      }
-      at += 2;
-      body = Buffer.concat(parts);
-    } else {
-      const length = Number(headers["content-length"] ?? 0);
-      body = bytes.subarray(at, at + length);
-      at += length;
-    }
+    const start = split + 4;
+    const isChunked = headers["transfer-encoding"] === "chunked";
+    const length = Number(headers["content-length"] ?? 0);
+    const { body, end } = isChunked
+      ? chunkedBody(bytes, start)
+      : { body: bytes.subarray(start, start + length), end: start + length };
+    // The connection closed within the response.
+    if (body === undefined) break;
+    at = end;
     if (status >= 200) answers.push({ status, headers, body: body.toString() });
   }
   return answers;
+}
+
+/** Reads a chunked body. It is undefined if its end is missing. */
+function chunkedBody(
+  bytes: Buffer,
+  start: number,
+): { readonly body?: Buffer; readonly end: number } {
+  const chunks: Buffer[] = [];
+  for (let at = start; ;) {
+    const endOfSize = bytes.indexOf("\r\n", at);
+    if (endOfSize === -1) return { end: bytes.length };
+    const size = Number.parseInt(bytes.subarray(at, endOfSize).toString(), 16);
+    const data = endOfSize + 2;
+    if (!(size > 0)) return { body: Buffer.concat(chunks), end: data + 2 };
+    chunks.push(bytes.subarray(data, data + size));
+    at = data + size + 2;
+  }
 }
 
 export interface RawRequest {
