@@ -4,7 +4,14 @@ import { contacts, identities } from "../../src/contacts/rows.ts";
 import { conversationLabels, conversations } from "../../src/conversations/rows.ts";
 import { messages, initialColumns } from "../../src/messages/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { type ContactId, type ConversationId, idSource } from "../../src/kernel/ids.ts";
+import {
+  type AccountId,
+  type ContactId,
+  type ConversationId,
+  type GenerateId,
+  idSource,
+  type MessageId,
+} from "../../src/kernel/ids.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { simulated } from "../../adapters/testing/index.ts";
@@ -70,86 +77,102 @@ export async function fill(
   wishes: readonly Wish[],
 ): Promise<Filling[]> {
   const { id: account_id } = await engine.account().get();
-  const scope = { account_id, mode: "sandbox" } as const;
-  const { clock, random } = simulated({ seed: 99 });
-  const drawId = idSource(clock, random);
-  const writes: Write[] = [];
-  const insert = <R extends object>(collection: Collection<R>, row: NoInfer<R>): void => {
-    writes.push({ kind: "insert", collection, row: { ...row, version: 1 } });
-  };
-  const first = clock.now();
+  const filler = new Filler(account_id);
   const filled: Filling[] = [];
   for (const [i, wish] of wishes.entries()) {
-    const before = i % 3 === 2 ? filled.at(-1) : undefined;
-    const phone = before?.phone ?? `+1500556${String(i).padStart(4, "0")}`;
-    const contact_id = before?.contact_id ?? drawId("ct");
-    const name =
-      before === undefined
-        ? wish.name === ""
-          ? null
-          : wish.name
-        : before.name === before.phone
-          ? null
-          : before.name;
-    const [created_at, updated_at] = [first, first];
-    if (before === undefined) {
-      const facts = {
-        email: null,
-        time_zone: null,
-        language: null,
-        labels: [],
-        attributes: {},
-        sentiment_state: null,
-      };
-      insert(contacts, {
-        words: null,
-        ...scope,
-        id: contact_id,
-        name,
-        phone,
-        ...facts,
-        merged_into: null,
-        last_message_at: null,
-        created_at,
-        updated_at,
-      });
-      const consent = {
-        last_sender_id: null,
-        consent: "unknown",
-        opted_out_of: [],
-        opted_in_to: [],
-      } as const;
-      insert(identities, {
-        ...scope,
-        medium: "text",
-        address: phone,
-        contact_id,
-        ...consent,
-        created_at,
-      });
-    }
-    const id = drawId("conv");
-    const { status, medium, handler, assignee, labels, unread, body, priority, wait } = wish;
-    const last_activity_at = first + wish.activity;
-    const message_id = body === null ? null : drawId("msg");
-    insert(conversations, {
-      ...scope,
-      id,
+    const previous = i % 3 === 2 ? filled.at(-1) : undefined;
+    filled.push(previous === undefined ? filler.addNew(wish, i) : filler.addOlder(wish, previous));
+  }
+  const { writes } = filler;
+  for (let i = 0; i < writes.length; i += 500) await port.begin().commit(writes.slice(i, i + 500));
+  return filled;
+}
+
+/** A contact with its display name. */
+type Person = Pick<Filling, "contact_id" | "phone" | "name">;
+
+/** Makes the rows of contacts and conversations. */
+class Filler {
+  readonly writes: Write[] = [];
+  readonly #scope: { readonly account_id: AccountId; readonly mode: "sandbox" };
+  readonly #drawId: GenerateId;
+  /** When the first conversation began. */
+  readonly #first: number;
+
+  constructor(account_id: AccountId) {
+    const { clock, random } = simulated({ seed: 99 });
+    this.#scope = { account_id, mode: "sandbox" };
+    this.#drawId = idSource(clock, random);
+    this.#first = clock.now();
+  }
+
+  /** Adds a contact with its current conversation. */
+  addNew(wish: Wish, i: number): Filling {
+    const phone = `+1500556${String(i).padStart(4, "0")}`;
+    const contact_id = this.#drawId("ct");
+    this.#addContact(contact_id, phone, wish.name === "" ? null : wish.name);
+    return this.#addConversation(wish, { contact_id, phone, name: wish.name || phone }, true);
+  }
+
+  /** Adds a closed conversation of a contact that has a current one. */
+  addOlder(wish: Wish, { contact_id, phone, name }: Person): Filling {
+    return this.#addConversation({ ...wish, status: "closed" }, { contact_id, phone, name }, false);
+  }
+
+  #addContact(contact_id: ContactId, phone: string, name: string | null): void {
+    this.#insert(contacts, {
+      ...this.#scope,
+      id: contact_id,
+      name,
+      phone,
+      words: null,
+      email: null,
+      time_zone: null,
+      language: null,
+      labels: [],
+      attributes: {},
+      sentiment_state: null,
+      merged_into: null,
+      last_message_at: null,
+      created_at: this.#first,
+      updated_at: this.#first,
+    });
+    this.#insert(identities, {
+      ...this.#scope,
+      medium: "text",
+      address: phone,
       contact_id,
-      medium,
-      status: before === undefined ? status : "closed",
-      current: before === undefined ? true : null,
-      handler,
+      last_sender_id: null,
+      consent: "unknown",
+      opted_out_of: [],
+      opted_in_to: [],
+      created_at: this.#first,
+    });
+  }
+
+  #addConversation(wish: Wish, person: Person, current: boolean): Filling {
+    const id = this.#drawId("conv");
+    const { status, assignee, labels, unread, body, wait } = wish;
+    const last_activity_at = this.#first + wish.activity;
+    const message_id = body === null ? null : this.#drawId("msg");
+    this.#insert(conversations, {
+      ...this.#scope,
+      id,
+      contact_id: person.contact_id,
+      medium: wish.medium,
+      status,
+      current: current ? true : null,
+      handler: wish.handler,
       assignee_type: assignee === null ? null : assignee === "anna" ? "human" : "agent",
       assignee_id: assignee,
       labels,
-      priority,
+      priority: wish.priority,
       read_at: null,
       contact_wrote: true,
       unassigned: wish.unassigned ? true : null,
       waiting_for: wait?.for ?? null,
-      waiting_since: wait === null ? null : first + wait.since,
-      snoozed_until: before === undefined && status === "snoozed" ? first + 86_400_000 : null,
+      waiting_since: wait === null ? null : this.#first + wait.since,
+      snoozed_until: status === "snoozed" ? this.#first + 86_400_000 : null,
       unread_count: unread,
       unread: unread > 0 ? true : null,
       opt_out_suspected: wish.suspected ? true : null,
@@ -157,53 +180,55 @@ export async function fill(
       last_message_id: message_id,
       last_activity_at,
       metadata: {},
-      created_at,
-      updated_at,
-      closed_at: before !== undefined || status === "closed" ? first : null,
+      created_at: this.#first,
+      updated_at: this.#first,
+      closed_at: status === "closed" ? this.#first : null,
     });
-    const state = before === undefined ? status : "closed";
     for (const label of labels) {
-      insert(conversationLabels, {
-        ...scope,
-        label,
-        conversation_id: id,
-        status: state,
-        last_activity_at,
-      });
+      const row = { label, conversation_id: id, status, last_activity_at };
+      this.#insert(conversationLabels, { ...this.#scope, ...row });
     }
-    if (message_id !== null) {
-      insert(messages, {
-        ...initialColumns,
-        ...scope,
-        id: message_id,
-        conversation_id: id,
-        contact_id,
-        sequence: 1,
-        direction: "inbound",
-        channel: medium === "text" ? "sms" : "webchat",
-        status: "received",
-        from: phone,
-        to: "+15005559999",
-        body,
-        media: [],
-        author_type: "contact",
-        author_id: contact_id,
-        category: "transactional",
-        segments: null,
-        encoding: null,
-        send_at: null,
-        expires_at: null,
-        transport: "sandbox",
-        metadata: {},
-        idempotency_key: null,
-        created_at,
-        updated_at,
-      });
-    }
+    if (message_id !== null) this.#addMessage(message_id, id, wish, person);
     const preview = body === null ? null : [...body].slice(0, 140).join("");
-    const shown = { id, contact_id, phone, name: name ?? phone, preview, status: state } as const;
-    filled.push({ ...wish, ...shown, current: before === undefined });
+    return { ...wish, ...person, id, preview, current };
   }
-  for (let i = 0; i < writes.length; i += 500) await port.begin().commit(writes.slice(i, i + 500));
-  return filled;
+
+  #addMessage(
+    id: MessageId,
+    conversation_id: ConversationId,
+    { body, medium }: Wish,
+    { contact_id, phone }: Person,
+  ): void {
+    this.#insert(messages, {
+      ...initialColumns,
+      ...this.#scope,
+      id,
+      conversation_id,
+      contact_id,
+      sequence: 1,
+      direction: "inbound",
+      channel: medium === "text" ? "sms" : "webchat",
+      status: "received",
+      from: phone,
+      to: "+15005559999",
+      body,
+      media: [],
+      author_type: "contact",
+      author_id: contact_id,
+      category: "transactional",
+      segments: null,
+      encoding: null,
+      send_at: null,
+      expires_at: null,
+      transport: "sandbox",
+      metadata: {},
+      idempotency_key: null,
+      created_at: this.#first,
+      updated_at: this.#first,
+    });
+  }
+
+  #insert<R extends object>(collection: Collection<R>, row: NoInfer<R>): void {
+    this.writes.push({ kind: "insert", collection, row: { ...row, version: 1 } });
+  }
 }
