@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { authority } from "../adapters/http-client/authority.ts";
 import { eventually } from "../support/eventually.ts";
 import { cases } from "../support/runs.ts";
@@ -60,7 +60,9 @@ test.each(cases(storageNames, (name) => name === "sqlite"))(
     };
     const environment = { NODE_EXTRA_CA_CERTS: certificate };
     let engine = new EngineProcess({ ...settings, setup: true }, environment);
-    onTestFinished(async () => {
+    // Before the storage is removed: an engine reports that its database was deleted.
+    await using ending = new AsyncDisposableStack();
+    ending.defer(async () => {
       await engine.kill();
       for (const server of [carrier, receiver]) {
         server.close();
