@@ -96,6 +96,7 @@ export function* inserts(
       address: phone,
       contact_id: id,
       last_sender_id: null,
+      last_sender: null,
       consent: "unknown",
       opted_out_of: [],
       opted_in_to: [],

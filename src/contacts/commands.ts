@@ -79,7 +79,6 @@ async function changePhone(
 ): Promise<void> {
   if (address !== null && (await requireFreePhone(tx, address, id)) !== undefined) return;
   const before = phone === null ? undefined : await tx.get(identityByAddress, ["text", phone]);
-  const last_sender_id = before?.last_sender_id ?? null;
   if (before !== undefined) await forgetAddress(tx, secret, before);
   if (address === null) return;
   await refuseTooManyAddresses(tx, id);
@@ -87,6 +86,6 @@ async function changePhone(
     contact_id: id,
     medium: "text",
     address,
-    last_sender_id,
+    last: before,
   });
 }

@@ -21,14 +21,16 @@ interface NewIdentity {
   /**
    * The sender of the contact's previous address, so that the contact keeps seeing the same number.
    */
-  readonly last_sender_id?: SenderId | null;
+  readonly last?: Pick<IdentityRow, "last_sender_id" | "last_sender"> | undefined;
 }
+
+const noSender = { last_sender_id: null, last_sender: null } as const;
 
 /** Adds a free address to a contact. The address keeps the consent that it had before. */
 export async function insertIdentity(
   tx: Tx,
   secret: KeyObject,
-  { contact_id, medium, address, last_sender_id = null }: NewIdentity,
+  { contact_id, medium, address, last: { last_sender_id, last_sender } = noSender }: NewIdentity,
 ): Promise<Seen<IdentityRow>> {
   const { status, opted_out_of, opted_in_to } = await holdConsent(tx, secret, medium, address);
   return tx.insert(identities, {
@@ -36,6 +38,7 @@ export async function insertIdentity(
     address,
     contact_id,
     last_sender_id,
+    last_sender,
     consent: status,
     opted_out_of,
     opted_in_to,
@@ -51,12 +54,26 @@ export async function insertIdentity(
 export function setLastSender(
   tx: Tx,
   identity: Seen<IdentityRow>,
-  sender_id: SenderId,
+  { id, address }: { readonly id: SenderId; readonly address: string },
   { onlyIfNone }: { readonly onlyIfNone: boolean },
 ): void {
-  const { last_sender_id: before } = identity;
-  if (before === sender_id || (onlyIfNone && before !== null)) return;
-  tx.update(identities, identity, { last_sender_id: sender_id });
+  const { last_sender_id: before, last_sender } = identity;
+  const isSame = before === id && last_sender === address;
+  if (isSame || (onlyIfNone && before !== null)) return;
+  tx.update(identities, identity, { last_sender_id: id, last_sender: address });
+}
+
+/** The sender that a contact saw last. */
+export interface LastSender {
+  readonly id: SenderId;
+  /** Null if only the id is known. */
+  readonly address: string | null;
+}
+
+/** Returns the sender that the owner of an address saw last. Null if there is none. */
+export function lastSenderOf(identity: IdentityRow | undefined): LastSender | null {
+  if (identity === undefined || identity.last_sender_id === null) return null;
+  return { id: identity.last_sender_id, address: identity.last_sender };
 }
 
 /**

@@ -71,6 +71,8 @@ export {
   releaseAddress,
   insertIdentity,
   refuseTooManyAddresses,
+  type LastSender,
+  lastSenderOf,
   setLastSender,
 } from "./identities.ts";
 export { findMatches } from "./search/search.ts";

@@ -1,5 +1,5 @@
 import type { ContactId, Medium, SenderId } from "../kernel/index.ts";
-import { json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
+import { added, json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { ConsentStatus } from "./consent/consent-types.ts";
 import type { SentimentState } from "./sentiment/sentiment-rules.ts";
 
@@ -58,6 +58,11 @@ export const identities = scoped("contact_identities", {
    * number.
    */
   last_sender_id: nullable(text<SenderId>()),
+  /**
+   * The address of that sender. A sender that is removed and added again, for example with another
+   * carrier, has a new id. Null in rows of earlier versions.
+   */
+  last_sender: added(12, nullable(text())),
   /**
    * A copy of the address's consent, which outlives the contact (`consent/rows.ts`). A send reads
    * the address and needs no second lookup. Both are written together.

@@ -8,6 +8,7 @@ import {
   throttleByAddress,
 } from "./rows.ts";
 import { prefetchThrottle } from "./throttle.ts";
+import type { LastSender } from "../contacts/index.ts";
 import { type Channel, type Mode, type SenderId, TidingsError } from "../kernel/index.ts";
 import { carries, type Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -17,7 +18,7 @@ interface SenderRequest {
   /** The sender address that the message requests. */
   readonly from: string | undefined;
   /** The senders that the contact knows, in the order in which they are tried. */
-  readonly known: readonly (SenderId | null)[];
+  readonly known: readonly (LastSender | null)[];
   /** The recipient's address. */
   readonly to: string;
 }
@@ -76,8 +77,8 @@ async function findSender(
             "Create it as a sender, or leave out from.",
     );
   }
-  for (const id of known) {
-    const sender = id === null ? undefined : await tx.get(senderById, [id]);
+  for (const last of known) {
+    const sender = last === null ? undefined : await findKnown(tx, last);
     if (isUsable(sender)) return sender;
   }
   const defaults = await tx.get(defaultSenderByChannel, [channel]);
@@ -94,6 +95,13 @@ async function findSender(
       ? missingTransport(unusable, channel, tx.scope.mode)
       : `This account has no sender for ${channel} in ${tx.scope.mode} mode. Create one.`,
   );
+}
+
+/** Returns a known sender, also if it was removed and added again since. */
+async function findKnown(tx: Tx, { id, address }: LastSender): Promise<SenderRow | undefined> {
+  const sender = await tx.get(senderById, [id]);
+  if (sender !== undefined || address === null) return sender;
+  return tx.get(senderByAddress, [address]);
 }
 
 /** Whether an unusable sender has the channel, so that only its transport is missing. */

@@ -143,6 +143,7 @@ class Filler {
       address: phone,
       contact_id,
       last_sender_id: null,
+      last_sender: null,
       consent: "unknown",
       opted_out_of: [],
       opted_in_to: [],

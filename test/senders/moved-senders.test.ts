@@ -49,6 +49,23 @@ it("messages that wait for a sender are handed over at its rate after it moved t
   }
 });
 
+it("a sender that moved to another transport keeps the contacts that know it", async () => {
+  const { engine } = world();
+  const transports = [carrier(), carrier({ name: "zenith" })];
+  const one = engine(memory(), { transports });
+  const { id } = await one.senders.create({ ...sender, transport: "sandbox" });
+  const [ann, bob, cem] = ["+15005550101", "+15005550102", "+15005550103"];
+  const content = { from: ann, to: address, body: "Hello" };
+  const { conversation_id } = await one.sandbox.inbound(content);
+  await one.messages.send({ ...send, to: bob });
+  await one.senders.remove(id);
+  await one.senders.create({ ...sender, transport: "zenith" });
+  const reply = await one.conversations.reply(conversation_id, { body: "Hi" });
+  const sent = await one.messages.send({ to: bob, body: "Hello again" });
+  const other = await one.messages.send({ to: cem, body: "Hello" });
+  expect([reply.from, sent.from, other.from]).toEqual([address, address, "+15005559999"]);
+});
+
 it("a scheduled message goes over the transport that its sender has when it is due", async () => {
   const { clock, engine } = world();
   const storage = memory();

@@ -20,5 +20,5 @@ export async function showSender(
     tx.get(senderByAddress, [from]),
   ]);
   if (identity === undefined || sender === undefined) return;
-  setLastSender(tx, identity, sender.id, { onlyIfNone: keyword === "opt_out" });
+  setLastSender(tx, identity, sender, { onlyIfNone: keyword === "opt_out" });
 }

@@ -87,7 +87,7 @@ export async function receiveMessage(
   const effect = await applyKeywords(tx, services, received);
   // A keyword may have changed the row.
   const changed = effect.keyword === null ? undefined : await tx.get(identityByAddress, address);
-  setLastSender(tx, changed ?? identity, sender.id, { onlyIfNone: effect.keyword === "opt_out" });
+  setLastSender(tx, changed ?? identity, sender, { onlyIfNone: effect.keyword === "opt_out" });
   const conversation = await changeConversation(tx, drawId, opened, flagOf(effect));
   const message = tx.insert(messages, {
     ...receivedColumns(sender, inbound, body, effect),

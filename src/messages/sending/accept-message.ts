@@ -105,7 +105,7 @@ export async function writeMessage(
   const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
   const state = firstState(draft, tx.now);
   const isForLater = state.status === "scheduled" || deferred === true;
-  setLastSender(tx, identity, sender.id, { onlyIfNone: keyword === "opt_out" || isForLater });
+  setLastSender(tx, identity, sender, { onlyIfNone: keyword === "opt_out" || isForLater });
   const id = services.drawId("msg");
   const message = tx.insert(messages, {
     ...initialColumns,

@@ -1,4 +1,4 @@
-import { consentFor, findAddressee, findRecipient } from "../../contacts/index.ts";
+import { consentFor, findAddressee, findRecipient, lastSenderOf } from "../../contacts/index.ts";
 import { invalid, iso, mediumOf, millis, TidingsError } from "../../kernel/index.ts";
 import { channelOf, plan } from "../rules.ts";
 import { segmentsOf } from "../segments.ts";
@@ -29,7 +29,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     const medium = mediumOf(channel);
     const identity = await findRecipient(tx, medium, input.to);
     const to = identity?.address ?? input.to;
-    const request = { channel, from: input.from, known: [identity?.last_sender_id ?? null], to };
+    const request = { channel, from: input.from, known: [lastSenderOf(identity)], to };
     const from = await chosenAddress(tx, services, request);
     const senders = await usableSenders(tx, services, channel, maxSenders);
     const segments = channel === "sms" ? segmentsOf(input.body) : null;

@@ -3,6 +3,7 @@ import {
   identitiesOfContact,
   identityByAddress,
   type IdentityRow,
+  lastSenderOf,
   maxIdentities,
   preferredAddress,
 } from "../../contacts/index.ts";
@@ -100,10 +101,10 @@ export async function sendInConversation(
   const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
   prefetchJob(tx, { kind: "send", key: { conversation_id: conversation.id } });
   const identity = await findCorrespondent(tx, conversation, answers?.from);
-  const { last_sender_id, address: to } = identity;
+  const { address: to } = identity;
   // Another sender may have written since, and the contact may have opted out of that one only.
   const asked = answers?.from === to ? await tx.get(senderByAddress, [answers.to]) : undefined;
-  const known = [asked?.id ?? null, last_sender_id];
+  const known = [asked ?? null, lastSenderOf(identity)];
   const request = { channel, from: draft.from, known, to };
   const sender = await chooseSender(tx, call.services, request);
   const correspondence = {

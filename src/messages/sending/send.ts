@@ -3,6 +3,7 @@ import {
   findRecipient,
   identityByAddress,
   type IdentityRow,
+  lastSenderOf,
   prefetchConsent,
   prefetchRecipient,
   recipientMark,
@@ -66,7 +67,7 @@ export async function send(
   const request = {
     channel,
     from: input.from,
-    known: [known?.last_sender_id ?? null],
+    known: [lastSenderOf(known)],
     to: known?.address ?? input.to,
   };
   // A new contact has no conversation yet.
