@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { show } from "./faults.ts";
+import { faultsOf, show } from "./faults.ts";
 import { openInbox } from "./inbox-shop.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
@@ -62,6 +62,7 @@ test.runIf(isLong)(
     const session = await busy(page, /\/session$/);
     await page.goto(url);
     await page.getByText(detail).waitFor();
+    expect(await faultsOf(page)).toEqual([]);
     // What the page reads next is refused, too.
     const rest = await busy(page, /\/v1\//);
     await session.release();

@@ -75,7 +75,10 @@ function Shell({ page: Page, nameOf }: ShellProps): JSX.Element {
       {state.status === "signed_out" && <SignIn nameOf={nameOf} />}
       {state.status === "loading" && <Skeleton />}
       {state.status === "failed" && (
-        <ErrorState error={state.error} onRetry={() => void loadSession()} />
+        <main>
+          <h1 class="visually-hidden">{nameOf()}</h1>
+          <ErrorState error={state.error} onRetry={() => void loadSession()} />
+        </main>
       )}
       <ShortcutHelp />
       <Toasts />
