@@ -15,8 +15,8 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
       operation: { kind: "callback", name: "transports.callback" },
       summary: "Receive a carrier's receipts and inbound messages",
       description:
-        "Called by carriers. The transport verifies the signature over the body's bytes. A request " +
-        "with a wrong signature gets 403 `invalid_signature`.",
+        "Called by carriers. The transport verifies the signature over the body's bytes. A " +
+        "request with a wrong signature gets 403 `invalid_signature`.",
     },
     {
       tag,

@@ -30,12 +30,12 @@ export const eventRoutes = (event: z.ZodType<EventEnvelope>): readonly ApiRoute[
     operation: eventStream,
     summary: "Stream events",
     description:
-      "Sends events in the order in which they were committed, from now on. The `data` of each is " +
-      "an `Event`, with the `id` and the type of that event as its `id` and its `event`. A client " +
-      "that reconnects with `Last-Event-ID` misses none. If that event is no longer kept, the " +
-      "response is 422. A comment every 15 seconds keeps an idle connection open. The stream of a " +
-      "client that is 1,000 new events behind is closed, so that it reconnects. A key may have " +
-      "100 open streams in each process, and an account 1,000.",
+      "Sends events in the order in which they were committed, from now on. The `data` of each " +
+      "is an `Event`, with the `id` and the type of that event as its `id` and its `event`. A " +
+      "client that reconnects with `Last-Event-ID` misses none. If that event is no longer kept, " +
+      "the response is 422. A comment every 15 seconds keeps an idle connection open. The stream " +
+      "of a client that is 1,000 new events behind is closed, so that it reconnects. A key may " +
+      "have 100 open streams in each process, and an account 1,000.",
   },
   {
     ...read,

@@ -149,8 +149,9 @@ export interface StorageCapabilities {
   readonly transactions: number;
   /**
    * Whether a group's reads return results instead of promises. If true, the storage has a single
-   * writer, and the commands of a group run one after the other. If false, they run concurrently, so that their reads share round
-   * trips, and a command runs again if an earlier one wrote a row that it had read.
+   * writer, and the commands of a group run one after the other. If false, they run concurrently,
+   * so that their reads share round trips, and a command runs again if an earlier one wrote a row
+   * that it had read.
    */
   readonly synchronous: boolean;
 }

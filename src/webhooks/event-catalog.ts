@@ -98,7 +98,9 @@ export interface EventMap {
   readonly "conversation.updated": ConversationUpdatedData;
   /** A conversation was closed. */
   readonly "conversation.closed": ConversationClosedData;
-  /** An agent or the host application handed a conversation off to people. It waits for a person. */
+  /**
+   * An agent or the host application handed a conversation off to people. It waits for a person.
+   */
   readonly "conversation.handoff": ConversationHandoffData;
   /** A contact's sentiment has another label. */
   readonly "sentiment.changed": SentimentChangedData;

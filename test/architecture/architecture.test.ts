@@ -31,6 +31,15 @@ describe("the project", () => {
     expect(findings).toEqual([]);
   });
 
+  // Prettier wraps code, but neither comments nor texts.
+  test("no line of the product is longer than 100 characters", () => {
+    const modules = modulesIn("{src,adapters}/**/*.{ts,tsx}");
+    const long = [...modules].flatMap(([path, source]) =>
+      source.split("\n").flatMap((line, i) => (line.length > 100 ? [`${path}:${i + 1}`] : [])),
+    );
+    expect(long).toEqual([]);
+  });
+
   test("the thread of a SQLite file starts fast, since it loads neither a package nor the core", () => {
     const loaded = new Set(["adapters/storage/sqlite/thread/worker.ts"]);
     for (const path of loaded) {

@@ -185,8 +185,8 @@ export const approveRunSchema = z
     call_id: reference
       .optional()
       .describe(
-        "The call that the decision is about: the `call_id` of the run's `approval`, or of one of " +
-          "its `later_approvals`. If the run no longer waits for this call, the decision is " +
+        "The call that the decision is about: the `call_id` of the run's `approval`, or of one " +
+          "of its `later_approvals`. If the run no longer waits for this call, the decision is " +
           "refused and changes nothing.",
       ),
     author_id: name(200)

@@ -130,9 +130,9 @@ export interface Run {
   /** The messages that the run sent to the contact, oldest first. */
   readonly message_ids: MessageId[];
   /**
-   * For a triggered action, its output. For a reply of the model, its `intent` and `confidence`. For
-   * a hand-off, its `rule` and `reason`. An object with `error` if there was a problem. Otherwise,
-   * and after a redaction, null.
+   * For a triggered action, its output. For a reply of the model, its `intent` and `confidence`.
+   * For a hand-off, its `rule` and `reason`. An object with `error` if there was a problem.
+   * Otherwise, and after a redaction, null.
    */
   readonly result: Json;
   /** How much the run used the model. */

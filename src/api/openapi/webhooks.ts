@@ -12,11 +12,11 @@ export const webhookTag: Tag = {
     "What the engine sends to the URL of a webhook: a POST request with one event as its body, " +
     "signed as [Standard Webhooks](https://www.standardwebhooks.com) describe. Verify the " +
     "signature over the bytes of the body, before you parse them. An event can arrive more than " +
-    "once, and after later ones. Its `webhook-id` is the same each time. An attempt without a 2xx " +
-    "response within 15 seconds, which the option `webhooks.deadlineSeconds` changes, has failed. " +
-    "A delivery has up to five attempts: at once, and 1 minute, 10 minutes, 2 hours and 16 hours " +
-    "after the one before has failed. The response to a test, a redelivery or a recovery neither " +
-    "pauses nor disables the webhook.",
+    "once, and after later ones. Its `webhook-id` is the same each time. An attempt has failed " +
+    "without a 2xx response within 15 seconds, which the option `webhooks.deadlineSeconds` " +
+    "changes. A delivery has up to five attempts: at once, and 1 minute, 10 minutes, 2 hours and " +
+    "16 hours after the one before has failed. The response to a test, a redelivery or a " +
+    "recovery neither pauses nor disables the webhook.",
 };
 
 /** The section `webhooks` of the document. */
@@ -105,8 +105,8 @@ export const webhookResponses = {
   },
   WebhookPaused: {
     description:
-      "The attempt has failed. With `Retry-After`, the webhook gets no requests for that time, at " +
-      "most an hour, and the retry waits for all of it, within 24 hours of the first attempt.",
+      "The attempt has failed. With `Retry-After`, the webhook gets no requests for that time, " +
+      "at most an hour, and the retry waits for all of it, within 24 hours of the first attempt.",
     headers: {
       "Retry-After": {
         description: "Seconds to wait, or an HTTP date (RFC 9110).",

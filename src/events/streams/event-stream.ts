@@ -18,7 +18,9 @@ import { follow, type StreamBatch } from "./follow.ts";
 
 /** Names the events of a stream. */
 export interface StreamEvents {
-  /** Only events of these types, at most 50. Over HTTP, separated by commas. By default all types. */
+  /**
+   * Only events of these types, at most 50. Over HTTP, separated by commas. By default all types.
+   */
   readonly types?: readonly EventType[] | undefined;
   /** Only events of this conversation. */
   readonly conversation_id?: string | undefined;

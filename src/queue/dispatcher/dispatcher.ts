@@ -317,8 +317,8 @@ export class Dispatcher {
   /**
    * Returns how long a due job of a lane is left to other engines, in milliseconds: 0 if this
    * engine can run it, Infinity if it must not now. An engine that has the job's remote takes the
-   * job within one poll, or serves others of the remote. If no engine has the remote, this one takes
-   * the job later, so that the job's messages expire.
+   * job within one poll, or serves others of the remote. If no engine has the remote, this one
+   * takes the job later, so that the job's messages expire.
    */
   #waitForOthersMs(lane: Lane, now: number): number {
     // A newer version of the engine on this storage may have other kinds of jobs.

@@ -47,7 +47,7 @@ export class Tail {
     this.type = type;
   }
 
-  /** Reads the latest events, and returns a function that ends the loading, as effects return it. */
+  /** Reads the latest events. Returns a function that ends the loading, as effects return it. */
   loadWhileShown(): () => void {
     void this.reload();
     return () => {

@@ -43,8 +43,8 @@ export class History {
   }
 
   /**
-   * Loads the messages before the earliest one. The thread says meanwhile that there are some, or it
-   * would be drawn with the greeting of its beginning.
+   * Loads the messages before the earliest one. The thread says meanwhile that there are some, or
+   * it would be drawn with the greeting of its beginning.
    */
   async loadOlder(): Promise<void> {
     if (this.#isLoadingOlder) return;

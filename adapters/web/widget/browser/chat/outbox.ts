@@ -1,4 +1,4 @@
-/** What the visitor wrote and the server has not confirmed. All tabs have it, also after a reload. */
+/** What the visitor wrote and the server has not confirmed. All tabs have it and keep it. */
 import type { Memory } from "../memory.ts";
 
 /** A message that the visitor wrote. */
