@@ -72,6 +72,35 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
     expect(line.calls).toHaveLength(100);
   });
 
+  it("for a transport that this engine lacks do not delay its own calls while they are left", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier({
+      send: async (_, attempt) => {
+        await clock.sleep(20_000);
+        return accepted(attempt);
+      },
+    });
+    const own = carrier({ name: "other" });
+    const busy = engine(ground.connect(), { transports: [line], concurrency: 8 });
+    const bare = engine(ground.connect(), { transports: [own], concurrency: 8 });
+    const from = "+15005550909";
+    await bare.senders.create({ address: from, channels: ["sms"], transport: "other" });
+    for (let n = 0; n < 10; n++) {
+      const { account } = await busy.accounts.create({ name: `account ${n}` });
+      for (let i = 0; i < 4; i++) {
+        await busy.account(account.id).messages.send({ ...hello, to: `+1500555100${i}` });
+      }
+    }
+    await busy.start();
+    await clock.advance(7_000);
+    await bare.messages.send({ ...hello, from });
+    const begun = clock.now();
+    await bare.start();
+    await clock.advance(6_000);
+    expect(own.calls.map(({ at }) => at - begun < 1_000)).toEqual([true]);
+  });
+
   it("for one conversation go at once from engine to engine, each with the transport of a sender", async () => {
     const { clock, engine } = world();
     const ground = open();

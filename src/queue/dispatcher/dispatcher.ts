@@ -48,9 +48,10 @@ const pauseMs = 1_000;
 
 /**
  * The result of trying to start a due job. `started`: it runs. `full`: its lane has no slot.
- * `taken`: another engine leased it, or it was removed. `failed`: the storage failed.
+ * `taken`: another engine leased it, or it was removed. `left`: the engines that have its remote
+ * run it. `failed`: the storage failed.
  */
-type Outcome = "started" | "full" | "taken" | "failed";
+type Outcome = "started" | "full" | "taken" | "left" | "failed";
 
 /** Finds due jobs lane by lane, leases them and runs them. */
 export class Dispatcher {
@@ -178,8 +179,8 @@ export class Dispatcher {
   }
 
   /**
-   * Returns how long to wait before the next call, in milliseconds. Undefined if jobs were started:
-   * the next search follows at once.
+   * Returns how long to wait before the next call, in milliseconds. Undefined if jobs were started
+   * or left to other engines: the next search follows at once.
    */
   async #searchOrPoll(): Promise<number | undefined> {
     try {
@@ -205,7 +206,8 @@ export class Dispatcher {
     this.#hasRivals = outcomes.has("taken");
     const isOvertaken = !outcomes.has("started") && this.#hasRivals && hasMore;
     this.#overtaken = isOvertaken ? this.#overtaken + 1 : 0;
-    if (outcomes.has("started")) return undefined;
+    // Jobs that were left had taken the room of others. The next search does not find them.
+    if (outcomes.has("started") || outcomes.has("left")) return undefined;
     return Math.min(
       await this.#untilNext(),
       outcomes.has("failed") ? pauseMs : Infinity,
@@ -226,7 +228,8 @@ export class Dispatcher {
 
   /** Leases and starts as many due jobs as there is room for. Returns their outcomes. */
   async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
-    const found = await this.#othersRemotes.leave(await this.#find(now), now);
+    const due = await this.#find(now);
+    const found = await this.#othersRemotes.leave(due, now);
     // `stop` may have been called during the search.
     if (this.#stopping.aborted) return new Set();
     const [running, startable] = partition(found, (job) => this.#running.has(job));
@@ -240,6 +243,7 @@ export class Dispatcher {
     const outcomes = new Set<Outcome>(
       leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")),
     );
+    if (found.length < due.length) outcomes.add("left");
     if (first !== undefined) this.#leaseFailures.failed(first.reason, { jobs: failed.length });
     else if (outcomes.has("started") || outcomes.has("taken")) this.#leaseFailures.worked();
     return outcomes;
