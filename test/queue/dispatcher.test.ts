@@ -372,11 +372,11 @@ it("rarely looks for a job that a transaction holds, beside others that wait for
 
 it.each([
   // All due jobs fit into one read, or a second read takes those of the lane.
-  [40, jobsByDueTime],
-  [300, jobsByLane],
+  [40, jobsByDueTime, 1],
+  [300, jobsByLane, 2],
 ])(
   "of %i due jobs in one lane, takes the next ones when another engine is faster with the first",
-  async (count, lastRead) => {
+  async (count, lastIndex, prefixLength) => {
     const [memory] = storages;
     const ground = memory?.open();
     if (ground === undefined) throw new Error("no storage");
@@ -388,7 +388,9 @@ it.each([
     const reader: typeof storage.reader = over(storage.reader, {
       async range(range) {
         const rows = await storage.reader.range(range);
-        if (isOvertaken && range.index === lastRead && range.until !== undefined) {
+        const { index, prefix, until } = range;
+        const isLast = index === lastIndex && prefix.length === prefixLength;
+        if (isOvertaken && isLast && until !== undefined) {
           isOvertaken = false;
           await other.start();
           await clock.settle();

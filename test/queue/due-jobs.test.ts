@@ -148,6 +148,43 @@ describe.each(lightStorages)("due jobs on $name", ({ name, open }) => {
         accounts.map(() => 2),
       );
     });
+
+    it.each([[[1]], [[1, 0]]])(
+      "have their turns whatever their kind and speed are, with room for %j",
+      async (rooms) => {
+        const scope = { account_id: "acct_1", mode: "live", remote: "slow" } as const;
+        const lanes: readonly Lane[] = [
+          laneOf("slow"),
+          { ...laneOf("slow"), slow: true },
+          { ...scope, kind: "follow-up", slow: false },
+          { ...scope, kind: "score", slow: false },
+        ];
+        const rows = lanes.flatMap((lane, n) =>
+          Array.from({ length: 100 }, (_, i) => ({
+            ...job(`${n} ${i}`, "slow", now - 1_000 + n),
+            kind: lane.kind,
+            lane: encodeLane(lane),
+          })),
+        );
+        const due = await search([...rows, job("other", "other", now)]);
+        const turns: string[] = [];
+        while (turns.length < 24) {
+          for (const room of rooms) {
+            const isLimited = (lane: Lane): boolean => "remote" in lane && lane.remote === "slow";
+            const limit = (lane: Lane): number => (isLimited(lane) ? room : Infinity);
+            const freeIn = (lane: Lane): number => Math.min(limit(lane), 4);
+            due.noteChange();
+            const some = { now, free: 8, freeIn, freeUnderLimit: limit };
+            const found = await due.find({ ...anyJob, ...some });
+            const first = found.filter(({ lane }) => isLimited(lane)).slice(0, room);
+            turns.push(...first.map(({ lane }) => encodeLane(lane)));
+          }
+        }
+        expect(
+          lanes.map((lane) => turns.filter((each) => each === encodeLane(lane)).length),
+        ).toEqual(lanes.map(() => 6));
+      },
+    );
   });
 
   it("are found among thousands of lanes without due jobs", async () => {

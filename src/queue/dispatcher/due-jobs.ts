@@ -136,7 +136,7 @@ export class DueJobs {
     }
     for (const lane of ring?.lanesWithMore ?? []) this.noteMoreIn(lane);
     for (const lane of ring?.lanesAtLimits ?? []) {
-      this.#lanesAtLimits.set(limitOf(lane)?.name ?? "", lane);
+      this.#lanesAtLimits.set(limitOf(lane) ?? "", lane);
     }
     for (const job of all) if (!starting.has(job)) this.noteMoreIn(job.lane);
     // Others may wait behind these jobs, and room for them is left if these cannot be leased.

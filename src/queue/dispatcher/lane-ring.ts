@@ -1,11 +1,14 @@
 import { getOrInsert } from "../../kernel/index.ts";
 import {
   decodeLane,
+  everyLane,
   groupOf,
   type Lane,
+  type LaneRange,
   limitOf,
   type Pool,
-  type SharedLimit,
+  rangesUnderLimitOf,
+  rangeUnderLimitOf,
 } from "../jobs/lane.ts";
 import { type DueJob, dueJob, type Room } from "./round-robin.ts";
 import { type JobRow, jobsByLane } from "../jobs/rows.ts";
@@ -49,8 +52,15 @@ interface RingJobs {
 interface NextLane {
   readonly row: JobRow;
   readonly ring: Ring;
-  /** The limit that the ring belongs to. Undefined for the ring of all lanes. */
-  readonly limit: SharedLimit | undefined;
+  /** Where the rounds pass the ring. Undefined for the ring of all lanes. */
+  readonly place: LaneRange | undefined;
+}
+
+/** What one search has left, and which limits it has reached. */
+interface LanesSearch {
+  readonly room: RemainingRoom;
+  readonly budget: PageBudget;
+  readonly lanesAtLimits: Lane[];
 }
 
 /**
@@ -59,22 +69,23 @@ interface NextLane {
  *
  * Many lanes may share a limit (`limitOf`). When a search reaches it, it leaves out the others.
  * From then on, the lanes under this limit have a ring of their own, which goes on where it was
- * left, and which the rounds pass as one place among the other lanes. So each of its lanes has its
- * turn, however little room there is, and while there is none, they cost no reads.
+ * left. Where the rounds come to one of its ranges, they read the next lanes of this ring and pass
+ * the range. So each of its lanes has its turn, however little room there is, and while there is
+ * none, they cost no reads.
  */
 export class LaneRing {
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
   readonly #all: Ring;
-  /** The rings of lanes whose limit was reached, by the beginning of the lanes' names. */
+  /** The rings of lanes whose limit was reached, by the name of the limit. */
   readonly #limited = new Map<string, Ring>();
-  /** The limit in whose ring a lane was read last. Undefined for the ring of all lanes. */
-  #current: SharedLimit | undefined;
+  /** Where a lane of one of these was read last. Undefined if one of the ring of all lanes was. */
+  #current: LaneRange | undefined;
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
     this.#pool = pool;
-    this.#all = new Ring(reads, pool, { start: "", end: undefined });
+    this.#all = new Ring(reads, pool, [everyLane], everyLane.start);
   }
 
   /** Begins a round: the next searches read each lane once. It goes on where the last one ended. */
@@ -95,19 +106,20 @@ export class LaneRing {
     const found: DueJob[] = [];
     const lanesWithMore: Lane[] = [];
     const lanesAtLimits: Lane[] = [];
-    const lanes = this.#lanes(room, lanesAtLimits);
+    const budget = { pages: maxPages };
+    const lanes = this.#lanes({ room, budget, lanesAtLimits });
     for (;;) {
       const next = await lanes.next();
       if (next.done === true) {
         return { found, lanesWithMore, lanesAtLimits, hasReadAllLanes: next.value };
       }
-      const { row, ring, limit: shared } = next.value;
+      const { row, ring, place } = next.value;
       const lane = decodeLane(row.lane);
       if (room.isUsedUpBefore(lane)) {
         return { found, lanesWithMore, lanesAtLimits, hasReadAllLanes: false };
       }
       ring.last = row.lane;
-      this.#current = shared;
+      this.#current = place;
       room.use(lane, 0);
       const until = now - waitForOthersMs(lane);
       if (row.due_at > until) continue;
@@ -124,11 +136,13 @@ export class LaneRing {
    * Yields the next lanes of the round, except those under a limit that is reached. Adds one of
    * these to `lanesAtLimits`. Returns whether the round is over.
    */
-  async *#lanes(room: RemainingRoom, lanesAtLimits: Lane[]): AsyncGenerator<NextLane, boolean> {
-    const budget: PageBudget = { pages: maxPages };
+  async *#lanes(search: LanesSearch): AsyncGenerator<NextLane, boolean> {
+    const { room, budget } = search;
     const lanes = this.#all.lanes(budget);
-    /** The limit that was passed last. More of its lanes may be in the same page. */
-    let passed: SharedLimit | undefined;
+    /** The limits whose rings have had their turn in this search. */
+    const hadTurn = new Set<string>();
+    /** The range that was passed last. More of its lanes may be in the same page. */
+    let passed: LaneRange | undefined;
     for (;;) {
       const next = await lanes.next();
       if (next.done === true) return next.value;
@@ -136,36 +150,38 @@ export class LaneRing {
       if (passed !== undefined && row.lane.startsWith(passed.start)) continue;
       const lane = decodeLane(row.lane);
       const limit = limitOf(lane);
-      if (limit === undefined || (!room.isReached(lane) && !this.#limited.has(limit.start))) {
-        yield { row, ring: this.#all, limit: undefined };
+      const isLimited =
+        limit !== undefined &&
+        (room.isReached(lane) || this.#limited.has(limit) || hadTurn.has(limit));
+      if (!isLimited) {
+        yield { row, ring: this.#all, place: undefined };
         continue;
       }
-      const isPassed = yield* this.#lanesUnder(limit, lane, room, { budget, lanesAtLimits });
-      if (!isPassed) return false;
-      this.#pass(limit);
-      passed = limit;
+      const place = rangeUnderLimitOf(lane);
+      if (!hadTurn.has(limit)) {
+        const isPassed = yield* this.#lanesUnder(limit, place, lane, search);
+        if (!isPassed) return false;
+        hadTurn.add(limit);
+      }
+      this.#pass(place);
+      passed = place;
     }
   }
 
   /**
    * Yields the next lanes of the ring of a limit, until the limit is reached. `first` is one of its
-   * lanes. Returns false if the search must end before the round of this ring is over.
+   * lanes, at `place`. Returns false if the search must end before the round of this ring is over.
    */
   async *#lanesUnder(
-    limit: SharedLimit,
+    limit: string,
+    place: LaneRange,
     first: Lane,
-    room: RemainingRoom,
-    { budget, lanesAtLimits }: { readonly budget: PageBudget; readonly lanesAtLimits: Lane[] },
+    { room, budget, lanesAtLimits }: LanesSearch,
   ): AsyncGenerator<NextLane, boolean> {
-    const { start, end } = limit;
-    const ring = getOrInsert(this.#limited, start, () => {
+    const ring = getOrInsert(this.#limited, limit, () => {
       const { last } = this.#all;
-      return new Ring(
-        this.#reads,
-        this.#pool,
-        { start, end },
-        last.startsWith(start) ? last : start,
-      );
+      const begin = last.startsWith(place.start) ? last : place.start;
+      return new Ring(this.#reads, this.#pool, rangesUnderLimitOf(first), begin);
     });
     const lanes = ring.lanes(budget);
     let lane = first;
@@ -173,18 +189,18 @@ export class LaneRing {
       const next = await lanes.next();
       if (next.done === true) {
         // Each lane has had its turn, so no place in the ring must be kept.
-        if (next.value) this.#limited.delete(start);
+        if (next.value) this.#limited.delete(limit);
         return next.value;
       }
       lane = decodeLane(next.value.lane);
-      if (!room.isReached(lane)) yield { row: next.value, ring, limit };
+      if (!room.isReached(lane)) yield { row: next.value, ring, place };
     }
     lanesAtLimits.push(lane);
     return true;
   }
 
-  /** Goes on behind the lanes under a limit. */
-  #pass({ end }: SharedLimit): void {
+  /** Goes on behind a range of lanes. */
+  #pass({ end }: LaneRange): void {
     this.#all.last = end;
     this.#current = undefined;
   }
@@ -238,7 +254,7 @@ class RemainingRoom {
       const { limit, startable: before } = this.#ofGroup;
       this.#underLimits.set(limit, (this.#underLimits.get(limit) ?? 0) + before);
       this.#group = group;
-      this.#ofGroup = { limit: limitOf(lane)?.name ?? "", startable: 0 };
+      this.#ofGroup = { limit: limitOf(lane) ?? "", startable: 0 };
     }
     this.#ofGroup.startable += startable;
     this.#startable += startable;
@@ -247,9 +263,8 @@ class RemainingRoom {
   #underLimit(lane: Lane): number {
     const limit = limitOf(lane);
     if (limit === undefined) return Infinity;
-    const { name } = limit;
-    const isOther = this.#ofGroup.limit === name && groupOf(lane) !== this.#group;
-    const used = (this.#underLimits.get(name) ?? 0) + (isOther ? this.#ofGroup.startable : 0);
+    const isOther = this.#ofGroup.limit === limit && groupOf(lane) !== this.#group;
+    const used = (this.#underLimits.get(limit) ?? 0) + (isOther ? this.#ofGroup.startable : 0);
     return this.#room.freeUnderLimit(lane) - used;
   }
 }

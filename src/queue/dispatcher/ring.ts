@@ -1,5 +1,5 @@
 import type { UnscopedReads } from "../../store/index.ts";
-import type { Pool } from "../jobs/lane.ts";
+import { everyLane, type LaneRange, type Pool } from "../jobs/lane.ts";
 import { type JobRow, jobsByLane } from "../jobs/rows.ts";
 
 /** The number of rows in a page of a ring. They may belong to many lanes or to one. */
@@ -10,17 +10,14 @@ export interface PageBudget {
   pages: number;
 }
 
-/** All lanes whose encoded names are between these. There is no end if it is undefined. */
-interface LaneRange {
-  readonly start: string;
-  readonly end: string | undefined;
-}
-
-/** The lanes of a range that have jobs, in the order of their names. The first follows the last. */
+/**
+ * The lanes of some ranges that have jobs, in the order of their names. The first follows the last.
+ */
 export class Ring {
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
-  readonly #range: LaneRange;
+  readonly #ranges: readonly LaneRange[];
+  readonly #firstRange: LaneRange;
   /** The lane after which the ring is read next, encoded. The caller sets it. */
   last: string;
   /** The last lane of the round, encoded: the one that was read last when the round began. */
@@ -28,10 +25,12 @@ export class Ring {
   /** Whether the round has passed the end of the ring: it goes on with the first lanes. */
   #isPastEnd = false;
 
-  constructor(reads: UnscopedReads, pool: Pool, range: LaneRange, last: string = range.start) {
+  /** The ranges are in the order of their lanes. `last` is in one of them, or the start of one. */
+  constructor(reads: UnscopedReads, pool: Pool, ranges: readonly LaneRange[], last: string) {
     this.#reads = reads;
     this.#pool = pool;
-    this.#range = range;
+    this.#ranges = ranges;
+    [this.#firstRange = everyLane] = ranges;
     this.last = this.#endOfRound = last;
   }
 
@@ -47,35 +46,47 @@ export class Ring {
    * Returns whether the round is over.
    */
   async *lanes(budget: PageBudget): AsyncGenerator<JobRow, boolean> {
-    const { start, end } = this.#range;
-    const atEnd = end === undefined ? undefined : [end];
     while (budget.pages > 0) {
       budget.pages--;
+      const range = this.#rangeOf(this.last);
+      const isLastRange = this.#isPastEnd && range === this.#rangeOf(this.#endOfRound);
       const rows = await this.#readPage(
-        this.#isPastEnd ? [this.#endOfRound, Number.MAX_SAFE_INTEGER] : atEnd,
+        isLastRange ? [this.#endOfRound, Number.MAX_SAFE_INTEGER] : [range.end],
       );
       for (const row of rows) {
         // The lane's other rows are skipped.
         if (row.lane !== this.last) yield row;
       }
       // The last lane of the round may fill the page with its own rows.
-      const isAtEnd = this.#isPastEnd && this.last === this.#endOfRound;
+      const isAtEnd = isLastRange && this.last === this.#endOfRound;
       if (rows.length === pageSize && !isAtEnd) continue;
-      if (this.#isPastEnd || this.#endOfRound === start) return true;
-      this.#isPastEnd = true;
-      this.last = start;
+      if (isLastRange) return true;
+      this.#goToNextRange(range);
+      // The round began with the first lane.
+      if (this.#isPastEnd && this.last === this.#endOfRound) return true;
     }
     return false;
   }
 
+  #goToNextRange(range: LaneRange): void {
+    const next = this.#ranges[this.#ranges.indexOf(range) + 1];
+    if (next === undefined) this.#isPastEnd = true;
+    this.last = (next ?? this.#firstRange).start;
+  }
+
+  /** Returns the range that a lane of the ring is in. */
+  #rangeOf(lane: string): LaneRange {
+    return this.#ranges.find(({ start }) => lane.startsWith(start)) ?? this.#firstRange;
+  }
+
   /** Reads a page of jobs, due or not, lane by lane. */
-  async #readPage(until: readonly (string | number)[] | undefined): Promise<readonly JobRow[]> {
+  async #readPage(until: readonly (string | number)[]): Promise<readonly JobRow[]> {
     return this.#reads.range({
       index: jobsByLane,
       prefix: [this.#pool],
       order: "ascending",
       after: [this.last, Number.MAX_SAFE_INTEGER],
-      ...(until === undefined ? {} : { until }),
+      until,
       limit: pageSize,
     });
   }

@@ -89,28 +89,45 @@ export function remoteOf(lane: Lane): string | undefined {
 }
 
 /**
- * A limit on the jobs of several lanes together: those of one remote, or those of all consumers.
- * The lanes of one kind and speed under it follow one another in the order of their names, between
- * `start` and `end`.
+ * Returns the name of the limit that a lane shares with others: those of its remote, or those of
+ * all consumers. Undefined if it shares none.
  */
-export interface SharedLimit {
-  readonly name: string;
+export function limitOf(lane: Lane): string | undefined {
+  if (lane.kind === "consume") return "consumers";
+  const remote = remoteOf(lane);
+  return remote === undefined ? undefined : `remote ${remote}`;
+}
+
+/** Lanes that follow one another in the index: those whose encoded names are between these. */
+export interface LaneRange {
   readonly start: string;
   readonly end: string;
 }
 
-/** Returns the limit that a lane shares with others. Undefined if it shares none. */
-export function limitOf(lane: Lane): SharedLimit | undefined {
+/** All lanes. Their names begin with small letters, which are before "~" in ASCII. */
+export const everyLane: LaneRange = { start: "", end: "~" };
+
+/** Returns the lanes that share a lane's limit and have its kind and speed. */
+export function rangeUnderLimitOf(lane: Lane): LaneRange {
+  return rangeOf(lane.kind, lane.slow, remoteOf(lane));
+}
+
+/** Returns all lanes that share a lane's limit: a range for each kind and speed, in their order. */
+export function rangesUnderLimitOf(lane: Lane): readonly LaneRange[] {
   const remote = remoteOf(lane);
-  if (remote === undefined && lane.kind !== "consume") return undefined;
-  // The kind and the speed, and then the remote if there is one.
-  const names = encodeLane(lane)
-    .split("/")
-    .slice(0, remote === undefined ? 2 : 3);
-  const common = names.join("/");
-  const name = remote === undefined ? "consumers" : `remote ${remote}`;
+  const kinds = remote === undefined ? [lane.kind] : kindsWithRemote;
+  return kinds
+    .flatMap((kind) => [false, true].map((slow) => rangeOf(kind, slow, remote)))
+    .toSorted((a, b) => (a.start < b.start ? -1 : 1));
+}
+
+const kindsWithRemote = Object.keys(jobKinds).filter((kind) => laneFieldsOf(kind)[0] === "remote");
+
+function rangeOf(kind: string, slow: boolean, remote: string | undefined): LaneRange {
+  const speed = slow ? "slow" : "quick";
+  const name = encodeNames(remote === undefined ? [kind, speed] : [kind, speed, remote]);
   // In ASCII, "0" follows "/".
-  return { name, start: `${common}/`, end: `${common}0` };
+  return { start: `${name}/`, end: `${name}0` };
 }
 
 /** Returns the sender whose throttle the jobs of a lane wait for. Null if they wait for none. */
