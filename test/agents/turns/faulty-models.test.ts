@@ -378,7 +378,7 @@ describe.each(lightStorages)("on $name", ({ open }) => {
         intent: bad,
         handoff: { reason: bad, summary: bad },
       },
-      { calls: [{ action: "tell", input: { [bad]: bad, deep: nested(1_000) } }] },
+      { calls: [{ action: "tell", input: { [bad]: bad, deep: nested(99) } }] },
       { playbook_id: "", slots: { who: bad } },
     ];
     const tell = action({
@@ -387,7 +387,7 @@ describe.each(lightStorages)("on $name", ({ open }) => {
       input: z.unknown(),
       risk: "write",
       idempotent: false,
-      execute: () => ({ said: bad, literally: String.raw`\u0000`, deep: nested(1_000) }),
+      execute: () => ({ said: bad, literally: String.raw`\u0000`, deep: nested(99) }),
     });
     const fail = action({
       name: "fail",
