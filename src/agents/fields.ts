@@ -2,8 +2,24 @@
 import * as z from "zod";
 import type { Json } from "../ports/index.ts";
 
-/** Any JSON value. */
-export const json: z.ZodType<Json> = z.json();
+/** The maximum levels of objects and lists in a JSON value, because later code recurses. */
+export const maxLevels = 100;
+
+/** Whether a value has at most so many levels of objects and lists. */
+export function hasLevels(value: unknown, max: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return max > 0 && Object.values(value).every((each) => hasLevels(each, max - 1));
+}
+
+/** Any JSON value of at most `maxLevels` levels. They are counted first: zod recurses, too. */
+export const json: z.ZodType<Json> = z
+  .unknown()
+  .refine((value) => hasLevels(value, maxLevels), {
+    error: `must have at most ${maxLevels} levels of objects and lists`,
+    params: { code: "too_deep" },
+    abort: true,
+  })
+  .pipe(z.json());
 
 /** The name of an action or a slot, or the id of a step. */
 export const identifier = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {

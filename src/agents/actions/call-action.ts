@@ -1,10 +1,9 @@
+import { hasLevels, maxLevels } from "../fields.ts";
 import { canonicalJson } from "../../operations/index.ts";
 import type { Action, ActionContext, Json } from "../../ports/index.ts";
 
 /** The maximum size of an action's result as JSON, in bytes. */
 const maxBytes = 16_384;
-/** The maximum levels of objects and lists in a result, because later code recurses. */
-const maxLevels = 100;
 
 /**
  * Calls the host application's function.
@@ -37,12 +36,6 @@ function jsonOf(value: unknown): string | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-/** Whether a value has at most so many levels of objects and lists. */
-function hasLevels(value: Json, max: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return max > 0 && Object.values(value).every((each: Json) => hasLevels(each, max - 1));
 }
 
 /** Whether two calls are the same: of the same action with the same input. */

@@ -28,7 +28,7 @@ export interface TriggerAgent {
   readonly action?: string | undefined;
   /**
    * For a playbook, slot values by slot name. For an action, its input. At most 16,384 characters
-   * as JSON.
+   * as JSON, with at most 100 levels of objects and lists.
    * @default {}
    */
   readonly input?: Json | undefined;
@@ -66,7 +66,7 @@ export const triggerAgentSchema = z
         default: {},
         description:
           "For a playbook, slot values by slot name. For an action, its input. At most 16,384 " +
-          "characters as JSON.",
+          "characters as JSON, with at most 100 levels of objects and lists.",
       }),
   })
   .refine(

@@ -8,6 +8,7 @@ import { playbookErrors } from "../../../src/agents/playbooks/graph-rules.ts";
 import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { createPlaybookSchema } from "../../../src/agents/playbooks/input-types.ts";
 import { parse } from "../../../src/kernel/validation.ts";
+import { nested } from "../nested.ts";
 import { definition, idOf, finderOf, slot } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
 
@@ -247,5 +248,11 @@ describe("the input of a playbook", () => {
     [{ steps: [{ id: "a", type: "dance" }] }, "/steps/0/type"],
   ])("is rejected if it is invalid: %j", (more, pointer) => {
     expect(errorsOf(more)).toEqual([expect.objectContaining({ pointer })]);
+  });
+
+  it.each([101, 100_000])("is rejected if a value has %i levels", (levels) => {
+    const steps = [{ id: "a", type: "set", values: { x: nested(levels) } }];
+    const pointer = "/steps/0/values/x";
+    expect(errorsOf({ steps })).toEqual([expect.objectContaining({ pointer, code: "too_deep" })]);
   });
 });

@@ -5,7 +5,9 @@ import { z } from "zod";
 import { fetchHandler } from "../../../adapters/http/fetch.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { action } from "../../../src/ports/action.ts";
+import type { Json } from "../../../src/ports/agent-model.ts";
 import { stopping } from "../../support/world.ts";
+import { nested } from "../nested.ts";
 import { agency, survey, visitor } from "../world.ts";
 
 const phone = "+15005551001";
@@ -62,6 +64,29 @@ describe("the input of a triggered action", () => {
     expect(await trigger({ input: { order: "o_1" } }), "the refusal left the key free").toEqual(
       run,
     );
+  });
+
+  it("has at most 100 levels of objects and lists", async () => {
+    const anything = action({
+      name: "anything",
+      description: "Takes anything.",
+      input: z.unknown(),
+      risk: "read",
+      idempotent: true,
+      execute: () => null,
+    });
+    const { engine, agent } = await agency(memory(), { actions: [anything] });
+    const { id: contact_id } = await engine.contacts.create({ phone });
+    const trigger = (input: Json) =>
+      engine.agents.trigger(agent.id, { contact_id, action: "anything", input });
+    expect(await trigger(nested(100))).toMatchObject({ status: "running" });
+    const message = "must have at most 100 levels of objects and lists";
+    for (const levels of [101, 4_000, 100_000]) {
+      await expect(trigger(nested(levels)), `${levels} levels`).rejects.toMatchObject({
+        code: "validation_failed",
+        errors: [{ pointer: "/input", code: "too_deep", message }],
+      });
+    }
   });
 
   it("returns the stored run for a repeated request, whatever the schema now says", async () => {

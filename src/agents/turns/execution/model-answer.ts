@@ -1,10 +1,6 @@
 import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
-import {
-  type Json,
-  type ModelAnswer,
-  type ModelTurn,
-  UnusableResult,
-} from "../../../ports/index.ts";
+import { type ModelAnswer, type ModelTurn, UnusableResult } from "../../../ports/index.ts";
+import { json } from "../../fields.ts";
 import * as z from "zod";
 
 /** Limits of one answer. Further items are dropped. */
@@ -26,9 +22,7 @@ const usageSchema = z
   .catch(undefined);
 /** Characters of an input or a slot value as JSON. */
 const maxCharacters = 16_384;
-const json: z.ZodType<Json> = z
-  .json()
-  .refine((value) => JSON.stringify(value).length <= maxCharacters);
+const shortJson = json.refine((value) => JSON.stringify(value).length <= maxCharacters);
 
 /** An invalid field is dropped. The rest of the answer stays valid. */
 const answerSchema = z.object({
@@ -36,8 +30,8 @@ const answerSchema = z.object({
   confidence: share.optional().catch(undefined),
   intent: words(200).optional().catch(undefined),
   playbook_id: z.string().max(64).optional().catch(undefined),
-  slots: z.record(z.string(), json).optional().catch(undefined),
-  calls: first(maxCalls, z.object({ action: z.string().max(64), input: json }))
+  slots: z.record(z.string(), shortJson).optional().catch(undefined),
+  calls: first(maxCalls, z.object({ action: z.string().max(64), input: shortJson }))
     .optional()
     .catch(undefined),
   handoff: z

@@ -3,15 +3,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import { action } from "../../../../src/ports/action.ts";
-import type { Json, ModelAnswer, ModelTurn } from "../../../../src/ports/agent-model.ts";
+import type { ModelAnswer, ModelTurn } from "../../../../src/ports/agent-model.ts";
+import { nested } from "../../nested.ts";
 import { agency } from "../../world.ts";
-
-/** Returns a value that is nested so deep. */
-function nested(levels: number): Json {
-  let value: Json = 1;
-  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { value };
-  return value;
-}
 
 /** Calls the action once, and tells what came of it. */
 const callOnce = ({ calls: [made] }: ModelTurn): ModelAnswer =>
