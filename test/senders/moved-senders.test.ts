@@ -91,6 +91,24 @@ it("a scheduled message goes over the transport that its sender has when it is d
   expect(direct.calls.map(({ message }) => message.to)).toEqual(["+15005550102"]);
 });
 
+it("a scheduled message leaves the old transport of its sender that only other messages' routes have", async () => {
+  const { clock, engine } = world();
+  const [acme, zenith] = [carrier({ name: "acme" }), carrier({ name: "zenith" })];
+  const routes = [{ to: ["+49"], transports: ["acme"] }];
+  const one = engine(memory(), { transports: [acme, zenith], routes });
+  await one.start();
+  const { id } = await one.senders.create({ ...sender, transport: "acme" });
+  const send_at = new Date(clock.now() + 3_600_000).toISOString();
+  for (const to of ["+15005550101", "+4915112345678"]) {
+    await one.messages.send({ ...send, to, send_at });
+  }
+  await one.senders.remove(id);
+  await one.senders.create({ ...sender, transport: "zenith" });
+  await clock.advance(2 * 3_600_000);
+  expect(zenith.calls.map(({ message }) => message.to)).toEqual(["+15005550101"]);
+  expect(acme.calls.map(({ message }) => message.to)).toEqual(["+4915112345678"]);
+});
+
 it.runIf(isLong)(
   "a sender that moved hands over a backlog of more than a thousand conversations",
   async () => {

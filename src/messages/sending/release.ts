@@ -5,7 +5,7 @@ import type { Tx } from "../../store/index.ts";
 import { rememberNextAttempt } from "../hand-over/begin-attempt.ts";
 import { sendJob } from "../job-orders.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
-import { firstTransport } from "../routes/choose-route.ts";
+import { chooseRoute } from "../routes/choose-route.ts";
 import { messageById, type MessageRow, scheduledInConversation } from "../rows.ts";
 import { release } from "../rules.ts";
 import { stateOf } from "../stored-state.ts";
@@ -63,8 +63,8 @@ async function newTransport(
 ): Promise<Partial<MessageRow>> {
   const sender = attempts > 0 ? undefined : await tx.get(senderByAddress, [from]);
   if (sender === undefined || !sender.channels.includes(channel)) return {};
-  const isInRoute = services.routes.some(({ transports }) => transports.includes(transport ?? ""));
-  if (transport === sender.transport || isInRoute) return {};
+  if (transport === sender.transport) return {};
   const facts = { mode: tx.scope.mode, channel, from, to };
-  return { transport: firstTransport(services, facts, sender.transport) };
+  const { transports } = chooseRoute(services, facts, sender.transport);
+  return transports.some((each) => each === transport) ? {} : { transport: transports[0] };
 }
