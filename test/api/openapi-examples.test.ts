@@ -4,7 +4,8 @@ import formats from "ajv-formats";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/api/http.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { bodySchemaOf, openApi } from "../security/fields.ts";
+import type { ApiRoute } from "../../src/operations/api-route.ts";
+import { bodySchemaOf, type OpenApi, openApi } from "../security/fields.ts";
 import { guardedRoutes, requestOf, titled } from "../security/examples.ts";
 import { newOwner, type Owner } from "../security/owner.ts";
 import { type SecurityWorld, startedWorld } from "../security/world.ts";
@@ -27,10 +28,11 @@ interface Content {
   readonly example?: object;
 }
 
-function contentOf(method: string, path: string): Content | undefined {
-  const item = openApi.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
-  return item?.requestBody?.content["application/json"];
-}
+const describedAs = ({ method, path }: ApiRoute): OpenApi["paths"][string][string] | undefined =>
+  openApi.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
+
+const contentOf = (route: ApiRoute): Content | undefined =>
+  describedAs(route)?.requestBody?.content["application/json"];
 
 /** The routes whose bodies have other fields than an idempotency key. */
 const writing = guardedRoutes.filter((route) => {
@@ -39,7 +41,7 @@ const writing = guardedRoutes.filter((route) => {
 });
 
 test.each(writing.map(titled))("$name has an example, which is accepted", async ({ route }) => {
-  const { schema, example } = contentOf(route.method, route.path) ?? expect.fail();
+  const { schema, example } = contentOf(route) ?? expect.fail();
   expect(example).toBeDefined();
   const text = JSON.stringify(schema).replaceAll('"#/', '"document#/');
   expect([ajv.validate(JSON.parse(text) as object, example), ajv.errorsText()]).toEqual([
@@ -57,6 +59,15 @@ test.each(writing.map(titled))("$name has an example, which is accepted", async 
   const isFine = answer.status < 300 || [404, 409].includes(answer.status) || isUnknown(answer);
   expect([isFine, isFine ? "" : textOf(answer)]).toEqual([true, ""]);
 });
+
+test.each(writing.map(titled))(
+  "$name says whether it needs a body, and is refused without one if so",
+  async ({ route }) => {
+    const { body: _, ...request } = requestOf(route, own);
+    const { status } = await call(there.engine.api, request);
+    expect([describedAs(route)?.requestBody?.required, status]).toEqual([status === 422, status]);
+  },
+);
 
 function isUnknown(answer: ApiResponse): boolean {
   const { errors = [] } = jsonOf(answer) as { errors?: readonly { readonly code: string }[] };

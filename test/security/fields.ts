@@ -21,7 +21,10 @@ interface Described {
     readonly in?: string;
     readonly schema?: Schema;
   }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, { schema: Schema }>>;
+  };
 }
 
 export interface OpenApi {

@@ -180,6 +180,7 @@ function requestOf(route: Guarded, schemas: Schemas): object {
     schema,
     properties: Object.entries(properties).filter(([name]) => !names.includes(name)),
     required: required.filter((name) => !names.includes(name)),
+    isRequired: schemas.refusesAbsent(operation.name, names),
   };
   if (hasBody(operation)) {
     const key = takesKey(operation) ? [ref("parameters", "IdempotencyKey")] : [];
@@ -195,10 +196,13 @@ interface Input {
   readonly schema: JsonSchema;
   readonly properties: readonly (readonly [name: string, JsonSchema])[];
   readonly required: readonly string[];
+  /** Whether some of them must be given. It can be any one of several. */
+  readonly isRequired: boolean;
 }
 
-function bodyOf(route: Guarded, { schema, properties, required }: Input, schemas: Schemas): object {
+function bodyOf(route: Guarded, input: Input, schemas: Schemas): object {
   const { operation, example } = route;
+  const { schema, properties, required, isRequired } = input;
   const body = {
     ...schema,
     properties: {
@@ -210,7 +214,7 @@ function bodyOf(route: Guarded, { schema, properties, required }: Input, schemas
     ...(required.length === 0 ? {} : { required }),
   };
   return {
-    required: required.length > 0,
+    required: isRequired,
     content: {
       "application/json": {
         schema: schemas.body(operation.name, body),

@@ -17,6 +17,8 @@ export interface Schemas {
   readonly components: Readonly<Record<string, JsonSchema>>;
   /** The input of an operation, with its top-level properties inline. */
   input(name: string): JsonSchema;
+  /** Whether the input of an operation is refused if it has no fields, or only `given`. */
+  refusesAbsent(name: string, given: readonly string[]): boolean;
   output(name: string): JsonSchema;
   /** Registers the body schema of an operation. */
   body(name: string, schema: JsonSchema): JsonSchema;
@@ -50,6 +52,11 @@ export function jsonSchemas(inputs: Named, outputs: Named): Schemas {
         names,
       );
     },
+    // A rule over several fields, such as "one of these", is in no list of required fields.
+    refusesAbsent: (name, given) =>
+      (inputs[name]?.safeParse({}).error?.issues ?? []).some(
+        ({ path: [field] }) => !given.includes(String(field)),
+      ),
     output: (name) => returned.schemas[name] ?? {},
     body: (name, schema) => {
       const { $ref } = own(name);

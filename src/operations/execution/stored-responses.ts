@@ -89,11 +89,11 @@ export function replay<Output>(row: IdempotencyRow, fingerprint: string): Comman
     return { ok: true, outcome: { status: row.status, value, body: row.response, replayed: true } };
   }
   const { code, detail, errors, conflicting_id } = JSON.parse(row.response) as Problem;
-  const facts = {
+  const extras = {
     errors,
     ...(conflicting_id === undefined ? {} : { conflictingId: conflicting_id }),
   };
-  return { ok: false, error: new ReplayedError(code, detail, facts, row.response) };
+  return { ok: false, error: new ReplayedError(code, detail, extras, row.response) };
 }
 
 export function keyReused(): TidingsError {
