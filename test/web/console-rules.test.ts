@@ -215,3 +215,15 @@ test("a change of a row is kept when a page that was read before it arrives late
     { id: "a", body: "Hello" },
   ]);
 });
+
+test("a list that is no longer shown reads nothing more, also not what waited for its turn", async () => {
+  const first = Promise.withResolvers<Page<{ id: string }>>();
+  let reads = 0;
+  const list = new PagedList(() => (++reads, first.promise));
+  const leave = list.loadWhileShown();
+  const refreshed = list.refresh();
+  leave();
+  first.resolve({ data: [], has_more: false, next_cursor: null });
+  await refreshed;
+  expect(reads).toBe(1);
+});

@@ -57,6 +57,8 @@ export class PagedList<Row extends { readonly id: string }> {
   loadWhileShown(): () => void {
     void this.reload();
     return () => {
+      // Reads that wait for their turn are needless, too.
+      this.reloads += 1;
       this.running?.abort();
       this.repetition.end();
     };
