@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
@@ -104,6 +105,26 @@ test("an outdated database is migrated by migrate, and the SQL that it prints do
   );
   expect((await finished(folder, "migrate")).errors).toMatch(/Nothing to do\.\n$/);
   expect(await finished(folder, "migrate", "--sql")).toMatchObject({ status: 0, output: "" });
+});
+
+test("a read waits for another process that has the file locked for a moment", async () => {
+  const file = join(await scratch(), "tidings.db");
+  onFile(file, "PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (7)");
+  // A process that recovers or removes the log, at its start or its end, locks the file like this.
+  const lock = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    const { DatabaseSync } = require("node:sqlite");
+    const handle = new DatabaseSync(workerData);
+    handle.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE t SET n = 8; COMMIT");
+    parentPort.postMessage("locked");
+    setTimeout(() => handle.close(), 100);
+  `;
+  const worker = new Worker(lock, { eval: true, workerData: file });
+  await once(worker, "message");
+
+  const { query } = chooseDatabase({ file }, { usage: "", mayCreate: false });
+  expect(await query("SELECT n FROM t")).toEqual([[8]]);
+  await once(worker, "exit");
 });
 
 test("the doctor finds work that nobody does and times in the future", async () => {

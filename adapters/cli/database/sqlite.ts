@@ -9,6 +9,12 @@ import { Failure, systemCode } from "../failures.ts";
 export const defaultFile = "tidings.db";
 
 /**
+ * How long a read waits for another process, in milliseconds. A process locks the whole file for a
+ * moment when it is the last one to close it, and when it repairs the log after a crash.
+ */
+const lockedMs = 5_000;
+
+/**
  * Returns the database in a SQLite file.
  * @throws Failure when the file does not exist and `mayCreate` is false, when it is no SQLite
  *   database, or when it or its folder cannot be read and written
@@ -26,7 +32,7 @@ export function sqliteDatabase(
     async query(sql) {
       const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
       // A read-only connection would leave an empty log behind when it is the last one.
-      const handle = new DatabaseSync(file);
+      const handle = new DatabaseSync(file, { timeout: lockedMs });
       try {
         handle.exec("PRAGMA query_only = ON");
         const statement = handle.prepare(sql);
