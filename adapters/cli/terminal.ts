@@ -14,7 +14,11 @@ export function print(...lines: readonly string[]): void {
 
 /** Writes lines to the standard error: everything that is not a result of the command. */
 export function note(...lines: readonly string[]): void {
-  process.stderr.write(`${lines.join("\n")}\n`);
+  const text = `${lines.join("\n")}\n`;
+  const { stderr } = process;
+  // The colors are those for the standard output, which may be a terminal when this is a file.
+  const hasColors = styleText("bold", "", { stream: stderr }) !== "";
+  stderr.write(hasColors ? text : stripVTControlCharacters(text));
 }
 
 const widthOf = (text: string): number => [...stripVTControlCharacters(text)].length;

@@ -3,13 +3,13 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Command } from "../../adapters/cli/command.ts";
 import { dev } from "../../adapters/cli/dev/command.ts";
 import { events } from "../../adapters/cli/events/command.ts";
 import { UsageError } from "../../adapters/cli/failures.ts";
 import { keys } from "../../adapters/cli/keys.ts";
-import { oneLine, table } from "../../adapters/cli/terminal.ts";
+import { note, oneLine, print, red, table } from "../../adapters/cli/terminal.ts";
 import { webhooks } from "../../adapters/cli/webhooks/command.ts";
 import { cases } from "../support/runs.ts";
 import { finished, scratch } from "./tidings.ts";
@@ -131,4 +131,30 @@ test("the columns of a table begin below each other, also with colors", () => {
       ).toBe(1);
     }),
   );
+});
+
+test("a file that gets the errors gets no colors while the results go to a terminal", () => {
+  vi.stubEnv("FORCE_COLOR", undefined).stubEnv("NO_COLOR", undefined);
+  vi.stubEnv("NODE_DISABLE_COLORS", undefined).stubEnv("TERM", "xterm-256color");
+  const { stdout, stderr } = process;
+  const before = [stdout.isTTY, stderr.isTTY];
+  const [results, errors] = [stdout, stderr].map((stream) =>
+    vi.spyOn(stream, "write").mockReturnValue(true),
+  );
+  onTestFinished(() => {
+    [stdout.isTTY = false, stderr.isTTY = false] = before;
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  });
+  const colored = "\u001b[31m1\u001b[39m\n";
+  Object.assign(stdout, { isTTY: true });
+  Object.assign(stderr, { isTTY: false });
+  print(red("1"));
+  note(red("1"));
+  expect(results).toHaveBeenLastCalledWith(colored);
+  expect(errors).toHaveBeenLastCalledWith("1\n");
+
+  Object.assign(stderr, { isTTY: true });
+  note(red("1"));
+  expect(errors).toHaveBeenLastCalledWith(colored);
 });
