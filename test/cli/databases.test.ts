@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -69,6 +69,20 @@ describe("a file that cannot be used", () => {
     expect(unwritable.errors).toMatch(
       /not writable|cannot be opened: .*The file is \/proc\/app\.db/,
     );
+  });
+
+  test("damage is named by every command, with what to do", async () => {
+    const folder = await scratch();
+    await finished(folder, "migrate");
+    // The first page stays whole, so the file can still be opened.
+    truncateSync(join(folder, "tidings.db"), 5 * 4_096);
+    for (const command of [["doctor"], ["migrate"], ["keys", "list"]]) {
+      const { status, output, errors } = await finished(folder, ...command);
+      expect(status).toBe(1);
+      expect(output + errors).toMatch(
+        /The database file \/.*tidings\.db is damaged.*\n +Stop every process/,
+      );
+    }
   });
 
   test.runIf(isLong)("a newer schema is refused, with what to do", async () => {

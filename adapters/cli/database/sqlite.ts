@@ -1,12 +1,17 @@
 /** Opens the SQLite file of a command, and says what to do if it cannot be used. */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { memberOf } from "../../../src/kernel/index.ts";
+import { toStorageError } from "../../storage/sqlite/errors.ts";
 import { sqlite } from "../../storage/sqlite/index.ts";
 import type { Database } from "./database.ts";
 import { Failure, systemCode } from "../failures.ts";
 
 /** The name of the SQLite file that all commands use by default. */
 export const defaultFile = "tidings.db";
+
+/** The result code SQLITE_ERROR (https://sqlite.org/rescode.html). */
+const statementError = 1;
 
 /**
  * How long a read waits for another process, in milliseconds. A process locks the whole file for a
@@ -30,19 +35,30 @@ export function sqliteDatabase(
     storage: ({ migrate }) => sqlite({ file, migrate }),
     table: (name) => `tidings_${name}`,
     async query(sql) {
-      const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
-      // A read-only connection would leave an empty log behind when it is the last one.
-      const handle = new DatabaseSync(file, { timeout: lockedMs });
       try {
-        handle.exec("PRAGMA query_only = ON");
-        const statement = handle.prepare(sql);
-        return statement.all().map((row) => Object.values(row));
-      } finally {
-        handle.close();
+        return queryFile(file, sql);
+      } catch (error) {
+        // An error in the statement, such as a missing table, does not concern the file.
+        throw memberOf(error, "errcode") === statementError
+          ? error
+          : toStorageError(error, resolve(file));
       }
     },
     async close() {},
   };
+}
+
+function queryFile(file: string, sql: string): unknown[][] {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  // A read-only connection would leave an empty log behind when it is the last one.
+  const handle = new DatabaseSync(file, { timeout: lockedMs });
+  try {
+    handle.exec("PRAGMA query_only = ON");
+    const statement = handle.prepare(sql);
+    return statement.all().map((row) => Object.values(row));
+  } finally {
+    handle.close();
+  }
 }
 
 function checkFile(file: string, mayCreate: boolean): void {
