@@ -124,11 +124,12 @@ export function readChoice(text: string, options: readonly string[]): string | u
   );
 }
 
-/** Whether the text says "no haircut", unlike "no, haircut". */
+/** Whether the text says "no haircut", unlike "no, haircut". "No no" does not refuse a "no". */
 function refusesOne(text: string, choices: readonly Choice[]): boolean {
   const clauses = text.split(/[,.;:!?\n–—]/).map(normalizedWords);
-  return choices.some(({ words }) =>
-    clauses.some((clause) => containsPhrase(clause, `no ${words}`)),
+  return choices.some(
+    ({ words }) =>
+      !/^no\b/.test(words) && clauses.some((clause) => containsPhrase(clause, `no ${words}`)),
   );
 }
 

@@ -182,6 +182,7 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [part, "no, evening", "Evening"],
   [sweet, "sure, no problem", undefined],
   [sweet, "no, thank you", "No"],
+  [sweet, "no no", "No"],
   [part, "9", undefined],
   [part, "Good morning! The evening please", "Evening"],
   [part, "Good morning", undefined],
