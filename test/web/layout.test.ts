@@ -120,6 +120,8 @@ test("on a phone, what is said about the connection covers nothing of the page",
         .map((each) => each.outerHTML);
     })()`);
   expect(await covered()).toEqual([]);
+  const skipLink = await page.locator(".skip-link").boundingBox();
+  expect(skipLink && skipLink.y + skipLink.height, "It is out of sight.").toBeLessThanOrEqual(0);
   await page.getByRole("button", { name: "Contact panel" }).click();
   await page.getByRole("complementary", { name: "Contact" }).waitFor();
   expect(await covered()).toEqual([]);
