@@ -105,7 +105,7 @@ async function compare(
     for (let round = 0; round < rounds; round++) {
       const i = (round * 7_919) % few;
       times.less.push(await timed(() => query(less, i, few)));
-      times.more.push(await timed(() => query(more, i * (many / few), many)));
+      times.more.push(await timed(() => query(more, Math.floor(i * (many / few)), many)));
     }
     const [a, b] = [median(times.less), median(times.more)];
     if (name !== baseline) worst = Math.max(worst, b / a);
