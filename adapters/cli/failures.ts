@@ -31,8 +31,14 @@ export function reportFailure(error: unknown): number {
   }
   const { message, advice } = explained(error);
   note(`${red("Error:")} ${message}`, ...advice.map((line) => `  ${line}`));
-  return 1;
+  return error instanceof TidingsError && aboutArguments.has(error.code) ? 2 : 1;
 }
+
+/** Codes of errors about values that the engine gets from the arguments. */
+const aboutArguments: ReadonlySet<TidingsError["code"]> = new Set([
+  "invalid_option",
+  "validation_failed",
+]);
 
 const advices: { readonly [code in TidingsError["code"]]?: readonly string[] } = {
   storage_outdated: ["To migrate it, with the same options:  tidings migrate"],

@@ -65,6 +65,12 @@ test("wrong arguments get the usage on the standard error and status 2", async (
   );
 });
 
+test("a value that the engine refuses gets status 2 too", async () => {
+  const { status, errors } = await finished(await scratch(), "migrate", "--file", ":memory:");
+  expect(errors).toContain('expected the path of a database file, got ":memory:"');
+  expect(status).toBe(2);
+});
+
 const commands: Readonly<Record<string, Command>> = { dev, keys, events, webhooks };
 
 test.each([
@@ -78,6 +84,7 @@ test.each([
   ["keys", ["create", "--scope", "message:read"], "Did you mean messages:read?"],
   ["keys", ["list", "--file", "a.db", "--database", "postgres://x/y"], "either --file or --data"],
   ["keys", ["list", "--database", "mysql://x/y"], "needs a URL such as postgres://user@host/name"],
+  ["keys", ["list", "--file", ""], "--file needs a value."],
   ["keys", ["list", "--schema", "tidings"], "--schema needs --database."],
   ["keys", ["list", "--database", "postgres://x/y", "--schema", "a;b"], "--schema needs up to 63"],
   ["events", ["tail", "--type", "message.recieved"], "Did you mean message.received?"],

@@ -28,7 +28,7 @@ test("a key that is created beside a running server works at once, until it is r
   expect(await status("/contacts")).toBe(403);
 
   const blank = await finished(folder, "keys", "create", "--name", " ");
-  expect(blank).toMatchObject({ status: 1, errors: "Error: name: must not be blank\n" });
+  expect(blank).toMatchObject({ status: 2, errors: "Error: name: must not be blank\n" });
 
   const [id = ""] = /key_\w+/.exec(created.errors) ?? [];
   const list = await finished(folder, "keys", "list");

@@ -38,6 +38,7 @@ export function chooseDatabase(
 ): Database {
   if (database === undefined) {
     if (schema !== undefined) throw new UsageError("--schema needs --database.", usage);
+    if (file === "") throw new UsageError("--file needs a value.", usage);
     return sqliteDatabase(file ?? defaultFile, { mayCreate });
   }
   if (file !== undefined) throw new UsageError("Give either --file or --database.", usage);
