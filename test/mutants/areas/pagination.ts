@@ -14,8 +14,8 @@ export const pagination = inArea("pagination", [
     name: "full-page-is-the-last",
     sentence: "A page has one row more than its limit, and the list ends there.",
     file: "src/store/reads/scan.ts",
-    find: "if (near.length <= limit) return",
-    replace: "if (near.length <= limit + 1) return",
+    find: "const more = near.length > limit;",
+    replace: "const more = near.length > limit + 1;",
     tests: ["test/store/reads/scan.test.ts", "test/operations/lists.test.ts"],
   },
   {
@@ -23,8 +23,8 @@ export const pagination = inArea("pagination", [
     sentence:
       "A list over several ranges shows rows beyond what was examined, and later pages skip rows.",
     file: "src/store/reads/scan.ts",
-    find: "const [horizon] = ends.toSorted(compare);",
-    replace: "const horizon = ends.toSorted(compare).at(-1);",
+    find: "const horizon = nearestEnd(scans);",
+    replace: "const horizon = nearestEnd(scans.slice(0, 1));",
     tests: ["test/store/reads/scan-ranges.test.ts", "test/store/reads/scan.test.ts"],
   },
   {
