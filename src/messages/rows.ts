@@ -134,7 +134,7 @@ export const messagesByAuthor = messages.byId.index(
   { since: 11, where: { column: "author_type", in: ["contact", "human"] } },
 );
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
-/** What a visitor sees. The contact may have many texts. They are not in this index. */
+/** The messages that a visitor sees. The texts of the same contact are not in this index. */
 export const webchatMessagesOfContact = messages.byId.index(
   "webchat_by_contact",
   ["contact_id", "id"],

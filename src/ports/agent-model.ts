@@ -286,8 +286,8 @@ export interface ModelUsage {
 }
 
 /**
- * Something that the engine asked a model for cannot be used. The message quotes nobody, so the
- * engine logs it: unlike the message of any other error of a model.
+ * A model's result cannot be used. The error's message contains nothing that a person wrote, so
+ * the engine logs it. It does not log the messages of a model's other errors.
  */
 export class UnusableResult extends Error {
   /** `UnusableResult`. */

@@ -137,7 +137,7 @@ class SendRun {
     });
   }
 
-  /** Takes an attempt back with which no carrier was called. The job is then due again. */
+  /** Takes back an attempt for which no carrier was called. The job is then due again. */
   #recordNotCalled(begun: BegunAttempt): Promise<void> {
     return this.#store((tx) => this.#takeBack(tx, begun));
   }
@@ -174,7 +174,7 @@ class SendRun {
     return takeBack(tx, this.#runtime.services, this.#claim, begun);
   }
 
-  /** Commits what only this process knows, so the commit is retried. */
+  /** Commits with retries, because only this process knows what is to be stored. */
   #store<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return retry(this.#runtime.clock, this.#run.abort, () => this.#commit(work));
   }

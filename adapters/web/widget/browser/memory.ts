@@ -67,7 +67,7 @@ export class Memory {
     }
   }
 
-  /** Returns the name of the value with a key of the storage. Undefined if it is of no value. */
+  /** Returns the name of the value under a key. Undefined if the key is not the chat's. */
   nameOf(key: string | null): string | undefined {
     return key?.startsWith(this.#prefix) === true ? key.slice(this.#prefix.length) : undefined;
   }

@@ -126,7 +126,7 @@ export class Chat {
       if (name === undefined) return;
       // The tab in which the visitor wrote may be closed before it can send.
       if (this.#outbox.update(name)) this.#resume();
-      // Another tab has changed what counts as seen. This may come before or after a message of it.
+      // Another tab has stored what the visitor has seen. Its own message may come before or after.
       this.#readShown();
       this.#draw();
     });

@@ -1,4 +1,7 @@
-/** What the visitor wrote and the server has not confirmed. All tabs have it and keep it. */
+/**
+ * The visitor's messages that the server has not confirmed. All tabs share them. They outlive a
+ * reload.
+ */
 import type { Memory } from "../memory.ts";
 
 /** A message that the visitor wrote. */
