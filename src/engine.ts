@@ -35,7 +35,7 @@ import {
 } from "./host/index.ts";
 import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
 import { defaultAccountId, KeyRing } from "./accounts/index.ts";
-import { idSource, isId, notFound, type Scope } from "./kernel/index.ts";
+import { isId, notFound, type Scope } from "./kernel/index.ts";
 import { type Health, HostPolicies, type HealthReporter } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
@@ -93,13 +93,12 @@ export class MessagingEngine<
   constructor(options: EngineOptions<Tx>, defaults: Defaults) {
     const chosen = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = chosen;
-    const drawId = idSource(clock, random);
     const deadline = new AbortController();
     const stopDeadline = deadline.signal;
     const store = new Store({
       port: storage,
       schema,
-      projection: fanOut(drawId),
+      projection: fanOut,
       clock,
       random,
       logger,
@@ -131,13 +130,12 @@ export class MessagingEngine<
     this.#store = store;
     this.#bus = bus;
     this.#consumers = consumers;
-    const parts = { settings, store, drawId, hostPolicies, keyRing, streams, consumers, deadline };
+    const parts = { settings, store, hostPolicies, keyRing, streams, consumers, deadline };
     this.#lifecycle = new Lifecycle({ ...parts, hookHandlers, jobHandlers });
 
     const backend = apiBackend({
       ...settings,
       store,
-      drawId,
       keyRing,
       streams,
       origins: settings.webchat.origins,
@@ -148,7 +146,7 @@ export class MessagingEngine<
     this.#healthReporter = backend;
     const { streamSources } = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
-    this.#runner = new OperationRunner({ store, drawId, limits, prepared, run, streamSources });
+    this.#runner = new OperationRunner({ store, limits, prepared, run, streamSources });
     const scope: Scope = { account_id: defaultAccountId, mode };
     const runner = this.#runner.in(scope);
     const own = accountHandle(scope, runner);

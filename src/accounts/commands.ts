@@ -11,7 +11,7 @@ import {
 import { type Command, keyScopes, type Services } from "../operations/index.ts";
 import { mintKey } from "./keys/key-commands.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
-import { type GenerateId, notFound } from "../kernel/index.ts";
+import { notFound } from "../kernel/index.ts";
 import { accountById, type AccountRow, accounts } from "./rows.ts";
 
 /** Creates an account with a sandbox that is ready to use, and a first key for that sandbox. */
@@ -23,7 +23,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   survivesReset: true,
   async run(tx, { name, plan = standardPlan, time_zone = null }, { services }) {
     const unscopedTx = unscoped(tx);
-    const id = services.drawId("acct");
+    const id = tx.drawId("acct");
     const { requests_per_second } = plan;
     const account = insertAccount(
       unscopedTx,
@@ -62,9 +62,9 @@ export const updateAccount: Command<UpdateAccount, Account> = {
 export function insertAccount(
   tx: UnscopedTx,
   fields: Omit<AccountRow, "created_at">,
-  { drawId, setUpSandbox }: Pick<Services, "setUpSandbox"> & { readonly drawId: GenerateId },
+  { setUpSandbox }: Pick<Services, "setUpSandbox">,
 ): AccountRow {
   const account = tx.insert(accounts, { ...fields, created_at: tx.now });
-  setUpSandbox(tx.in({ account_id: account.id, mode: "sandbox" }), drawId);
+  setUpSandbox(tx.in({ account_id: account.id, mode: "sandbox" }));
   return account;
 }

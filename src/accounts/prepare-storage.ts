@@ -14,7 +14,7 @@ export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
  */
 export async function prepareStorage(
   tx: UnscopedTx,
-  services: Pick<Services, "drawId" | "random" | "setUpSandbox">,
+  services: Pick<Services, "random" | "setUpSandbox">,
 ): Promise<Uint8Array> {
   const secret = await tx.get(settingByName, ["secret"]);
   const account = await tx.get(accountById, [defaultAccountId]);

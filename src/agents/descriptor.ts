@@ -362,8 +362,8 @@ const agentHandles = {
 };
 
 const agentHookHandlers: readonly HookHandler[] = [
-  onHook(onMessageReceived, (tx, { message, isReopened }, { drawId, reopenMs }) =>
-    letAgentAnswer(tx, drawId, message, { isReopened, reopenMs }),
+  onHook(onMessageReceived, (tx, { message, isReopened }, { reopenMs }) =>
+    letAgentAnswer(tx, message, { isReopened, reopenMs }),
   ),
   onHook(onConversationReopened, (tx, { conversation, closed_at }, { reopenMs }) =>
     resumeAgent(tx, conversation, { isLate: closed_at <= tx.now - reopenMs }),

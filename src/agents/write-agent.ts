@@ -1,11 +1,4 @@
-import {
-  type ById,
-  byIdSchema,
-  type FieldError,
-  type GenerateId,
-  invalid,
-  TidingsError,
-} from "../kernel/index.ts";
+import { type ById, byIdSchema, type FieldError, invalid, TidingsError } from "../kernel/index.ts";
 import {
   type Agent,
   type AgentDefinition,
@@ -49,9 +42,8 @@ export const createAgent: Command<CreateAgent, Agent> = {
   async run(tx, input, call) {
     const { enabled = true } = input;
     await validateAgent(tx, call, { ...input, enabled });
-    const { drawId } = call.services;
     const definition = agentDefinitionOf(input);
-    return agentResource(await insertAgent(tx, drawId, { definition, enabled }), definition);
+    return agentResource(await insertAgent(tx, { definition, enabled }), definition);
   },
 };
 
@@ -146,11 +138,10 @@ interface AgentFields {
  */
 export async function insertAgent(
   tx: Tx,
-  drawId: GenerateId,
   { definition, enabled }: AgentFields,
 ): Promise<Seen<AgentRow>> {
   const agent = tx.insert(agents, {
-    id: drawId("agt"),
+    id: tx.drawId("agt"),
     ordinal: await freeOrdinal(tx, agentByOrdinal, maxAgents),
     enabled: enabled || null,
     revision: 1,

@@ -76,7 +76,6 @@ export interface ApiBackend extends HealthReporter {
 export interface BackendOptions {
   readonly store: Store;
   readonly logger: Logger;
-  readonly drawId: GenerateId;
   readonly storage: StoragePort;
   readonly clock: Clock;
   readonly random: Random;
@@ -102,14 +101,14 @@ interface Prepared {
 
 /** Connects the HTTP API to the engine. */
 export function apiBackend(engine: BackendOptions): ApiBackend {
-  const { store, logger, drawId, storage, clock, random, limits, keyRing, streams } = engine;
+  const { store, logger, storage, clock, random, limits, keyRing, streams } = engine;
   const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
   const run: BackendOptions["run"] = (call) => engine.run(call).catch(retryElsewhere);
   const healthCheck = new HealthCheck(engine);
   const accounts = new KnownAccounts(store);
   const keyLimiter = rateLimiter(clock, storage);
   return {
-    drawId,
+    drawId: store.drawId,
     clock,
     random,
     httpClient: engine.http?.client,

@@ -24,7 +24,7 @@ export const changeConsent: Command<SetConsent, Consents> = {
   status: 200,
   shows: ({ id }) => id,
   async run(tx, { id, medium, status, detail = null }, { services }) {
-    const { secret, drawId } = services;
+    const { secret } = services;
     const contact = await contactToChange(tx, id, { hold: true });
     const changed = mediums.filter((each) => medium === "all" || medium === each);
     const identities = await Promise.all(
@@ -41,7 +41,7 @@ export const changeConsent: Command<SetConsent, Consents> = {
     const data: Consent[] = [];
     for (const { medium: of, address } of addresses) {
       const statement = { status, sender: null, source: "api", message_id: null, detail } as const;
-      const { consent, evidence } = await setConsent(tx, drawId, secret, {
+      const { consent, evidence } = await setConsent(tx, secret, {
         ...statement,
         medium: of,
         address,
@@ -51,7 +51,7 @@ export const changeConsent: Command<SetConsent, Consents> = {
     for (const each of changed) {
       const current = await tx.get(currentConversation, [contact.id, each]);
       if (current !== undefined) {
-        await changeConversation(tx, drawId, current, { opt_out_suspected: null });
+        await changeConversation(tx, current, { opt_out_suspected: null });
       }
     }
     return { data };

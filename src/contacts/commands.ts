@@ -33,15 +33,14 @@ export const createContact: Command<CreateContact, Contact> = {
   status: 201,
   shows: showsOutput,
   async run(tx, facts, { services }) {
-    const { drawId } = services;
     const { phone: address } = facts;
     if (address !== undefined) await requireFreePhone(tx, address);
-    const contact = insertContact(tx, drawId, facts);
+    const contact = insertContact(tx, facts);
     const contact_id = contact.id;
     const own = { contact_id, medium: "text" } as const;
     const identities =
       address === undefined ? [] : [await insertIdentity(tx, services.secret, { ...own, address })];
-    return publishCreated(tx, drawId, contact, identities);
+    return publishCreated(tx, contact, identities);
   },
 };
 
@@ -57,12 +56,11 @@ export const updateContact: Command<UpdateContact, Contact> = {
     const contact = await contactToChange(tx, id, { hold: true });
     const facts = definedFields(change);
     if (!hasOtherFacts(contact, facts)) return showContact(tx, contact, services);
-    const { drawId } = services;
     if (change.phone !== undefined && change.phone !== contact.phone) {
       await changePhone(tx, services.secret, contact, change.phone);
     }
     const updated = await showContact(tx, await writeContact(tx, contact, facts), services);
-    appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
+    appendEvent(tx, contactUpdated, { contact: updated }, { contact_id: contact.id });
     return updated;
   },
 };

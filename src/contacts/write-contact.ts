@@ -3,7 +3,7 @@
  * depend on. So these always agree.
  */
 import { appendEvent } from "../events/index.ts";
-import { type GenerateId, type Medium, phonePattern } from "../kernel/index.ts";
+import { type Medium, phonePattern } from "../kernel/index.ts";
 import { canonicalJson, type Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -27,9 +27,9 @@ export type ContactFacts = {
   ]?: ContactRow[Name] | undefined;
 };
 
-export function insertContact(tx: Tx, drawId: GenerateId, facts: ContactFacts): Seen<ContactRow> {
+export function insertContact(tx: Tx, facts: ContactFacts): Seen<ContactRow> {
   const row = {
-    id: drawId("ct"),
+    id: tx.drawId("ct"),
     name: facts.name ?? null,
     phone: facts.phone ?? null,
     email: facts.email ?? null,
@@ -88,7 +88,7 @@ async function removeLabel(tx: Tx, { id }: ContactRow, label: string): Promise<v
   if (row !== undefined) tx.remove(contactLabels, row);
 }
 
-type ContactServices = Pick<Services, "drawId" | "secret">;
+type ContactServices = Pick<Services, "secret">;
 
 /**
  * Creates a contact for an address that the caller found to be unknown. A short code or a name is
@@ -107,24 +107,23 @@ export function createContactFor(
 /** Creates a contact with a free address. Returns the identity of the address. */
 export async function createContactWith(
   tx: Tx,
-  { drawId, secret }: ContactServices,
+  { secret }: ContactServices,
   facts: ContactFacts,
   { medium, address }: Pick<IdentityRow, "medium" | "address">,
 ): Promise<Seen<IdentityRow>> {
-  const contact = insertContact(tx, drawId, facts);
+  const contact = insertContact(tx, facts);
   const identity = await insertIdentity(tx, secret, { contact_id: contact.id, medium, address });
-  publishCreated(tx, drawId, contact, [identity]);
+  publishCreated(tx, contact, [identity]);
   return identity;
 }
 
 /** Publishes that a contact was created. Returns its resource. */
 export function publishCreated(
   tx: Tx,
-  drawId: GenerateId,
   contact: ContactRow,
   identities: readonly IdentityRow[],
 ): Contact {
   const resource = contactResource(contact, identities, []);
-  appendEvent(tx, drawId, contactCreated, { contact: resource }, { contact_id: contact.id });
+  appendEvent(tx, contactCreated, { contact: resource }, { contact_id: contact.id });
   return resource;
 }

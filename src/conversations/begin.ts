@@ -3,7 +3,6 @@ import { contactById, identityByAddress, type IdentityRow } from "../contacts/in
 import { conversationResource } from "./show.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
 import { effectOfInbound, statusPatch } from "./rules.ts";
-import type { GenerateId } from "../kernel/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -15,19 +14,18 @@ import { changeConversation, writeConversation } from "./write.ts";
  */
 export async function openForInbound(
   tx: Tx,
-  drawId: GenerateId,
   identity: IdentityRow,
   reopenMs: number,
 ): Promise<Opened> {
   const last = await findConversation(tx, identity);
   const effect = last === undefined ? "begin" : effectOfInbound(last, reopenMs, tx.now);
   if (last === undefined || effect === "begin") {
-    const conversation = await beginConversation(tx, drawId, identity, last);
+    const conversation = await beginConversation(tx, identity, last);
     return { conversation, isReopened: false };
   }
   if (effect === "continue") return { conversation: last, isReopened: false };
   const opening = statusPatch({ status: "open" });
-  const conversation = await changeConversation(tx, drawId, last, opening);
+  const conversation = await changeConversation(tx, last, opening);
   return { conversation, isReopened: last.status === "closed" };
 }
 
@@ -54,7 +52,6 @@ export function isActive(
 /** Creates a conversation for a contact without an active one. `last` is the previous one. */
 export async function beginConversation(
   tx: Tx,
-  drawId: GenerateId,
   identity: IdentityRow,
   last: Seen<ConversationRow> | undefined,
 ): Promise<Seen<ConversationRow>> {
@@ -67,7 +64,7 @@ export async function beginConversation(
   }
   if (last !== undefined) await writeConversation(tx, last, { current: null });
   const conversation = tx.insert(conversations, {
-    id: drawId("conv"),
+    id: tx.drawId("conv"),
     contact_id,
     medium,
     status: "open",
@@ -97,6 +94,6 @@ export async function beginConversation(
   const contact = await tx.get(contactById, [contact_id]);
   const resource = conversationResource(conversation, contact, address);
   const about = { contact_id, conversation_id: conversation.id };
-  appendEvent(tx, drawId, conversationCreated, { conversation: resource }, about);
+  appendEvent(tx, conversationCreated, { conversation: resource }, about);
   return conversation;
 }

@@ -15,7 +15,6 @@ import {
   type Hook,
   personOf,
   runHook,
-  type Services,
   showsOutput,
 } from "../operations/index.ts";
 import { createContactFor, findRecipient } from "../contacts/index.ts";
@@ -38,13 +37,12 @@ export const openConversation: Command<OpenConversation, Conversation> = {
   status: 201,
   shows: showsOutput,
   async run(tx, { to, medium = "text" }, { services }) {
-    const { drawId } = services;
     const known = await findRecipient(tx, medium, to);
     const current = known && (await findConversation(tx, known));
     // An erasure under way must find the stored response (`touchConversation`).
     if (isActive(current)) return showConversation(tx, tx.touch(conversations, current));
     const identity = known ?? (await createContactFor(tx, services, medium, to));
-    return showConversation(tx, await beginConversation(tx, drawId, identity, current));
+    return showConversation(tx, await beginConversation(tx, identity, current));
   },
 };
 
@@ -80,7 +78,7 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
       ...(metadata === undefined ? {} : { metadata }),
       ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: null }),
     };
-    const changed = await changeConversation(tx, services.drawId, conversation, patch);
+    const changed = await changeConversation(tx, conversation, patch);
     const { closed_at } = conversation;
     if (closed_at !== null && changed.closed_at === null) {
       await runHook(tx, services, onConversationReopened, { conversation: changed, closed_at });
@@ -107,7 +105,7 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   input: () => labelConversationSchema,
   status: 200,
   shows: showsOutput,
-  run: (tx, { id, labels }, { services }) => change(tx, id, services, () => ({ labels })),
+  run: (tx, { id, labels }) => change(tx, id, () => ({ labels })),
 };
 
 /** Marks a conversation as read up to its last message. */
@@ -117,8 +115,8 @@ export const markConversationRead: Command<ById, Conversation> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  run: (tx, { id }, { services }) =>
-    change(tx, id, services, (row) => ({
+  run: (tx, { id }) =>
+    change(tx, id, (row) => ({
       unread_count: 0,
       unread: null,
       // Without unread messages nothing changes, so no event is published.
@@ -133,8 +131,8 @@ export const markConversationUnread: Command<ById, Conversation> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  run: (tx, { id }, { services }) =>
-    change(tx, id, services, ({ unread_count }) => ({
+  run: (tx, { id }) =>
+    change(tx, id, ({ unread_count }) => ({
       unread_count: Math.max(1, unread_count),
       unread: true,
     })),
@@ -143,11 +141,10 @@ export const markConversationUnread: Command<ById, Conversation> = {
 async function change(
   tx: Tx,
   id: string,
-  { drawId }: Services,
   patch: (row: ConversationRow) => Partial<ConversationRow>,
 ): Promise<Conversation> {
   const conversation = await touchConversation(tx, id);
-  const changed = await changeConversation(tx, drawId, conversation, patch(conversation));
+  const changed = await changeConversation(tx, conversation, patch(conversation));
   return showConversation(tx, changed);
 }
 
@@ -158,12 +155,12 @@ export const addNote: Command<AddNote, Note> = {
   input: () => addNoteSchema,
   status: 201,
   shows: showsOutput,
-  async run(tx, { id, body, author_id }, { caller, services }) {
+  async run(tx, { id, body, author_id }, { caller }) {
     const person = personOf(caller, author_id);
     const conversation = await touchConversation(tx, id);
     const note = tx.insert(notes, {
       conversation_id: conversation.id,
-      id: services.drawId("note"),
+      id: tx.drawId("note"),
       author_type: "human",
       author_id: person ?? null,
       body,

@@ -1,5 +1,5 @@
 import { conversationClosed, conversationUpdated } from "./events.ts";
-import { type GenerateId, type MessageId, notFound, TidingsError } from "../kernel/index.ts";
+import { type MessageId, notFound, TidingsError } from "../kernel/index.ts";
 import { conversationOfEvent } from "./show.ts";
 import {
   conversationById,
@@ -56,7 +56,6 @@ export async function supersededError(
 /** Updates a conversation and appends an event. If nothing differs, it writes nothing. */
 export async function changeConversation(
   tx: Tx,
-  drawId: GenerateId,
   before: Seen<ConversationRow>,
   patch: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
@@ -68,7 +67,7 @@ export async function changeConversation(
   const closes = after.status === "closed" && before.status !== "closed";
   const event = closes ? conversationClosed : conversationUpdated;
   const about = { contact_id: after.contact_id, conversation_id: after.id };
-  appendEvent(tx, drawId, event, { conversation: await conversationOfEvent(tx, after) }, about);
+  appendEvent(tx, event, { conversation: await conversationOfEvent(tx, after) }, about);
   return after;
 }
 

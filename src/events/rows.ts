@@ -3,7 +3,6 @@ import {
   type ContactId,
   type ConversationId,
   type EventId,
-  type GenerateId,
   iso,
   type MessageId,
   type RunId,
@@ -115,11 +114,10 @@ interface Subject {
 /** Writes an event in the transaction of the change that it reports. */
 export function appendEvent<D extends object>(
   tx: Tx,
-  drawId: GenerateId,
   { type }: EventDefinition<EventType, D>,
   data: NoInfer<D>,
   { contact_id, conversation_id }: Subject,
-  id: EventId = drawId("evt"),
+  id: EventId = tx.drawId("evt"),
 ): void {
   tx.insert(events, {
     id,

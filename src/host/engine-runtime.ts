@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { AgentRuntime } from "../agents/index.ts";
 import { contactActivity } from "../conversations/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
-import { dayMs, type GenerateId, hourMs, LogLimit } from "../kernel/index.ts";
+import { dayMs, hourMs, LogLimit } from "../kernel/index.ts";
 import { isMessageInProgress } from "../messages/index.ts";
 import {
   type HookHandler,
@@ -24,7 +24,6 @@ export type EngineRuntime = Settings & AgentRuntime & Runtime & ConsumerRuntime 
 interface RuntimeOptions {
   readonly settings: Settings;
   readonly store: Store;
-  readonly drawId: GenerateId;
   readonly hostPolicies: HostPolicies;
   readonly consumers: Consumers;
   readonly hookHandlers: readonly HookHandler[];
@@ -36,7 +35,6 @@ interface RuntimeOptions {
 export function engineRuntime({
   settings,
   store,
-  drawId,
   hostPolicies,
   consumers,
   hookHandlers,
@@ -47,7 +45,6 @@ export function engineRuntime({
   const { quietHours, language, timeZone, reopenHours, http, agents, historyChunks } = settings;
   const { eventRetentionDays } = settings;
   const services: Services = {
-    drawId,
     random,
     limits,
     transports,
@@ -72,6 +69,6 @@ export function engineRuntime({
     historyChunks,
   };
   const refusals = new LogLimit(settings.clock);
-  const own = { store, drawId, services, hostPolicies, consumers, signals, refusals };
+  const own = { store, services, hostPolicies, consumers, signals, refusals };
   return { ...settings, ...own };
 }

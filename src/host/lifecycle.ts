@@ -2,7 +2,7 @@ import { createSecretKey } from "node:crypto";
 import { type KeyRing, prepareStorage } from "../accounts/index.ts";
 import type { LiveStreams } from "../api/index.ts";
 import type { Consumers } from "../events/index.ts";
-import { endsBefore, type GenerateId, stopped, TidingsError } from "../kernel/index.ts";
+import { endsBefore, stopped, TidingsError } from "../kernel/index.ts";
 import { stopTransports } from "../messages/index.ts";
 import { Executor, type HookHandler, type HostPolicies } from "../operations/index.ts";
 import type { JobHandlers } from "../queue/index.ts";
@@ -18,7 +18,6 @@ import { StartReminder } from "./start-reminder.ts";
 interface LifecycleOptions {
   readonly settings: Settings;
   readonly store: Store;
-  readonly drawId: GenerateId;
   readonly hostPolicies: HostPolicies;
   readonly keyRing: KeyRing;
   readonly streams: LiveStreams;
@@ -96,13 +95,13 @@ export class Lifecycle {
   }
 
   async #prepare(): Promise<Prepared> {
-    const { settings, store, drawId, streams, consumers, deadline } = this.#options;
+    const { settings, store, streams, consumers, deadline } = this.#options;
     const { storage, random } = settings;
     await store.open();
     this.#isOpen = true;
     // The first call may come from inside a transaction of another engine on this storage.
     const secret = await store.commitUnscoped(
-      (tx) => prepareStorage(tx, { drawId, random, setUpSandbox: createSandboxSenders }),
+      (tx) => prepareStorage(tx, { random, setUpSandbox: createSandboxSenders }),
       background,
     );
     if (this.#stopping === undefined) streams.signals.connect(storage);

@@ -1,7 +1,6 @@
 import {
   describe,
   type FieldError,
-  type GenerateId,
   inBody,
   invalid,
   type Limits,
@@ -66,7 +65,6 @@ export interface Prepared {
 
 interface RunnerOptions extends Pick<ApiBackend, "streamSources"> {
   readonly store: Store;
-  readonly drawId: GenerateId;
   readonly limits: Limits;
   readonly prepared: () => Promise<Prepared>;
   /** Runs a call of the host application when the storage is open. A stop waits for it. */
@@ -84,14 +82,14 @@ export class OperationRunner {
   }
 
   in(scope: Scope): ScopedRunner {
-    const { limits, drawId, store, streamSources } = this.#options;
+    const { limits, store, streamSources } = this.#options;
     const caller: Context["caller"] = { type: "host" };
     const context = (options: CommandOptions | undefined): Context => {
       if (options !== undefined) checkCommandOptions(options);
       return {
         scope,
         caller,
-        request_id: drawId("req"),
+        request_id: store.drawId("req"),
         idempotency_key: checkedKey(options?.idempotencyKey),
         tx: options?.tx,
       };

@@ -1,5 +1,5 @@
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
-import { type GenerateId, iso } from "../kernel/index.ts";
+import { iso } from "../kernel/index.ts";
 import { contactById, contactReference, type ContactRow } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
@@ -15,7 +15,6 @@ import type { TimelineEntry } from "./timeline/timeline-types.ts";
 /** Writes a message's new state. If the status changed, counts it and publishes events. */
 export async function moveMessage(
   tx: Tx,
-  drawId: GenerateId,
   message: Seen<MessageRow>,
   state: MessageState,
   patch: Partial<MessageRow> = {},
@@ -37,22 +36,17 @@ export async function moveMessage(
   for (const type of eventsFor(message.status, status, message.ended_as)) {
     if (type === "message.updated") {
       const data = { ...facts, previous_status: message.status };
-      appendEvent(tx, drawId, messageUpdated, data, updated);
+      appendEvent(tx, messageUpdated, data, updated);
     } else if (type === "message.failed") {
-      appendEvent(tx, drawId, messageFailed, facts, updated);
+      appendEvent(tx, messageFailed, facts, updated);
     } else if (type === "message.sent") {
-      appendSent(tx, drawId, updated, await tx.get(contactById, [contact_id]));
+      appendSent(tx, updated, await tx.get(contactById, [contact_id]));
     }
   }
   return updated;
 }
 
-function appendSent(
-  tx: Tx,
-  drawId: GenerateId,
-  message: Seen<MessageRow>,
-  contact: ContactRow | undefined,
-): void {
+function appendSent(tx: Tx, message: Seen<MessageRow>, contact: ContactRow | undefined): void {
   const { id: message_id, contact_id, conversation_id, to, channel, status } = message;
   if (status !== "delivered" && status !== "read") {
     throw new TypeError(`message ${message_id} is ${status} and has not arrived`);
@@ -66,25 +60,23 @@ function appendSent(
     conversation_id,
     delivered_at: iso(message.delivered_at ?? tx.now),
   };
-  appendEvent(tx, drawId, messageSent, data, message);
+  appendEvent(tx, messageSent, data, message);
 }
 
 /** Writes a message's new state and adds the change of status to its timeline. */
 export async function moveAndRecord(
   tx: Tx,
-  drawId: GenerateId,
   message: Seen<MessageRow>,
   state: MessageState,
 ): Promise<Seen<MessageRow>> {
-  const updated = await moveMessage(tx, drawId, message, state);
-  writeTimeline(tx, drawId, message, updated, null);
+  const updated = await moveMessage(tx, message, state);
+  writeTimeline(tx, message, updated, null);
   return updated;
 }
 
 /** Writes a timeline entry. If the entry is null, it records only the change of status. */
 export function writeTimeline(
   tx: Tx,
-  drawId: GenerateId,
   before: MessageRow,
   after: Seen<MessageRow>,
   entry: TimelineEntry | null,
@@ -92,7 +84,7 @@ export function writeTimeline(
   const led_to = after.status === before.status ? null : after.status;
   tx.insert(timeline, {
     message_id: after.id,
-    id: drawId("ent"),
+    id: tx.drawId("ent"),
     at: tx.now,
     led_to,
     message_version: after.version,

@@ -29,11 +29,7 @@ export const addObservation: Command<AddObservation, Observation> = {
   input: () => addObservationSchema,
   status: 201,
   shows: showsOutput,
-  async run(
-    tx,
-    { id, content, kind, source = "api", confidence = null, ...options },
-    { services },
-  ) {
+  async run(tx, { id, content, kind, source = "api", confidence = null, ...options }) {
     // The hold prevents a concurrent merge or erasure, which would leave the new row without a
     // contact.
     const contact = await contactToChange(tx, id, { hold: true });
@@ -44,7 +40,7 @@ export const addObservation: Command<AddObservation, Observation> = {
     }
     const row = tx.insert(observations, {
       contact_id: contact.id,
-      id: services.drawId("obs"),
+      id: tx.drawId("obs"),
       conversation_id,
       content,
       kind,

@@ -5,6 +5,7 @@
 import type * as z from "zod";
 import type { Clock, HostVerdicts } from "../ports/index.ts";
 import {
+  type GenerateId,
   getOrInsert,
   type Limits,
   type RequestId,
@@ -184,6 +185,7 @@ export interface ItemSteps {
 
 export interface Steps extends ItemSteps {
   readonly reads: Reads;
+  readonly drawId: GenerateId;
   /** Runs one transaction. */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }

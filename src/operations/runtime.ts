@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { ContactId, GenerateId, Limits, Mode, LogLimit } from "../kernel/index.ts";
+import type { ContactId, Limits, Mode, LogLimit } from "../kernel/index.ts";
 import type {
   Action,
   Clock,
@@ -26,7 +26,6 @@ export interface Runtime {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly drawId: GenerateId;
   readonly transports: readonly Transport[];
   readonly sentiment: SentimentAnalyzer | undefined;
   /**
@@ -52,7 +51,6 @@ export interface HookHandler {
 
 /** The dependencies and settings of operations. Nothing here does I/O except through `tx`. */
 export interface Services {
-  readonly drawId: GenerateId;
   readonly random: Random;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
@@ -85,7 +83,7 @@ export interface Services {
   /** The hook handlers of all modules, in the order of the modules. */
   readonly hookHandlers: readonly HookHandler[];
   /** Creates the initial data of a new account's sandbox. `tx` is in the scope of that sandbox. */
-  readonly setUpSandbox: (tx: Tx, drawId: GenerateId) => void;
+  readonly setUpSandbox: (tx: Tx) => void;
   /**
    * Whether a resource is in progress. Until it ends, the idempotency key that created it is kept.
    */

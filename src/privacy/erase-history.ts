@@ -45,7 +45,7 @@ type Step = (tx: Tx, id: string, chunks: HistoryChunks) => Promise<boolean>;
 export async function eraseHistory(
   tx: Tx,
   id: ContactId,
-  { historyChunks, drawId }: Services,
+  { historyChunks }: Services,
 ): Promise<"more" | "done"> {
   for (const step of steps) {
     if (!(await step(tx, id, historyChunks))) return "more";
@@ -54,7 +54,7 @@ export async function eraseHistory(
   // contact has its own transaction, because every webhook may get the event. The event has the
   // contact in its data only, not as its subject: nothing about the contact is stored any more.
   if (await disarm(tx, { kind: "erase", key: { contact_id: id } })) {
-    appendEvent(tx, drawId, contactErased, { contact_id: id }, {});
+    appendEvent(tx, contactErased, { contact_id: id }, {});
   }
   return "done";
 }

@@ -6,7 +6,7 @@ import {
   writeConversation,
 } from "../conversations/index.ts";
 import { awaitingRuns, handOff, unansweredSince } from "../agents/index.ts";
-import { type ContactId, type GenerateId, mediums } from "../kernel/index.ts";
+import { type ContactId, mediums } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { conversationToKeep } from "./merge-rules.ts";
@@ -24,7 +24,6 @@ const maxAwaiting = 1_000;
  */
 export async function mergeConversations(
   tx: Tx,
-  drawId: GenerateId,
   survivor: ContactId,
   other: ContactId,
 ): Promise<void> {
@@ -36,10 +35,10 @@ export async function mergeConversations(
     if (others === undefined) continue;
     const ended = own && conversationToEnd(own, others);
     const since = ended === undefined ? null : await unansweredIn(tx, ended);
-    if (ended !== undefined) await supersede(tx, drawId, ended, survivor);
-    if (ended !== others) await changeConversation(tx, drawId, others, { contact_id: survivor });
+    if (ended !== undefined) await supersede(tx, ended, survivor);
+    if (ended !== others) await changeConversation(tx, others, { contact_id: survivor });
     // `own` is active here: an active conversation ends only in favor of an active one.
-    else if (own !== undefined && since !== null) await keepWaiting(tx, drawId, own, ended, since);
+    else if (own !== undefined && since !== null) await keepWaiting(tx, own, ended, since);
   }
 }
 
@@ -64,19 +63,18 @@ async function unansweredIn(tx: Tx, conversation: ConversationRow): Promise<numb
  */
 async function keepWaiting(
   tx: Tx,
-  drawId: GenerateId,
   kept: Seen<ConversationRow>,
   ended: ConversationRow,
   since: number,
 ): Promise<void> {
   if (kept.handler === "ai" || (kept.handler === "none" && ended.handler === "queue")) {
     const reason = `A merge has closed the conversation ${ended.id}, which waited for an answer.`;
-    await handOff(tx, drawId, kept, { rule: null, reason, summary: "" });
+    await handOff(tx, kept, { rule: null, reason, summary: "" });
   } else {
     const waiting_since = Math.min(kept.waiting_since ?? since, since);
     // In this conversation, the contact's message would have ended the snooze too.
     const open = statusPatch({ status: "open" });
-    await changeConversation(tx, drawId, kept, { ...open, waiting_since });
+    await changeConversation(tx, kept, { ...open, waiting_since });
   }
 }
 
@@ -98,16 +96,11 @@ const activityOf = ({ status, last_activity_at }: ConversationRow) => ({
  * Ends the current conversation in favor of the other. It stays closed, but its queued messages are
  * still sent.
  */
-async function supersede(
-  tx: Tx,
-  drawId: GenerateId,
-  row: Seen<ConversationRow>,
-  contact_id: ContactId,
-): Promise<void> {
+async function supersede(tx: Tx, row: Seen<ConversationRow>, contact_id: ContactId): Promise<void> {
   const patch = { contact_id, current: null };
   if (row.status === "closed") await writeConversation(tx, row, patch);
   else {
-    await changeConversation(tx, drawId, row, {
+    await changeConversation(tx, row, {
       ...patch,
       ...statusPatch({ status: "closed", closed_at: tx.now }),
     });

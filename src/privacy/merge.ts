@@ -70,9 +70,8 @@ const joinContacts: Command<MergeContacts, Joined> = {
     const joined = { survivor: survivor.id, other: other.id };
     if (other.merged_into === survivor.id) return joined;
 
-    const { drawId } = services;
     await moveAddresses(tx, survivor, other);
-    await mergeConversations(tx, drawId, survivor.id, other.id);
+    await mergeConversations(tx, survivor.id, other.id);
     await repointMergedContacts(tx, survivor, other);
     // Read again: closing a conversation writes its contact.
     const latest = await contactToChange(tx, survivor.id);
@@ -81,7 +80,7 @@ const joinContacts: Command<MergeContacts, Joined> = {
     await writeContact(tx, other, { ...clearedFields, merged_into: survivor.id });
     await arm(tx, mergeJob(other, tx.now));
     const contact = await showContact(tx, merged, services);
-    appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id: survivor.id });
+    appendEvent(tx, contactUpdated, { contact }, { contact_id: survivor.id });
     return joined;
   },
 };

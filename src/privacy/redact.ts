@@ -64,13 +64,13 @@ export const redactMessage: Command<ById, Message> = {
     });
     await removeWords(tx, message);
     await mailRedaction(tx, redacted);
-    writeTimeline(tx, services.drawId, message, redacted, {
+    writeTimeline(tx, message, redacted, {
       type: "redaction",
       at: iso(tx.now),
     });
     const { id: message_id, contact_id, conversation_id, channel } = redacted;
     const facts = { message_id, contact_id, conversation_id, channel };
-    appendEvent(tx, services.drawId, messageRedacted, facts, redacted);
+    appendEvent(tx, messageRedacted, facts, redacted);
     const received = await tx.get(eventById, [receivedEventId(message.id)]);
     const data = { ...received?.data, body: "", media: [] };
     await rewriteEvents(tx, [{ event: received, data }]);

@@ -81,9 +81,13 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   survivesReset: true,
   async run(steps, _input, { scope, services }) {
     requireSandbox(scope);
-    const { drawId, secret } = services;
+    const { secret } = services;
     const removeAddress = (tx: Tx, row: Seen<IdentityRow>) => removeIdentity(tx, secret, row);
-    const [agentsEnd, playbooksEnd, messagesEnd] = [drawId("agt"), drawId("pb"), drawId("msg")];
+    const [agentsEnd, playbooksEnd, messagesEnd] = [
+      steps.drawId("agt"),
+      steps.drawId("pb"),
+      steps.drawId("msg"),
+    ];
     let removed = 0;
     const remove = async <R extends Scope>(
       index: ScopedIndex<R>,
@@ -97,7 +101,7 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     await remove(playbooks.primary, { end: playbooksEnd });
     await remove(playbookVersions.primary, { end: playbooksEnd });
     await remove(messages.primary, { end: messagesEnd, remove: removeMessage });
-    await remove(deliveries.primary, { end: drawId("dlv"), remove: removeDelivery });
+    await remove(deliveries.primary, { end: steps.drawId("dlv"), remove: removeDelivery });
     const ofVisitors = [webchatSessions, mailboxes];
     const ofConversations = [agentSessions, runs, conversationLabels, notes];
     const ofContacts = [observations, contactLabels];

@@ -6,17 +6,17 @@ import {
   insertPlaybook,
 } from "../agents/index.ts";
 import { sandboxAddress, sandboxInbox } from "../senders/index.ts";
-import type { GenerateId, PlaybookId } from "../kernel/index.ts";
+import type { PlaybookId } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { assistantPlaybooks, assistant } from "./sample-agent.ts";
 
 /** Creates the sandbox's assistant for the sandbox's own senders, unless there is an agent. */
-export async function seedAgent(tx: Tx, drawId: GenerateId): Promise<void> {
+export async function seedAgent(tx: Tx): Promise<void> {
   const known = await tx.list(agents.primary, [], 1);
   if (known.length > 0) return;
   const playbook_ids: PlaybookId[] = [];
   for (const playbook of assistantPlaybooks) {
-    const { id } = await insertPlaybook(tx, drawId, {
+    const { id } = await insertPlaybook(tx, {
       definition: playbookDefinitionOf(playbook),
       enabled: true,
     });
@@ -27,5 +27,5 @@ export async function seedAgent(tx: Tx, drawId: GenerateId): Promise<void> {
     playbook_ids,
     senders: [sandboxAddress, sandboxInbox],
   });
-  await insertAgent(tx, drawId, { definition, enabled: true });
+  await insertAgent(tx, { definition, enabled: true });
 }

@@ -12,7 +12,7 @@ import type { Command, Services } from "../operations/index.ts";
 import { backdated, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 import { seedAgent } from "./seed-agent.ts";
-import { type GenerateId, idSource, iso, minuteMs, noInput } from "../kernel/index.ts";
+import { idSource, iso, minuteMs, noInput } from "../kernel/index.ts";
 import {
   beginConversation,
   changeConversation,
@@ -47,14 +47,13 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
   status: 201,
   async run(tx, _input, { scope, services }) {
     requireSandbox(scope);
-    const { drawId } = services;
     const fresh: Scenario[] = [];
     for (const scenario of scenarios) if (await isFresh(tx, scenario)) fresh.push(scenario);
     for (const scenario of fresh) await createContactOf(tx, services, scenario);
     const messages = await playMessages(tx, services, fresh);
-    for (const scenario of fresh) await finishConversation(tx, drawId, scenario);
+    for (const scenario of fresh) await finishConversation(tx, scenario);
     // Seed the agent last, so that it does not answer the scenarios' messages.
-    if (services.hasAgents) await seedAgent(tx, drawId);
+    if (services.hasAgents) await seedAgent(tx);
     return { contacts: fresh.length, conversations: fresh.length, messages };
   },
 };
@@ -90,10 +89,10 @@ async function playMessages(
     .flatMap((scenario) => scenario.messages.map((message) => ({ scenario, message })))
     .toSorted((a, b) => b.message.minutesAgo - a.message.minutesAgo);
   for (const { scenario, message } of messages) {
-    const past = backdated(tx, tx.now - message.minutesAgo * minuteMs);
+    const now = tx.now - message.minutesAgo * minuteMs;
     // Lists find the rows of a time by their ids.
-    const drawId = idSource({ now: () => past.now }, services.random);
-    await playMessage(past, { ...services, drawId }, scenario, message);
+    const drawId = idSource({ now: () => now }, services.random);
+    await playMessage(backdated(tx, { now, drawId }), services, scenario, message);
   }
   return messages.length;
 }
@@ -114,7 +113,7 @@ async function playMessage(
   const { channel, body, media = [], score } = played;
   const inbound = {
     // A new id each time: the id of an erased message is refused.
-    provider_message_id: services.drawId("sim"),
+    provider_message_id: tx.drawId("sim"),
     channel,
     from: scenario.address,
     to: sender.address,
@@ -152,10 +151,9 @@ async function playDelivered(
   sender: SenderRow,
   played: ScenarioMessage,
 ): Promise<void> {
-  const { drawId } = services;
   const identity = await identityOf(tx, scenario);
   const current = await findConversation(tx, identity);
-  const begun = current ?? (await beginConversation(tx, drawId, identity, undefined));
+  const begun = current ?? (await beginConversation(tx, identity, undefined));
   // A person who replies has read the earlier messages.
   const conversation = await writeConversation(tx, begun, { unread_count: 0, unread: null });
   const { channel, body, media = [] } = played;
@@ -175,8 +173,8 @@ async function playDelivered(
     at: tx.now,
     error: null,
   });
-  const moved = await moveMessage(tx, drawId, message, delivered.state);
-  writeTimeline(tx, drawId, message, moved, {
+  const moved = await moveMessage(tx, message, delivered.state);
+  writeTimeline(tx, message, moved, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(tx.now),
@@ -189,14 +187,14 @@ async function playDelivered(
 }
 
 /** Brings the scenario's conversation to its final state. */
-async function finishConversation(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
+async function finishConversation(tx: Tx, scenario: Scenario): Promise<void> {
   const conversation = await findConversation(tx, await identityOf(tx, scenario));
   if (conversation === undefined) return;
   const { handler, isRead, labels, priority, end, notes: written } = scenario.conversation;
   for (const body of written) {
     tx.insert(notes, {
       conversation_id: conversation.id,
-      id: drawId("note"),
+      id: tx.drawId("note"),
       author_type: "human",
       author_id: "anna",
       body,
@@ -212,7 +210,7 @@ async function finishConversation(tx: Tx, drawId: GenerateId, scenario: Scenario
     ...handlerPatch(handler),
     ...endPatch(end, tx.now),
   };
-  await changeConversation(tx, drawId, read, patch);
+  await changeConversation(tx, read, patch);
 }
 
 function handlerPatch(handler: Scenario["conversation"]["handler"]): Partial<ConversationRow> {

@@ -93,7 +93,7 @@ export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
       ]);
     }
     const inbound = {
-      provider_message_id: provider_message_id ?? services.drawId("sim"),
+      provider_message_id: provider_message_id ?? tx.drawId("sim"),
       channel,
       from,
       to,
@@ -143,14 +143,13 @@ export const createSandboxEvent: Command<SandboxEvent, EventEnvelope> = {
   status: 201,
   shows: showsOutput,
   async run(tx, { type, contact_id }, { scope, services }) {
-    const { drawId } = services;
     requireSandbox(scope);
     const contact =
       contact_id === undefined ? undefined : await contactOf(tx, services, contact_id);
     const data = sampleData(type, { now: tx.now, ...(contact === undefined ? {} : { contact }) });
-    const id = drawId("evt");
+    const id = tx.drawId("evt");
     const subject = contact === undefined ? {} : { contact_id: contact.id };
-    appendEvent(tx, drawId, eventDefinitionOf(type), data, subject, id);
+    appendEvent(tx, eventDefinitionOf(type), data, subject, id);
     return eventResource({ id, type, created_at: tx.now, data });
   },
 };
@@ -175,16 +174,16 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
   input: () => testWebhookSchema,
   status: 202,
   shows: showsOutput,
-  async run(tx, { id, type }, { services: { drawId } }) {
+  async run(tx, { id, type }) {
     const webhook = await requireWebhook(tx, id, { hold: true });
     const [first = "message.received"] = eventTypesOf(webhook.events);
     const event_type = type ?? first;
-    const event_id = drawId("evt");
+    const event_id = tx.drawId("evt");
     const data = sampleData(event_type, { now: tx.now });
     const body = JSON.stringify(
       eventResource({ id: event_id, type: event_type, created_at: tx.now, data }),
     );
-    const made = writeDelivery(tx, drawId, {
+    const made = writeDelivery(tx, {
       webhook_id: webhook.id,
       event_id,
       event_type,

@@ -51,7 +51,7 @@ export const createSender: Command<CreateSender, Sender> = {
       );
     }
     const sender = tx.insert(senders, {
-      id: services.drawId("snd"),
+      id: tx.drawId("snd"),
       address,
       channels,
       transport,

@@ -1,5 +1,4 @@
 import { defaultSenders, senderChannels, senders } from "./rows.ts";
-import type { GenerateId } from "../kernel/index.ts";
 import { webchatTransportName } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -8,12 +7,12 @@ export const sandboxAddress = "+15005559999";
 export const sandboxInbox = "sandbox";
 
 /** Creates the initial senders of a sandbox. `tx` has the scope of the sandbox. */
-export function createSandboxSenders(tx: Tx, drawId: GenerateId): void {
+export function createSandboxSenders(tx: Tx): void {
   for (const { address, channels, transport } of [
     { address: sandboxAddress, channels: ["sms", "mms"], transport: "sandbox" },
     { address: sandboxInbox, channels: ["webchat"], transport: webchatTransportName },
   ] as const) {
-    const id = drawId("snd");
+    const id = tx.drawId("snd");
     tx.insert(senders, {
       id,
       address,

@@ -188,7 +188,7 @@ async function recordScore(
     to,
     message_id,
   };
-  appendEvent(tx, services.drawId, sentimentChanged, data, {
+  appendEvent(tx, sentimentChanged, data, {
     contact_id: contact.id,
     ...(message === undefined ? {} : { conversation_id: message.conversation_id }),
   });

@@ -17,7 +17,7 @@ import type { UnscopedTx } from "./transactions/transaction.ts";
 
 interface HostTransactionsOptions extends Pick<
   CommitterOptions,
-  "clock" | "firstVersion" | "projection" | "remembered"
+  "clock" | "drawId" | "firstVersion" | "projection" | "remembered"
 > {
   readonly port: StoragePort;
   readonly logger: Logger;
@@ -127,7 +127,7 @@ export class HostTransactions {
     work: (tx: UnscopedTx) => Promise<T>,
     onWrites: (writes: readonly Write[]) => void,
   ): Promise<T> {
-    const { port, clock, firstVersion, projection, remembered } = this.#options;
+    const { port, clock, drawId, firstVersion, projection, remembered } = this.#options;
     const { capabilities } = port;
     const begin = (): Group => {
       if (port.host !== undefined) return port.host(handle);
@@ -140,6 +140,7 @@ export class HostTransactions {
     const committer = new Committer({
       port: { begin, yieldToEventLoop: () => port.yieldToEventLoop(), capabilities },
       clock,
+      drawId,
       firstVersion,
       projection,
       remembered,

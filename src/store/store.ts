@@ -1,4 +1,4 @@
-import { type Scope, TidingsError } from "../kernel/index.ts";
+import { type GenerateId, idSource, type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
 import { maxConflicts, maxGroupSize, type Origin } from "./groups/command-queue.ts";
@@ -57,6 +57,8 @@ export const background: CommitOptions = { origin: "engine" };
 
 /** Adds transactions to a storage port. */
 export class Store {
+  /** Draws the engine's ids. */
+  readonly drawId: GenerateId;
   readonly #options: StoreOptions;
   readonly #pipeline: Pipeline;
   /**
@@ -81,6 +83,7 @@ export class Store {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
     const { stopDeadline = new AbortController().signal } = options;
+    this.drawId = idSource(clock, random);
     const { reader } = port;
     this.#reads = unscopedReads({
       get: (lookups) => this.whileOpen(() => reader.get(lookups)),
@@ -90,6 +93,7 @@ export class Store {
     const { synchronous } = port.capabilities;
     const common = {
       clock,
+      drawId: this.drawId,
       firstVersion: firstVersions(random),
       projection,
       remembered: synchronous ? undefined : new RememberedReads(),

@@ -50,7 +50,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
     const inbox = await tx.get(senderById, [session.sender_id]);
     // A session ends when its inbox is removed.
     if (inbox === undefined) throw notFound("webchat session");
-    const own = client_id ?? ulidOf(services.drawId("msg"));
+    const own = client_id ?? ulidOf(tx.drawId("msg"));
     const inbound = {
       // Unique per session, not per address, because a new browser starts its client ids anew.
       provider_message_id: `${ulidOf(session.id)}:${own}`,

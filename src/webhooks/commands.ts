@@ -42,7 +42,7 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
   async run(tx, { url, events, headers = {}, ordering = "none", description = null }, call) {
     const { services } = call;
     const webhook = tx.insert(webhooks, {
-      id: services.drawId("wh"),
+      id: tx.drawId("wh"),
       ordinal: await freeOrdinal(tx, webhookByOrdinal, maxWebhooks),
       url: endpointUrl(url, call),
       events,

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/rows.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
 import { deliveries, webhookPatterns, webhooks } from "../../src/webhooks/rows.ts";
-import { idSource } from "../../src/kernel/ids.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
@@ -123,11 +122,10 @@ describe.each(lightStorages)("deliveries on $name", ({ open }) => {
     const { one, storage } = opened();
     const { id } = await one.webhooks.create(hook);
     const { clock, random } = simulated({ seed: 99, start: Date.UTC(2026, 5, 1) });
-    const drawId = idSource(clock, random);
     const store = new Store({
       port: storage,
       schema,
-      projection: fanOut(drawId),
+      projection: fanOut,
       clock,
       random,
       logger: silent,
@@ -140,17 +138,17 @@ describe.each(lightStorages)("deliveries on $name", ({ open }) => {
     await store.commit(scope, async (tx) => {
       const work = tx.attempt(async (within) => {
         const { type, data } = told("message.sent");
-        appendEvent(within, drawId, eventDefinitionOf(type), data, {});
+        appendEvent(within, eventDefinitionOf(type), data, {});
         throw new RangeError("taken back");
       });
       await work.catch(() => {});
       const { type, data } = told("contact.created");
-      appendEvent(tx, drawId, eventDefinitionOf(type), data, {});
+      appendEvent(tx, eventDefinitionOf(type), data, {});
     });
     await expect(
       store.commit(scope, async (tx) => {
         const { type, data } = told("message.sent");
-        appendEvent(tx, drawId, eventDefinitionOf(type), data, {});
+        appendEvent(tx, eventDefinitionOf(type), data, {});
         throw new RangeError("all of it");
       }),
     ).rejects.toThrow("all of it");

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { appendEvent } from "../../src/events/rows.ts";
-import { idSource, type Scope } from "../../src/kernel/ids.ts";
+import type { Scope } from "../../src/kernel/ids.ts";
 import { schema } from "../../src/modules.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { Store } from "../../src/store/store.ts";
@@ -59,16 +59,21 @@ it.each(embedded)(
 it("events of several accounts and modes in one transaction go to their own webhooks only", async () => {
   const clock = virtualClock();
   const random = seededRandom(1);
-  const drawId = idSource(clock, random);
-  const projection = fanOut(drawId);
-  const store = new Store({ port: memory(), schema, clock, random, logger: silent, projection });
+  const store = new Store({
+    port: memory(),
+    schema,
+    clock,
+    random,
+    logger: silent,
+    projection: fanOut,
+  });
   await store.open();
   const scopes: readonly Scope[] = [
     { account_id: "acct_1", mode: "sandbox" },
     { account_id: "acct_2", mode: "sandbox" },
     { account_id: "acct_1", mode: "live" },
   ];
-  const hooks = scopes.map((scope) => ({ scope, webhook_id: drawId("wh") }));
+  const hooks = scopes.map((scope) => ({ scope, webhook_id: store.drawId("wh") }));
   await store.commitUnscoped(async (tx) => {
     for (const { scope, webhook_id } of hooks) {
       tx.in(scope).insert(webhookPatterns, { pattern: "*", webhook_id });
@@ -77,7 +82,7 @@ it("events of several accounts and modes in one transaction go to their own webh
   await store.commitUnscoped(async (tx) => {
     for (const { scope, webhook_id } of hooks) {
       const data = { webhook_id, url: "https://example.com", reason: "gone" };
-      appendEvent(tx.in(scope), drawId, webhookDisabled, data, {});
+      appendEvent(tx.in(scope), webhookDisabled, data, {});
     }
   });
   for (const { scope, webhook_id } of hooks) {

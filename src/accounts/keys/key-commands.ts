@@ -91,11 +91,11 @@ async function expiryOf(tx: Tx, caller: Caller): Promise<number | null> {
 export function mintKey(
   tx: Tx,
   { name, scopes, expires_at }: Pick<KeyRow, "name" | "scopes" | "expires_at">,
-  { drawId, random }: Services,
+  { random }: Services,
 ): CreatedKey {
   const { text: secret, hash, last_four } = drawKey(tx.scope.mode, random);
   const key = tx.insert(keys, {
-    id: drawId("key"),
+    id: tx.drawId("key"),
     name,
     scopes,
     secret_hash: hash,

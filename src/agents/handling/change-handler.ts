@@ -19,7 +19,7 @@ import {
   handOffConversationSchema,
   showConversation,
 } from "../../conversations/index.ts";
-import { type ById, byIdSchema, type GenerateId, invalid } from "../../kernel/index.ts";
+import { type ById, byIdSchema, invalid } from "../../kernel/index.ts";
 import { type Command, showsOutput } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { arm } from "../../queue/index.ts";
@@ -35,9 +35,8 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
   input: () => assignConversationSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, assignee }, { services }) {
+  async run(tx, { id, assignee }) {
     const conversation = await touchActiveConversation(tx, id);
-    const { drawId } = services;
     if (assignee?.type === "agent") {
       const agent = await tx.get(agentById, [assignee.id], { hold: true });
       if (agent === undefined) {
@@ -45,11 +44,11 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
           { pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" },
         ]);
       }
-      return showConversation(tx, await assignToAgent(tx, drawId, conversation, agent));
+      return showConversation(tx, await assignToAgent(tx, conversation, agent));
     }
     const handler = handlerOnAssign(conversation.handler, assignee);
     if (handler === "queue" && conversation.handler === "human") {
-      return showConversation(tx, await giveUp(tx, drawId, conversation));
+      return showConversation(tx, await giveUp(tx, conversation));
     }
     const patch = {
       assignee_type: assignee?.type ?? null,
@@ -61,7 +60,7 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
         ? { waiting_since: await unansweredSince(tx, conversation) }
         : {}),
     };
-    return showConversation(tx, await changeConversation(tx, drawId, conversation, patch));
+    return showConversation(tx, await changeConversation(tx, conversation, patch));
   },
 };
 
@@ -75,12 +74,9 @@ export const handOffConversation: Command<HandOffConversation, Conversation> = {
   input: () => handOffConversationSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, reason, summary = "" }, { services }) {
+  async run(tx, { id, reason, summary = "" }) {
     const found = await touchActiveConversation(tx, id);
-    return showConversation(
-      tx,
-      await handOff(tx, services.drawId, found, { rule: null, reason, summary }),
-    );
+    return showConversation(tx, await handOff(tx, found, { rule: null, reason, summary }));
   },
 };
 
@@ -95,18 +91,17 @@ export const handBackConversation: Command<ById, Conversation> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }, { services }) {
+  async run(tx, { id }) {
     const conversation = await touchActiveConversation(tx, id);
     const agent = await agentOf(tx, conversation);
     const assignee = agent === undefined ? null : ({ type: "agent", id: agent.id } as const);
     const handler = handlerOnHandBack(conversation.handler, assignee);
-    const { drawId } = services;
     if (handler === "ai" && agent !== undefined) {
-      return showConversation(tx, await assignToAgent(tx, drawId, conversation, agent));
+      return showConversation(tx, await assignToAgent(tx, conversation, agent));
     }
     if (handler === conversation.handler) return showConversation(tx, conversation);
     const nobody = { handler, assignee_type: null, assignee_id: null };
-    return showConversation(tx, await changeConversation(tx, drawId, conversation, nobody));
+    return showConversation(tx, await changeConversation(tx, conversation, nobody));
   },
 };
 
@@ -128,17 +123,16 @@ async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow 
  */
 async function assignToAgent(
   tx: Tx,
-  drawId: GenerateId,
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> {
-  const { conversation, session } = await giveToAgent(tx, drawId, before, agent);
+  const { conversation, session } = await giveToAgent(tx, before, agent);
   const messages = await findUnanswered(tx, conversation, session);
   const isChanged = before.handler !== "ai" || before.assignee_id !== agent.id;
-  if (isChanged) await cancelAnswerRuns(tx, drawId, conversation);
+  if (isChanged) await cancelAnswerRuns(tx, conversation);
   if (messages.length === 0) return conversation;
   if (isChanged) {
-    beginRun(tx, drawId, conversation, {
+    beginRun(tx, conversation, {
       agent_id: agent.id,
       agent_revision: session.agent_revision,
       playbook_id: null,
@@ -163,11 +157,10 @@ interface Given {
  */
 export async function giveToAgent(
   tx: Tx,
-  drawId: GenerateId,
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Given> {
   const heard_through = await answeredThrough(tx, before);
   const session = await openSession(tx, before, agent, { heard_through });
-  return { conversation: await makeHandler(tx, drawId, before, agent), session };
+  return { conversation: await makeHandler(tx, before, agent), session };
 }

@@ -16,7 +16,7 @@ import {
 import { appendEvent, handoffEventId } from "../../events/index.ts";
 import { arm, type Claim, finish } from "../../queue/index.ts";
 import { turnJob } from "../job-orders.ts";
-import { type GenerateId, isId, type RunId } from "../../kernel/index.ts";
+import { isId, type RunId } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import type { AgentDefinition } from "../types.ts";
@@ -48,24 +48,19 @@ interface HandOffFacts {
  */
 export function handOff(
   tx: Tx,
-  drawId: GenerateId,
   before: Seen<ConversationRow>,
   facts: HandOffFacts,
 ): Promise<Seen<ConversationRow>> {
-  return enqueue(tx, drawId, before, facts, statusPatch({ status: "open" }));
+  return enqueue(tx, before, facts, statusPatch({ status: "open" }));
 }
 
 /**
  * Puts an active conversation in the queue because its person was unassigned. A snooze stays: a
  * person chose when the conversation needs somebody again.
  */
-export function giveUp(
-  tx: Tx,
-  drawId: GenerateId,
-  before: Seen<ConversationRow>,
-): Promise<Seen<ConversationRow>> {
+export function giveUp(tx: Tx, before: Seen<ConversationRow>): Promise<Seen<ConversationRow>> {
   const reason = "The conversation was unassigned.";
-  return enqueue(tx, drawId, before, { rule: null, reason, summary: "" }, {});
+  return enqueue(tx, before, { rule: null, reason, summary: "" }, {});
 }
 
 /**
@@ -74,7 +69,6 @@ export function giveUp(
  */
 async function enqueue(
   tx: Tx,
-  drawId: GenerateId,
   before: Seen<ConversationRow>,
   { rule, reason, summary, run_id }: HandOffFacts,
   status: Partial<ConversationRow>,
@@ -84,7 +78,7 @@ async function enqueue(
   // to it.
   const unassigned =
     before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
-  const conversation = await changeConversation(tx, drawId, before, {
+  const conversation = await changeConversation(tx, before, {
     handler: "queue",
     ...status,
     ...unassigned,
@@ -106,7 +100,7 @@ async function enqueue(
     sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
   };
   const about = { contact_id, conversation_id: conversation.id };
-  appendEvent(tx, drawId, conversationHandoff, data, about, run_id && handoffEventId(run_id));
+  appendEvent(tx, conversationHandoff, data, about, run_id && handoffEventId(run_id));
   await waitForPeople(tx, conversation, { rule, from: before.handler });
   return conversation;
 }
@@ -165,15 +159,14 @@ export async function timeOutQueue(
   if (waiting === undefined) return;
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai";
-  const { drawId } = context.services;
   const conversation = isBack
-    ? await makeHandler(tx, drawId, waiting.conversation, agent)
+    ? await makeHandler(tx, waiting.conversation, agent)
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
     const guarded_from = conversation.message_count;
     tx.update(agentSessions, session, { ...initialState, guarded_from, updated_at: tx.now });
-    await cancelAnswerRuns(tx, drawId, conversation);
+    await cancelAnswerRuns(tx, conversation);
   }
   const messages = await findUnanswered(tx, conversation, session);
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));

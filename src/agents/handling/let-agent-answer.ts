@@ -13,7 +13,6 @@ import {
 import { turnJob } from "../job-orders.ts";
 import { makeHandler, openSession } from "./session.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
-import type { GenerateId } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
@@ -37,7 +36,6 @@ interface AnswerOptions {
  */
 export async function letAgentAnswer(
   tx: Tx,
-  drawId: GenerateId,
   message: MessageRow,
   { isReopened, reopenMs }: AnswerOptions,
 ): Promise<void> {
@@ -69,7 +67,7 @@ export async function letAgentAnswer(
       ? before
       : await lastHeard(tx, conversation, session, { before, isSilent });
   await openSession(tx, conversation, agent, { heard_through, guarded_from: before, counts });
-  await makeHandler(tx, drawId, conversation, agent);
+  await makeHandler(tx, conversation, agent);
   if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
 }
 

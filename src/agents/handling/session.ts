@@ -13,7 +13,6 @@ import {
 import type { MessageRow } from "../../messages/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
-import type { GenerateId } from "../../kernel/index.ts";
 import { playMayQuote } from "../runs/redaction-rules.ts";
 
 /** Whether an agent may answer in a conversation. */
@@ -99,13 +98,12 @@ export async function openSession(
  */
 export function makeHandler(
   tx: Tx,
-  drawId: GenerateId,
   conversation: Seen<ConversationRow>,
   { id: assignee_id }: Pick<AgentRow, "id">,
 ): Promise<Seen<ConversationRow>> {
   const assigned = { handler: "ai", assignee_type: "agent", assignee_id } as const;
   const open = statusPatch({ status: "open" });
-  return changeConversation(tx, drawId, conversation, { ...assigned, ...open });
+  return changeConversation(tx, conversation, { ...assigned, ...open });
 }
 
 /**

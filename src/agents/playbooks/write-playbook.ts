@@ -23,7 +23,6 @@ import {
   type ById,
   byIdSchema,
   type FieldError,
-  type GenerateId,
   invalid,
   notFound,
   type PlaybookId,
@@ -50,8 +49,7 @@ export const createPlaybook: Command<CreatePlaybook, Playbook> = {
     const { enabled = false } = input;
     const definition = playbookDefinitionOf(input);
     if (enabled) await checkAndHoldCalled(tx, call, definition);
-    const { drawId } = call.services;
-    return playbookResource(await insertPlaybook(tx, drawId, { definition, enabled }));
+    return playbookResource(await insertPlaybook(tx, { definition, enabled }));
   },
 };
 
@@ -196,11 +194,10 @@ interface PlaybookFields {
  */
 export async function insertPlaybook(
   tx: Tx,
-  drawId: GenerateId,
   { definition, enabled }: PlaybookFields,
 ): Promise<Seen<PlaybookRow>> {
   const playbook = tx.insert(playbooks, {
-    id: drawId("pb"),
+    id: tx.drawId("pb"),
     ordinal: await freeOrdinal(tx, playbookByOrdinal, maxPlaybooks),
     enabled,
     revision: 1,

@@ -25,7 +25,7 @@ export const approveRun: Command<ApproveRun, Run> = {
   input: () => approveRunSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, run_id, decision, call_id, author_id }, { scope, caller, services }) {
+  async run(tx, { id, run_id, decision, call_id, author_id }, { scope, caller }) {
     const person = personOf(caller, author_id);
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== id) throw notFound("run");
@@ -56,7 +56,7 @@ export const approveRun: Command<ApproveRun, Run> = {
       open: true,
       approve_by: null,
     });
-    publishDecisions(tx, services.drawId, conversation, run, decisions);
+    publishDecisions(tx, conversation, run, decisions);
     await arm(tx, turnJob({ ...scope, id: run.conversation_id }, tx.now));
     return runResource(after);
   },

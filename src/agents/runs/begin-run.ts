@@ -1,6 +1,5 @@
 import { type RunRow, runs } from "./rows.ts";
 import { type ConversationRow, conversations } from "../../conversations/index.ts";
-import type { GenerateId } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
@@ -14,14 +13,13 @@ type Cause = Pick<RunRow, "message_ids" | "heard_through"> | Pick<RunRow, "reque
  */
 export function beginRun(
   tx: Tx,
-  drawId: GenerateId,
   conversation: Seen<ConversationRow>,
   run: Begun & Cause,
 ): Seen<RunRow> {
   // A redaction under way must find the run, which reads the messages.
   tx.touch(conversations, conversation);
   return tx.insert(runs, {
-    id: drawId("run"),
+    id: tx.drawId("run"),
     message_ids: [],
     heard_through: 0,
     read_from: null,

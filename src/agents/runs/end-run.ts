@@ -6,14 +6,12 @@ import { afterDecisions, finalDenials } from "./call-rules.ts";
 import { publishDecisions } from "./publish-decisions.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent, completedEventId } from "../../events/index.ts";
-import type { GenerateId } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 /** Ends a run and publishes the event. Calls that still wait for an approval are denied. */
 export function endRun(
   tx: Tx,
-  drawId: GenerateId,
   conversation: Pick<ConversationRow, "contact_id" | "id">,
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "status">,
@@ -27,20 +25,16 @@ export function endRun(
     approve_by: null,
     finished_at: tx.now,
   });
-  publishDecisions(tx, drawId, conversation, run, denials);
+  publishDecisions(tx, conversation, run, denials);
   const { contact_id, id: conversation_id } = conversation;
   const data = { run: runForEvent(ended) };
   const about = { contact_id, conversation_id };
-  appendEvent(tx, drawId, agentRunCompleted, data, about, completedEventId(run.id));
+  appendEvent(tx, agentRunCompleted, data, about, completedEventId(run.id));
 }
 
 /** Cancels the runs that answer messages. They may still be open from before people took over. */
-export async function cancelAnswerRuns(
-  tx: Tx,
-  drawId: GenerateId,
-  conversation: ConversationRow,
-): Promise<void> {
+export async function cancelAnswerRuns(tx: Tx, conversation: ConversationRow): Promise<void> {
   for (const run of await openAnswers(tx, conversation.id)) {
-    endRun(tx, drawId, conversation, run, { status: "canceled" });
+    endRun(tx, conversation, run, { status: "canceled" });
   }
 }

@@ -4,7 +4,7 @@ import { type RunRow, runs } from "./rows.ts";
 import { callsToDecide } from "./show.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent } from "../../events/index.ts";
-import { type GenerateId, iso } from "../../kernel/index.ts";
+import { iso } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 
@@ -14,7 +14,6 @@ import type { Tx } from "../../store/index.ts";
  */
 export function pauseRun(
   tx: Tx,
-  drawId: GenerateId,
   { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "calls">,
@@ -41,5 +40,5 @@ export function pauseRun(
     action: call.action,
     approve_by: iso(call.approve_by ?? approve_by),
   };
-  appendEvent(tx, drawId, agentRunAwaitingApproval, data, about);
+  appendEvent(tx, agentRunAwaitingApproval, data, about);
 }

@@ -3,7 +3,6 @@ import type { CallDecision } from "./call-rules.ts";
 import type { RunRow } from "./rows.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import { appendEvent } from "../../events/index.ts";
-import type { GenerateId } from "../../kernel/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 /**
@@ -12,7 +11,6 @@ import type { Tx } from "../../store/index.ts";
  */
 export function publishDecisions(
   tx: Tx,
-  drawId: GenerateId,
   { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
   { id: run_id, agent_id }: Pick<RunRow, "id" | "agent_id">,
   decisions: readonly CallDecision[],
@@ -21,6 +19,6 @@ export function publishDecisions(
   for (const { call, decision, author_id, error } of decisions) {
     const { id: call_id, action } = call;
     const data = { run_id, agent_id, ...about, call_id, action, decision, author_id, error };
-    appendEvent(tx, drawId, agentRunApprovalDecided, data, about);
+    appendEvent(tx, agentRunApprovalDecided, data, about);
   }
 }

@@ -33,7 +33,6 @@ import {
   admitOneMore,
   type FieldError,
   firstTimeZone,
-  type GenerateId,
   inBody,
   invalid,
   minuteMs,
@@ -72,20 +71,19 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
   async run(tx, { id, ...asked }, { services }) {
     const agent = await agentToChange(tx, id, { hold: true });
     if (agent.enabled !== true) throw new TidingsError("conflict", "The agent is disabled.");
-    const { drawId } = services;
-    const found = await findTriggeredConversation(tx, drawId, asked);
+    const found = await findTriggeredConversation(tx, asked);
     const request = await requestOf(tx, services, found, asked);
     await checkHandler(tx, found, agent, request);
     await countTrigger(tx, agent);
     const conversation =
-      found.handler === "none" ? (await giveToAgent(tx, drawId, found, agent)).conversation : found;
+      found.handler === "none" ? (await giveToAgent(tx, found, agent)).conversation : found;
     // A single action does not use the session, which may belong to another agent by the time the
     // action is called.
     const { agent_revision } =
       request.type === "action"
         ? { agent_revision: agent.revision }
         : await openSession(tx, conversation, agent);
-    const run = beginRun(tx, drawId, conversation, {
+    const run = beginRun(tx, conversation, {
       agent_id: agent.id,
       agent_revision,
       playbook_id: request.type === "playbook" ? request.playbook_id : null,
@@ -155,10 +153,9 @@ async function checkHandler(
  */
 async function findTriggeredConversation(
   tx: Tx,
-  drawId: GenerateId,
   { contact_id, conversation_id }: Pick<TriggerAgent, "contact_id" | "conversation_id">,
 ): Promise<Seen<ConversationRow>> {
-  if (contact_id !== undefined) return ofContact(tx, drawId, contact_id);
+  if (contact_id !== undefined) return ofContact(tx, contact_id);
   const found = conversation_id && (await hold(tx, conversation_id));
   if (!found) {
     const message = "no such conversation";
@@ -168,7 +165,7 @@ async function findTriggeredConversation(
   throw new TidingsError("conflict", "The conversation is closed; open it first.");
 }
 
-async function ofContact(tx: Tx, drawId: GenerateId, id: string): Promise<Seen<ConversationRow>> {
+async function ofContact(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
   const contact = await findSurvivor(tx, id);
   if (contact === undefined) {
     throw unknownContact();
@@ -186,7 +183,7 @@ async function ofContact(tx: Tx, drawId: GenerateId, id: string): Promise<Seen<C
   if (identity === undefined) {
     throw new StorageConflict("the contact's address was removed between two reads");
   }
-  return beginConversation(tx, drawId, identity, await findConversation(tx, identity));
+  return beginConversation(tx, identity, await findConversation(tx, identity));
 }
 
 function hold(tx: Tx, id: string): Promise<Seen<ConversationRow> | undefined> {

@@ -13,7 +13,6 @@ import { publishDecisions } from "../runs/publish-decisions.ts";
 import { maxOpenRuns } from "../runs/limits.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
-import type { GenerateId } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
@@ -50,7 +49,7 @@ export async function beginTurn(
     await finish(tx, claim);
     return undefined;
   }
-  const nextDenial = await denyOverdue(tx, services.drawId, conversation);
+  const nextDenial = await denyOverdue(tx, conversation);
   const open = await readOpenRuns(tx, conversation);
   const found = await findTurn(tx, conversation, open, services);
   if (found !== undefined && "run" in found) {
@@ -88,11 +87,7 @@ async function readOpenRuns(tx: Tx, { id }: ConversationRow): Promise<OpenRuns> 
 }
 
 /** Denies overdue approvals. Returns when the next one is due, or Infinity if none is waiting. */
-async function denyOverdue(
-  tx: Tx,
-  drawId: GenerateId,
-  conversation: ConversationRow,
-): Promise<number> {
+async function denyOverdue(tx: Tx, conversation: ConversationRow): Promise<number> {
   const waiting = await tx.list(awaitingRuns, [conversation.id], maxOpenRuns);
   for (const run of waiting) {
     if (run.approve_by === null || run.approve_by > tx.now) return run.approve_by ?? Infinity;
@@ -103,7 +98,7 @@ async function denyOverdue(
       open: true,
       approve_by: null,
     });
-    publishDecisions(tx, drawId, conversation, run, denials);
+    publishDecisions(tx, conversation, run, denials);
   }
   return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }
@@ -123,8 +118,7 @@ async function findTurn(
   { actions, answers, others }: OpenRuns,
   services: Services,
 ): Promise<FoundTurn | LaterTurn | undefined> {
-  const { drawId } = services;
-  const begun = await continueFirst(tx, drawId, actions, { conversation, session: null });
+  const begun = await continueFirst(tx, actions, { conversation, session: null });
   if (begun !== undefined) return begun;
 
   const assigned = await assignedTo(tx, conversation);
@@ -134,10 +128,10 @@ async function findTurn(
   const used = session && (await agentInUse(tx, session));
   const isOwn = ({ agent_id }: RunRow): boolean => agent_id === used?.agent.id;
   for (const run of [...answers, ...others]) {
-    if (!isOwn(run)) cancel(tx, drawId, conversation, run);
+    if (!isOwn(run)) cancel(tx, conversation, run);
   }
   if (session === undefined || used === undefined) {
-    return handOffIfUnable(tx, drawId, conversation, assigned);
+    return handOffIfUnable(tx, conversation, assigned);
   }
   const own = { answers: answers.filter(isOwn), others: others.filter(isOwn) };
   return findOwnTurn(tx, services, own, { conversation, session, agent: used.definition });
@@ -145,26 +139,20 @@ async function findTurn(
 
 const isAction = ({ request }: RunRow): boolean => request?.type === "action";
 
-function cancel(
-  tx: Tx,
-  drawId: GenerateId,
-  conversation: ConversationRow,
-  run: Seen<RunRow>,
-): void {
-  endRun(tx, drawId, conversation, run, { status: "canceled" });
+function cancel(tx: Tx, conversation: ConversationRow, run: Seen<RunRow>): void {
+  endRun(tx, conversation, run, { status: "canceled" });
 }
 
 /** Returns the first of the runs whose agent still exists. Cancels those before it. */
 async function continueFirst(
   tx: Tx,
-  drawId: GenerateId,
   runs: readonly Seen<RunRow>[],
   where: Pick<FoundTurn, "conversation" | "session">,
 ): Promise<FoundTurn | undefined> {
   for (const run of runs) {
     const used = await agentInUse(tx, run);
     if (used !== undefined) return { ...where, run, agent: used.definition };
-    cancel(tx, drawId, where.conversation, run);
+    cancel(tx, where.conversation, run);
   }
   return undefined;
 }
@@ -181,7 +169,6 @@ async function findOwnTurn(
   { answers, others }: Pick<OpenRuns, "answers" | "others">,
   answering: Answering,
 ): Promise<FoundTurn | LaterTurn | undefined> {
-  const { drawId } = services;
   const { conversation, session } = answering;
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
@@ -190,15 +177,13 @@ async function findOwnTurn(
     if (beginAt > tx.now) return { beginAt };
     const [begun] = answers;
     const run =
-      begun === undefined
-        ? newRun(tx, drawId, answering, messages)
-        : addMessages(tx, begun, messages);
+      begun === undefined ? newRun(tx, answering, messages) : addMessages(tx, begun, messages);
     return { ...answering, run };
   }
 
   // A person has answered and handed the conversation back, or all addresses that wrote have opted
   // out.
-  for (const run of answers) cancel(tx, drawId, conversation, run);
+  for (const run of answers) cancel(tx, conversation, run);
   const heard =
     last === undefined
       ? session
@@ -206,7 +191,7 @@ async function findOwnTurn(
   const beginAt = withinReplyLimit(answering, tx.now);
   // These runs may reply too.
   if (others.length > 0 && beginAt > tx.now) return { beginAt };
-  return continueFirst(tx, drawId, others, { conversation, session: heard });
+  return continueFirst(tx, others, { conversation, session: heard });
 }
 
 /** Returns when the agent may next reply, in milliseconds since the epoch. */
@@ -228,25 +213,23 @@ async function assignedTo(
  */
 async function handOffIfUnable(
   tx: Tx,
-  drawId: GenerateId,
   conversation: Seen<ConversationRow>,
   agent: AgentRow | undefined,
 ): Promise<undefined> {
   const { handler, status, assignee_type } = conversation;
   if (handler !== "ai" || status === "closed" || assignee_type !== "agent") return undefined;
   const reason = agent === undefined ? "The agent was deleted." : "The agent is disabled.";
-  await handOff(tx, drawId, conversation, { rule: null, reason, summary: "" });
+  await handOff(tx, conversation, { rule: null, reason, summary: "" });
   return undefined;
 }
 
 /** Begins a run that answers messages. */
 function newRun(
   tx: Tx,
-  drawId: GenerateId,
   { conversation, session: { agent_id, agent_revision, frames } }: Answering,
   messages: readonly MessageRow[],
 ): Seen<RunRow> {
-  return beginRun(tx, drawId, conversation, {
+  return beginRun(tx, conversation, {
     agent_id,
     agent_revision,
     playbook_id: frames[0]?.playbook_id ?? null,

@@ -17,15 +17,8 @@ import {
   changeStatus,
   type ConversationRow,
 } from "../../conversations/index.ts";
-import {
-  type GenerateId,
-  type MessageId,
-  minuteMs,
-  storable,
-  withinWindow,
-} from "../../kernel/index.ts";
+import { type MessageId, minuteMs, storable, withinWindow } from "../../kernel/index.ts";
 import { observations } from "../../observations/index.ts";
-import type { Services } from "../../operations/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import { type Claim, finish, renew } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
@@ -72,7 +65,6 @@ async function conclude(
   context: PolicyContext,
 ): Promise<void> {
   const { run, session, answers } = current;
-  const { drawId } = context.services;
   const author = { type: "agent", id: run.agent_id } as const;
   const { text } = outcome;
   // A run that continues after an approval answers no new messages. Its reply answers the latest
@@ -86,20 +78,20 @@ async function conclude(
   const sent = await sendAs(tx, current.conversation, author, reply, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
-  addObservations(tx, drawId, current, outcome);
+  addObservations(tx, current, outcome);
   if (session !== null) updateSession(tx, session, run, outcome, sent);
   const after =
     wanted === null
       ? sent.conversation
-      : await handOff(tx, drawId, sent.conversation, { ...wanted, run_id: run.id });
-  const conversation = outcome.closes && !isRefused ? await close(tx, drawId, after) : after;
+      : await handOff(tx, sent.conversation, { ...wanted, run_id: run.id });
+  const conversation = outcome.closes && !isRefused ? await close(tx, after) : after;
 
   const waits = wanted === null && outcome.calls.some(isWaiting);
   const isFailed = isRefused || outcome.isFailed;
   const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
   const did = columnsOf(run, outcome, sent);
-  if (waits) pauseRun(tx, drawId, conversation, run, did);
-  else endRun(tx, drawId, conversation, run, { ...did, status });
+  if (waits) pauseRun(tx, conversation, run, did);
+  else endRun(tx, conversation, run, { ...did, status });
 }
 
 /** Returns the columns of a run that say what it has done. */
@@ -192,7 +184,6 @@ function playbooksAfterRefusal(
 
 function addObservations(
   tx: Tx,
-  drawId: GenerateId,
   { conversation, run }: Current,
   { observations: added, source }: TurnOutcome,
 ): void {
@@ -200,7 +191,7 @@ function addObservations(
     tx.insert(observations, {
       ...observation,
       contact_id: conversation.contact_id,
-      id: drawId("obs"),
+      id: tx.drawId("obs"),
       conversation_id: conversation.id,
       source,
       evidence_message_ids: run.message_ids,
@@ -210,14 +201,10 @@ function addObservations(
   }
 }
 
-async function close(
-  tx: Tx,
-  drawId: GenerateId,
-  conversation: Seen<ConversationRow>,
-): Promise<Seen<ConversationRow>> {
+async function close(tx: Tx, conversation: Seen<ConversationRow>): Promise<Seen<ConversationRow>> {
   const change = changeStatus(conversation, { status: "closed" }, tx.now);
   return change.decision === "change"
-    ? changeConversation(tx, drawId, conversation, change.patch)
+    ? changeConversation(tx, conversation, change.patch)
     : conversation;
 }
 
@@ -226,7 +213,6 @@ export async function failTurn(
   tx: Tx,
   claim: Claim<"turn">,
   { run: begun }: BegunTurn,
-  { drawId }: Services,
 ): Promise<void> {
   if ((await renew(tx, claim)) === undefined) return;
   const current = await readRunState(tx, begun);
@@ -237,13 +223,13 @@ export async function failTurn(
     const conversation =
       session === null
         ? current.conversation
-        : await handOff(tx, drawId, current.conversation, {
+        : await handOff(tx, current.conversation, {
             rule: null,
             reason,
             summary: "",
             run_id: run.id,
           });
-    endRun(tx, drawId, conversation, run, { status: "failed", result: { error: reason } });
+    endRun(tx, conversation, run, { status: "failed", result: { error: reason } });
   }
   await finishTurnJob(tx, claim, { hasMore: true });
 }

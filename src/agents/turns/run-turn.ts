@@ -39,7 +39,7 @@ export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
         { err: error, run_id: begun.run.id },
         "a turn failed repeatedly; the conversation is handed off to people",
       );
-      await store.commit(claim, (tx) => failTurn(tx, claim, begun, services), background);
+      await store.commit(claim, (tx) => failTurn(tx, claim, begun), background);
     } finally {
       over.abort();
     }

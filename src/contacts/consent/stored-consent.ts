@@ -18,7 +18,7 @@ import {
   noConsent,
 } from "./consent-rules.ts";
 import type { ConsentSource } from "./consent-types.ts";
-import type { GenerateId, Medium, MessageId } from "../../kernel/index.ts";
+import type { Medium, MessageId } from "../../kernel/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { contactOptedIn, contactOptedOut } from "../events.ts";
 import { contactReference } from "../show.ts";
@@ -133,7 +133,6 @@ interface WrittenConsent {
  */
 export async function setConsent(
   tx: Tx,
-  drawId: GenerateId,
   secret: KeyObject,
   update: ConsentUpdate,
 ): Promise<WrittenConsent> {
@@ -152,7 +151,7 @@ export async function setConsent(
       : tx.update(consents, known, after);
   const evidence = tx.insert(consentEvidence, {
     ...about,
-    id: drawId("ent"),
+    id: tx.drawId("ent"),
     status,
     source,
     sender,
@@ -165,19 +164,18 @@ export async function setConsent(
   if (identity !== undefined) {
     const { opted_out_of, opted_in_to } = after;
     tx.update(identities, identity, { consent: after.status, opted_out_of, opted_in_to });
-    if (isChanged) await publishConsent(tx, drawId, identity, update);
+    if (isChanged) await publishConsent(tx, identity, update);
   }
   return { consent, evidence, isChanged };
 }
 
 async function publishConsent(
   tx: Tx,
-  drawId: GenerateId,
   { contact_id }: IdentityRow,
   { medium, address, sender, source, message_id, status }: ConsentUpdate,
 ): Promise<void> {
   const contact = contactReference(contact_id, await tx.get(contactById, [contact_id]), address);
   const data = { contact, medium, address, sender, source, message_id };
   const event = status === "opted_out" ? contactOptedOut : contactOptedIn;
-  appendEvent(tx, drawId, event, data, { contact_id });
+  appendEvent(tx, event, data, { contact_id });
 }

@@ -24,7 +24,6 @@ export const importContact: Command<ImportContact, ImportedContact> = {
   status: 200,
   isItem: true,
   async run(tx, { phone, consent, ...given }, { services }) {
-    const { drawId } = services;
     const facts = definedFields(given);
     // Held: a concurrent merge or erasure moves or removes the identity.
     const identity = await tx.get(identityByAddress, ["text", phone], { hold: true });
@@ -40,7 +39,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
     const hasNewFacts = hasOtherFacts(known, facts);
     if (hasNewFacts) {
       const contact = await showContact(tx, await writeContact(tx, known, facts), services);
-      appendEvent(tx, drawId, contactUpdated, { contact }, { contact_id });
+      appendEvent(tx, contactUpdated, { contact }, { contact_id });
     }
     const hasNewConsent = await applyConsent(tx, services, identity, consent);
     return { status: hasNewFacts || hasNewConsent ? "updated" : "unchanged", contact_id };
@@ -54,7 +53,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
  */
 async function applyConsent(
   tx: Tx,
-  { drawId, secret }: Services,
+  { secret }: Services,
   identity: IdentityRow,
   imported: ImportContact["consent"],
 ): Promise<boolean> {
@@ -64,7 +63,7 @@ async function applyConsent(
   if (!isNewConsent(consentOf(identity), { status, sender: null })) return false;
   const isKnown = consent !== "unknown" || opted_out_of.length > 0 || opted_in_to.length > 0;
   if (status === "opted_in" && isKnown) return false;
-  const written = await setConsent(tx, drawId, secret, {
+  const written = await setConsent(tx, secret, {
     medium,
     address,
     status,

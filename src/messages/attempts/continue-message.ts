@@ -39,8 +39,8 @@ export async function continueMessage(
   const continuation = await findContinuation(tx, services, pair, others);
   if (continuation === undefined) return undefined;
   await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
-  if (continuation.by === "retry") return queueAgain(tx, services, pair, continuation);
-  const updated = await decideBy(tx, services, message, continuation.attempt);
+  if (continuation.by === "retry") return queueAgain(tx, pair, continuation);
+  const updated = await decideBy(tx, message, continuation.attempt);
   // The other attempts had no follow-ups while the status depended on another one.
   await armFollowUps(tx, services, updated, others);
   return { message: updated, attempt };
@@ -116,14 +116,13 @@ const noCarrierState = {
 /** Queues the message for its next attempt. */
 async function queueAgain(
   tx: Tx,
-  services: Services,
   { message, attempt }: MessageAndAttempt,
   { failed, next: { transport, at } }: Extract<Continuation, { by: "retry" }>,
 ): Promise<MessageAndAttempt> {
   const { attempts: count, expires_at } = message;
   const { state } = sendAgain({ attempts: count, expires_at: expires_at ?? Infinity }, at);
   const columns = { ...noCarrierState, transport, provider_message_id: null, basis: null };
-  const updated = await moveMessage(tx, services.drawId, message, state, columns);
+  const updated = await moveMessage(tx, message, state, columns);
   await arm(tx, sendJob(updated, at));
   const planned = tx.update(attempts, failed, { next_attempt_at: at });
   return { message: updated, attempt: planned.id === attempt.id ? planned : attempt };
@@ -132,14 +131,13 @@ async function queueAgain(
 /** Lets an attempt decide the status of the message. */
 async function decideBy(
   tx: Tx,
-  services: Services,
   message: Seen<MessageRow>,
   attempt: OpenAttempt,
 ): Promise<Seen<MessageRow>> {
   const { number: basis, transport, provider_message_id } = attempt;
   const columns = { ...noCarrierState, transport, provider_message_id, basis };
   const state = stateAfter(message, attempt);
-  const updated = await moveMessage(tx, services.drawId, message, state, columns);
+  const updated = await moveMessage(tx, message, state, columns);
   // The engine that made the call may have stopped. The job then records the lost answer.
   if (state.status === "sending") await arm(tx, sendJob(updated, tx.now));
   return updated;

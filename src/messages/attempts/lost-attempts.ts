@@ -59,7 +59,7 @@ export async function endQueued(
 ): Promise<Seen<MessageRow>> {
   const decision = await checkLostAttempts(tx, message, end);
   const state = decision.decision === "none" ? end.state : decision.state;
-  const updated = await moveMessage(tx, services.drawId, message, state);
+  const updated = await moveMessage(tx, message, state);
   if (updated.status === "ambiguous") await followUpLostAttempts(tx, services, updated);
   return updated;
 }

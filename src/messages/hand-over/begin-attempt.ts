@@ -10,7 +10,7 @@ import {
   waitingForOf,
 } from "../../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow, outbox } from "../rows.ts";
-import { type ConversationId, type GenerateId, mediumOf } from "../../kernel/index.ts";
+import { type ConversationId, mediumOf } from "../../kernel/index.ts";
 import { expire, expiredDecision, handOver, type MessageState } from "../rules.ts";
 import { moveAndRecord, moveMessage, writeTimeline } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
@@ -181,7 +181,6 @@ async function beginAttempt(
   options: BeginOptions,
 ): Promise<MessageAndAttempt | "throttled" | "not sent"> {
   const { services, hostVerdicts } = options;
-  const { drawId } = services;
   const [throttle, recipient] = await Promise.all([
     checkThrottle(tx, claim, message.from, () => handleExpiredAndLost(tx, claim, options)),
     recipientOf(tx, message),
@@ -190,7 +189,7 @@ async function beginAttempt(
   // A message without a body was redacted while it was ambiguous. It must not be sent, and neither
   // must a message to an erased contact.
   if (message.body === null || recipient === "erased") {
-    await moveAndRecord(tx, drawId, message, { status: "canceled" });
+    await moveAndRecord(tx, message, { status: "canceled" });
     return "not sent";
   }
   if (recipient === "changed") {
@@ -207,9 +206,9 @@ async function beginAttempt(
   // An earlier message waited for another sender. In that sender's lane, the job would count as one
   // that uses its throttle.
   else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
-  const sending = await moveMessage(tx, drawId, message, state);
+  const sending = await moveMessage(tx, message, state);
   await showSender(tx, sending);
-  const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leased_until));
+  const attempt = tx.insert(attempts, attemptOf(tx, sending, leased_until));
   return { message: sending, attempt };
 }
 
@@ -243,22 +242,21 @@ async function handleExpiredAndLost(
 
 async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow>): Promise<void> {
   const updated = await endQueued(tx, services, message, expiredDecision);
-  writeTimeline(tx, services.drawId, message, updated, null);
+  writeTimeline(tx, message, updated, null);
 }
 
 function attemptOf(
+  tx: Tx,
   message: Seen<MessageRow>,
-  drawId: GenerateId,
-  now: number,
   leased_until: number,
 ): ScopedColumns<AttemptRow> {
   const { id: message_id, transport } = message;
   return {
-    id: drawId("att"),
+    id: tx.drawId("att"),
     message_id,
     number: message.attempts,
     transport: transport ?? "",
-    started_at: now,
+    started_at: tx.now,
     leased_until,
     outcome: "pending",
     answered_at: null,

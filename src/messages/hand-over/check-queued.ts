@@ -67,7 +67,6 @@ export async function denyOrDefer(
   message: Seen<MessageRow>,
   decision: Exclude<NamedVerdict, { verdict: "allow" }>,
 ): Promise<void> {
-  const { drawId } = services;
   const { policy } = decision;
   const entry = { type: "policy", at: iso(tx.now), policy } as const;
   if (decision.verdict === "deny") {
@@ -75,15 +74,15 @@ export async function denyOrDefer(
     const error = policyError(code, reason);
     const failed = { decision: "failed", state: { status: "failed", error } } as const;
     const ended = await endQueued(tx, services, message, failed);
-    writeTimeline(tx, drawId, message, ended, { ...entry, verdict, reason, until: null, error });
+    writeTimeline(tx, message, ended, { ...entry, verdict, reason, until: null, error });
     return;
   }
   const { verdict, reason } = decision;
   const state = defer(stateOf(message), decision.until, message.created_at, tx.now);
-  const waiting = await moveMessage(tx, drawId, message, state);
+  const waiting = await moveMessage(tx, message, state);
   await arm(tx, releaseJob(waiting, state.send_at));
   const until = iso(state.send_at);
-  writeTimeline(tx, drawId, message, waiting, { ...entry, verdict, reason, until, error: null });
+  writeTimeline(tx, message, waiting, { ...entry, verdict, reason, until, error: null });
 }
 
 /** Returns a stored message in the form that policies receive. */

@@ -41,7 +41,7 @@ export async function recordLostAnswer(
       error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };
     const { state } = applyEvidence(stateOf(message), evidence);
     await arm(tx, followUpJob(attempt, tx.now));
-    return moveAndRecord(tx, services.drawId, message, state);
+    return moveAndRecord(tx, message, state);
   }
   const columns = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const found = await findNextAttempt(tx, services, message, { ...attempt, ...columns });

@@ -41,20 +41,20 @@ export async function recordOutcome(
   const { message, attempt } = pair;
   if (reachedCarrier(attempt) && !reachedCarrier(columns)) return pair;
   if (attempt.outcome === "rejected" && columns.outcome === "ambiguous") return pair;
-  const { drawId, factsByTransport } = services;
+  const { factsByTransport } = services;
   const provider_message_id = columns.provider_message_id ?? attempt.provider_message_id;
   const isEvidence = provider_message_id !== null || columns.outcome === "accepted";
   const carrier = isEvidence
     ? carrierColumns(message, { ...attempt, provider_message_id }, state.status)
     : {};
-  const updated = await moveMessage(tx, drawId, message, state, {
+  const updated = await moveMessage(tx, message, state, {
     ...carrier,
     ...transportPatch(message, next),
   });
   const led_to = updated.status === message.status ? null : updated.status;
   // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
   const isLate = attempt.answered_at !== null;
-  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, updated, null);
+  if (isLate && led_to !== null) writeTimeline(tx, message, updated, null);
   const nextAt = updated.status === "queued" ? updated.retry_at : null;
   const attemptAfter = tx.update(attempts, attempt, {
     ...columns,
@@ -63,7 +63,7 @@ export async function recordOutcome(
       ? {}
       : {
           answered_at: tx.now,
-          answer_id: drawId("ent"),
+          answer_id: tx.drawId("ent"),
           answer_version: updated.version,
           led_to,
         }),

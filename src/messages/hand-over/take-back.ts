@@ -40,7 +40,6 @@ export async function takeBack(
   claim: Claim<"send">,
   begun: BegunAttempt,
 ): Promise<void> {
-  const { drawId } = services;
   const [message, attempt] = await Promise.all([
     tx.get(messageById, [begun.message.id], { hold: "recent" }),
     tx.get(attemptById, [begun.attempt.id], { hold: "recent" }),
@@ -52,12 +51,12 @@ export async function takeBack(
     if (decision.decision === "none" || !isPending(attempt)) {
       await recordAnswer(tx, services, claim, begun, notCalled);
     } else {
-      const queued = await moveMessage(tx, drawId, message, decision.state);
+      const queued = await moveMessage(tx, message, decision.state);
       tx.remove(attempts, attempt);
       const { message_id, started_at: at, message_version } = attempt;
-      const id = drawId("ent");
+      const id = tx.drawId("ent");
       tx.insert(timeline, { message_id, id, at, led_to: "sending", message_version, entry: null });
-      writeTimeline(tx, drawId, message, queued, null);
+      writeTimeline(tx, message, queued, null);
       // If the claim was lost, its job may be gone.
       await arm(tx, sendJob(queued, tx.now));
     }

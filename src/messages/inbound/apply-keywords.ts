@@ -43,7 +43,7 @@ export async function applyKeywords(
 ): Promise<KeywordEffect> {
   const { channel, message_id, sender, identity } = inbound;
   if (channel === "webchat") return noEffect;
-  const { consent, secret, drawId } = services;
+  const { consent, secret } = services;
   const { medium, address } = identity;
   // START and HELP depend on the consent, so it must not change before the commit.
   if (keywordIn(inbound, true) !== null) {
@@ -59,7 +59,7 @@ export async function applyKeywords(
     return { keyword, suspected, answer: isOptedOut ? null : consent.helpText };
   }
 
-  const { isChanged } = await setConsent(tx, drawId, secret, {
+  const { isChanged } = await setConsent(tx, secret, {
     medium,
     address,
     status: keyword === "opt_out" ? "opted_out" : "opted_in",

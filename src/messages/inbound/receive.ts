@@ -16,14 +16,7 @@ import {
   setLastSender,
 } from "../../contacts/index.ts";
 import { appendEvent, receivedEventId } from "../../events/index.ts";
-import {
-  type GenerateId,
-  mediaTypeOf,
-  mediumOf,
-  type Scope,
-  TidingsError,
-  toUri,
-} from "../../kernel/index.ts";
+import { mediaTypeOf, mediumOf, type Scope, TidingsError, toUri } from "../../kernel/index.ts";
 import { segmentColumns } from "../segments.ts";
 import {
   liveSenderByAddress,
@@ -62,7 +55,7 @@ export async function receiveMessage(
   sender: SenderRow,
   inbound: InboundMessage,
 ): Promise<MessageRow> {
-  const { drawId, secret } = services;
+  const { secret } = services;
   const { channel } = inbound;
   const id_hash = inboundHash(secret, tx.scope, sender.transport, inbound.provider_message_id);
   const medium = mediumOf(channel);
@@ -76,11 +69,10 @@ export async function receiveMessage(
   tx.prefetch(() => [{ index: contactById, key: [identity.contact_id] }]);
   const { conversation: opened, isReopened } = await openForInbound(
     tx,
-    drawId,
     identity,
     services.reopenMs,
   );
-  const id = drawId("msg");
+  const id = tx.drawId("msg");
   // Databases reject lone surrogates and NUL in text, so they are replaced.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
   const received = { ...inbound, body, message_id: id, sender, identity };
@@ -88,7 +80,7 @@ export async function receiveMessage(
   // A keyword may have changed the row.
   const changed = effect.keyword === null ? undefined : await tx.get(identityByAddress, address);
   setLastSender(tx, changed ?? identity, sender, { onlyIfNone: effect.keyword === "opt_out" });
-  const conversation = await changeConversation(tx, drawId, opened, flagOf(effect));
+  const conversation = await changeConversation(tx, opened, flagOf(effect));
   const message = tx.insert(messages, {
     ...receivedColumns(sender, inbound, body, effect),
     id,
@@ -107,7 +99,7 @@ export async function receiveMessage(
   addWords(tx, message);
   tx.insert(inboundIds, { id_hash, message_id: id });
   countMessage(tx, message, null);
-  await publishReceived(tx, drawId, message, body);
+  await publishReceived(tx, message, body);
   await answerKeyword(tx, services, received, effect);
   await runHook(tx, services, onMessageReceived, { message, isReopened });
   return message;
@@ -162,12 +154,7 @@ function storedFile({ url, content_type }: Media): Media {
   return { url: toUri(url), ...(type === undefined ? {} : { content_type: type }) };
 }
 
-async function publishReceived(
-  tx: Tx,
-  drawId: GenerateId,
-  message: Seen<MessageRow>,
-  body: string,
-): Promise<void> {
+async function publishReceived(tx: Tx, message: Seen<MessageRow>, body: string): Promise<void> {
   const { id, contact_id, conversation_id, channel, from, media } = message;
   const contact = await tx.get(contactById, [contact_id]);
   const data = {
@@ -178,7 +165,7 @@ async function publishReceived(
     conversation_id,
     media: [...media],
   };
-  appendEvent(tx, drawId, messageReceived, data, message, receivedEventId(id));
+  appendEvent(tx, messageReceived, data, message, receivedEventId(id));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { withDeadline, type GenerateId, iso } from "../../kernel/index.ts";
+import { withDeadline, iso } from "../../kernel/index.ts";
 import { finish, type JobHandler, arm, type Claim } from "../../queue/index.ts";
 import { attemptById, type AttemptRow, messageById, type MessageRow, attempts } from "../rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../../ports/index.ts";
@@ -53,7 +53,7 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
     const message = attempt && (await reads.get(messageById, [attempt.message_id]));
     const transport = attempt && transportFor(transports, attempt);
     if (attempt !== undefined && transport === undefined) {
-      return store.commit(claim, (tx) => leaveToOthers(tx, claim, services.drawId), background);
+      return store.commit(claim, (tx) => leaveToOthers(tx, claim), background);
     }
     const answer =
       attempt === undefined || message === undefined || !transport?.lookup
@@ -151,9 +151,9 @@ async function recordLookup(
   const found = await applyFinding(tx, services, { message, attempt }, finding);
   if (waitsForOther({ message: found, attempt })) return finish(tx, claim);
 
-  const { drawId, factsByTransport } = services;
+  const { factsByTransport } = services;
   const endsAt = receiptsEndAt(attempt, factsByTransport);
-  const { status } = await endReceiptWait(tx, drawId, found, endsAt);
+  const { status } = await endReceiptWait(tx, found, endsAt);
   const foundNothing = finding.outcome === "unknown";
   const again = nextFollowUpAt(attempt, status, factsByTransport, tx.now, foundNothing);
   await finish(tx, claim, again === undefined ? {} : { againAt: again });
@@ -176,7 +176,6 @@ async function applyFinding(
   finding: Finding,
 ): Promise<Seen<MessageRow>> {
   const { message, attempt } = pair;
-  const { drawId } = services;
   let updated = message;
   if (finding.outcome === "sent") {
     const status = acceptedStatus(services, attempt);
@@ -188,12 +187,12 @@ async function applyFinding(
     const decided = await decideAfterNotSent(tx, services, message, attempt);
     if (decided !== undefined) {
       const patch = transportPatch(message, decided.next);
-      updated = await moveMessage(tx, drawId, message, decided.state, patch);
+      updated = await moveMessage(tx, message, decided.state, patch);
       // The message is sent again.
       if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
     }
   }
-  writeTimeline(tx, drawId, message, updated, {
+  writeTimeline(tx, message, updated, {
     type: "lookup",
     at: iso(tx.now),
     attempt_id: attempt.id,
@@ -210,12 +209,12 @@ async function applyFinding(
  * Leaves the follow-up of an attempt to an engine that has its transport: only that one can look
  * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
  */
-async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
+async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">): Promise<void> {
   const pair = await findMessageAndAttempt(tx, claim);
   if (pair === undefined || waitsForOther(pair)) return finish(tx, claim);
   const { message, attempt } = pair;
   const endsAt = attempt.started_at + maxAbsenceMs;
-  const { status } = await endReceiptWait(tx, drawId, message, endsAt);
+  const { status } = await endReceiptWait(tx, message, endsAt);
   const isOver = tx.now >= endsAt || !needsFollowUp(status);
   await finish(tx, claim, isOver ? {} : { againAt: tx.now + waitForTransportMs });
 }
@@ -228,12 +227,11 @@ function waitsForOther({ message, attempt }: MessageAndAttempt): boolean {
 /** Marks the message `unconfirmed` if the wait for receipts, which ends at `endsAt`, is over. */
 async function endReceiptWait(
   tx: Tx,
-  drawId: GenerateId,
   message: Seen<MessageRow>,
   endsAt: number,
 ): Promise<Seen<MessageRow>> {
   if (tx.now < endsAt) return message;
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
-  return moveAndRecord(tx, drawId, message, decision.state);
+  return moveAndRecord(tx, message, decision.state);
 }

@@ -65,7 +65,7 @@ async function applyReceipt(
     : await joinEvidence(tx, services, known, evidence);
   const updated = { ...joined, message: withMessageWritten(tx, pair, joined) };
   const { message, attempt } = updated;
-  writeTimeline(tx, services.drawId, pair.message, message, {
+  writeTimeline(tx, pair.message, message, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(evidence.at),
@@ -152,7 +152,7 @@ export async function joinEvidence(
     if (continued !== undefined) return supersededIfSame(message, continued);
   }
   const columns = carrierColumns(message, attempt, state.status);
-  const moved = await moveMessage(tx, services.drawId, message, state, columns);
+  const moved = await moveMessage(tx, message, state, columns);
   return { message: moved, attempt, ignored_reason: null };
 }
 
@@ -223,12 +223,12 @@ function isFinal({ status }: MessageRow): boolean {
  */
 export async function recordCarrierOptOut(
   tx: Tx,
-  { secret, drawId, consent }: Services,
+  { secret, consent }: Services,
   { message: { id, channel, from, to }, attempt }: MessageAndAttempt,
   error: MessageError | null,
 ): Promise<void> {
   if (!isOptOut(error) || isOptOut(attempt.error)) return;
-  await setConsent(tx, drawId, secret, {
+  await setConsent(tx, secret, {
     medium: mediumOf(channel),
     address: to,
     status: "opted_out",

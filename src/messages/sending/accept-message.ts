@@ -106,7 +106,7 @@ export async function writeMessage(
   const state = firstState(draft, tx.now);
   const isForLater = state.status === "scheduled" || deferred === true;
   setLastSender(tx, identity, sender, { onlyIfNone: keyword === "opt_out" || isForLater });
-  const id = services.drawId("msg");
+  const id = tx.drawId("msg");
   const message = tx.insert(messages, {
     ...initialColumns,
     id,

@@ -19,7 +19,7 @@ export const cancelMessage: Command<ById, Message> = {
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }, { services }) {
+  async run(tx, { id }) {
     const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     if (message.direction === "inbound") {
@@ -32,7 +32,7 @@ export const cancelMessage: Command<ById, Message> = {
         `The message is ${decision.status} and can no longer be canceled.`,
       );
     }
-    const updated = await moveAndRecord(tx, services.drawId, message, decision.state);
+    const updated = await moveAndRecord(tx, message, decision.state);
     if (message.status === "scheduled") {
       await disarm(tx, { kind: "release", key: { message_id: message.id } });
     }

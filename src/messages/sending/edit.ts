@@ -38,7 +38,7 @@ export const editMessage: Command<EditMessage, Message> = {
     if (message !== undefined) tx.touch(messages, message);
   },
   async run(tx, { id, ...change }, call) {
-    const { drawId, secret } = call.services;
+    const { secret } = call.services;
     const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
     const state = await editedState(tx, message, change);
@@ -61,9 +61,9 @@ export const editMessage: Command<EditMessage, Message> = {
       metadata,
       ...segmentColumns(message.channel, body),
     };
-    const edited = await moveMessage(tx, drawId, message, state, patch);
+    const edited = await moveMessage(tx, message, state, patch);
     await updateWords(tx, edited);
-    writeTimeline(tx, drawId, message, edited, {
+    writeTimeline(tx, message, edited, {
       type: "edit",
       at: iso(tx.now),
       fields: Object.keys(definedFields(change)),

@@ -25,7 +25,6 @@ export async function releaseMessage(
   claim: Claim<"release">,
   services: Services,
 ): Promise<void> {
-  const { drawId } = services;
   const message = await tx.get(messageById, [claim.key.message_id]);
   if (message?.status !== "scheduled") return finish(tx, claim);
 
@@ -42,8 +41,8 @@ export async function releaseMessage(
     const decision = release(stateOf(each), tx.now);
     if (decision.decision === "none") continue;
     const patch = await newTransport(tx, services, each);
-    const updated = await moveMessage(tx, drawId, each, decision.state, patch);
-    writeTimeline(tx, drawId, each, updated, null);
+    const updated = await moveMessage(tx, each, decision.state, patch);
+    writeTimeline(tx, each, updated, null);
     rememberNextAttempt(tx, updated);
     await arm(tx, sendJob(updated, tx.now));
   }

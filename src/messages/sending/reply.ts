@@ -47,10 +47,9 @@ export const reply: Command<Reply, Message> = {
   },
   storesKey: true,
   async run(tx, { id, body, media, from, author_id }, call) {
-    const { caller, services } = call;
-    const person = personOf(caller, author_id);
+    const person = personOf(call.caller, author_id);
     const found = await touchConversation(tx, id);
-    const conversation = await changeConversation(tx, services.drawId, found, {
+    const conversation = await changeConversation(tx, found, {
       ...(await reopened(tx, found)),
       handler: "human",
       ...assigneeOnReply(found, person),

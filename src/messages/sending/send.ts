@@ -60,7 +60,6 @@ export async function send(
   { isInBatch }: { readonly isInBatch: boolean },
 ): Promise<Message> {
   const { services } = call;
-  const { drawId } = services;
   const channel = channelOf(input);
   const medium = mediumOf(channel);
   const known = await findRecipient(tx, medium, input.to);
@@ -77,7 +76,7 @@ export async function send(
   ]);
   const identity = known ?? (await createContactFor(tx, services, medium, input.to));
   const continues = isActive(current);
-  const conversation = continues ? current : await beginConversation(tx, drawId, identity, current);
+  const conversation = continues ? current : await beginConversation(tx, identity, current);
   rememberRecipient(tx, input.to, identity, conversation, sender);
   const correspondence = {
     channel,

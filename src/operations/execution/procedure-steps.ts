@@ -1,4 +1,4 @@
-import { ReplayedError, TidingsError } from "../../kernel/index.ts";
+import { type GenerateId, ReplayedError, TidingsError } from "../../kernel/index.ts";
 import type { Reads, Tx } from "../../store/index.ts";
 import { storedKey } from "./idempotency-key.ts";
 import type { Command, Context, Outcome, Steps } from "../operation.ts";
@@ -25,12 +25,14 @@ interface ProcedureStepsOptions extends Pick<Runtime, "store"> {
 /** The steps of one run of a procedure. */
 export class ProcedureSteps implements Steps {
   readonly reads: Reads;
+  readonly drawId: GenerateId;
   readonly #options: ProcedureStepsOptions;
   #areReplays = true;
 
   constructor(options: ProcedureStepsOptions) {
     this.#options = options;
     this.reads = options.store.reads(options.context.scope);
+    this.drawId = options.store.drawId;
   }
 
   /** Whether every step so far returned a stored response. */

@@ -1,3 +1,4 @@
+import type { GenerateId } from "../../kernel/index.ts";
 import type { StoragePort } from "../../ports/index.ts";
 import { BufferedTx } from "../transactions/buffered-tx.ts";
 import type { Overlay } from "../transactions/overlay.ts";
@@ -10,6 +11,7 @@ import type { QueuedCommand } from "./command-queue.ts";
 
 export interface BodyRunnerOptions {
   readonly port: Pick<StoragePort, "yieldToEventLoop">;
+  readonly drawId: GenerateId;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   readonly projection: Projection | undefined;
@@ -49,13 +51,14 @@ export class BodyRunner {
     snapshot: Snapshot,
     overlay: Overlay,
   ): Promise<BodyRun> {
-    const { firstVersion, projection, remembered, starter } = this.#options;
+    const { drawId, firstVersion, projection, remembered, starter } = this.#options;
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
     forgetBegunWork([command]);
     const reads = this.#watch.readsOf(snapshot);
     const tx = new BufferedTx({
       now,
+      drawId,
       snapshot: reads,
       overlay,
       firstVersion,

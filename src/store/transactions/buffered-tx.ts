@@ -14,12 +14,13 @@ import { type Overlay, rowsToRead, withOverlay } from "./overlay.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 import { type Entry, noColumns, type VersionedRow } from "./touched-rows.ts";
-import { getOrInsert, type Scope } from "../../kernel/index.ts";
+import { type GenerateId, getOrInsert, type Scope } from "../../kernel/index.ts";
 import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
 import type { BaseTx, Order, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 interface BufferedTxOptions {
   readonly now: number;
+  readonly drawId: GenerateId;
   readonly snapshot: Snapshot;
   readonly overlay: Overlay;
   /** Draws the version of a new row. */
@@ -35,6 +36,7 @@ interface BufferedTxOptions {
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
 export class BufferedTx implements BaseTx {
   readonly now: number;
+  readonly drawId: GenerateId;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   readonly #snapshot: Snapshot;
@@ -52,6 +54,7 @@ export class BufferedTx implements BaseTx {
 
   constructor(options: BufferedTxOptions) {
     this.now = options.now;
+    this.drawId = options.drawId;
     this.#snapshot = options.snapshot;
     this.#overlay = options.overlay;
     this.firstVersion = options.firstVersion;

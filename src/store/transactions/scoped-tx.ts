@@ -6,7 +6,7 @@ import type {
   ScopedUniqueIndex,
   Seen,
 } from "../../ports/index.ts";
-import type { Scope } from "../../kernel/index.ts";
+import type { GenerateId, Scope } from "../../kernel/index.ts";
 import type { BaseTx, Order, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 /** A transaction within one account and mode. */
@@ -19,11 +19,17 @@ export class ScopedTx implements Tx {
 
   readonly now: number;
   readonly scope: Scope;
+  readonly drawId: GenerateId;
   readonly #base: BaseTx;
 
-  constructor(base: BaseTx, { account_id, mode }: Scope, now: number = base.now) {
+  constructor(
+    base: BaseTx,
+    { account_id, mode }: Scope,
+    { now, drawId }: Pick<Tx, "now" | "drawId"> = base,
+  ) {
     this.now = now;
     this.scope = { account_id, mode };
+    this.drawId = drawId;
     this.#base = base;
   }
 
@@ -134,11 +140,11 @@ export function unscoped(tx: Tx | UnscopedTx): UnscopedTx {
 }
 
 /**
- * Returns the same transaction with another `now`, for rows that record something that happened
- * then.
+ * Returns the same transaction with another `now` and with ids from then, for rows that record
+ * something that happened then.
  */
-export function backdated(tx: Tx, now: number): Tx {
-  return new ScopedTx(ScopedTx.baseOf(tx), tx.scope, now);
+export function backdated(tx: Tx, then: Pick<Tx, "now" | "drawId">): Tx {
+  return new ScopedTx(ScopedTx.baseOf(tx), tx.scope, then);
 }
 
 /** Whether a row belongs to a scope. */

@@ -10,7 +10,7 @@ import type {
   Seen,
   UniqueIndex,
 } from "../../ports/index.ts";
-import type { Scope } from "../../kernel/index.ts";
+import type { GenerateId, Scope } from "../../kernel/index.ts";
 
 export interface ReadOptions {
   /**
@@ -94,6 +94,8 @@ export interface Tx {
   readonly now: number;
   /** The account and mode whose rows the transaction reads and writes. */
   readonly scope: Scope;
+  /** Draws an id for a new row. A run that is repeated draws new ones. */
+  readonly drawId: GenerateId;
 
   /**
    * Returns the row with a unique key, or undefined if there is none. If the command then writes or
@@ -187,6 +189,7 @@ export interface Tx {
  */
 export interface UnscopedTx {
   readonly now: number;
+  readonly drawId: GenerateId;
 
   /** This transaction within a scope. Ignores other fields, so a row can be passed as its scope. */
   in(scope: Scope): Tx;

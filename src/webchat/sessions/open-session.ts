@@ -44,7 +44,7 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
     const { address, contact_id } = await visitorIdentity(tx, scope, services, input);
     const mailbox = await tx.get(mailboxByAddress, [address]);
     const session = tx.insert(webchatSessions, {
-      id: services.drawId("wcs"),
+      id: tx.drawId("wcs"),
       address,
       sender_id: inbox.id,
       begins_after: mailbox?.last_number ?? 0,
@@ -91,12 +91,11 @@ async function visitorIdentity(
   services: Services,
   { contact_id, name, return_key }: OpenWebchatSession,
 ): Promise<IdentityRow> {
-  const { drawId } = services;
   if (return_key !== undefined) {
     const known = await returningVisitor(tx, scope, services, return_key);
     if (known !== undefined) return known;
   }
-  const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
+  const address = `visitor:${ulidOf(tx.drawId("wcs"))}`;
   const newIdentity = { medium: "webchat", address } as const;
   if (contact_id === undefined) {
     return createContactWith(tx, services, { name }, newIdentity);
@@ -114,7 +113,7 @@ async function visitorIdentity(
     contact_id: contact.id,
   });
   const updated = await showContact(tx, await writeContact(tx, contact, {}), services);
-  appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
+  appendEvent(tx, contactUpdated, { contact: updated }, { contact_id: contact.id });
   return identity;
 }
 

@@ -7,7 +7,6 @@ import {
   webhookPatternByName,
   type WebhookPatternRow,
 } from "../rows.ts";
-import type { GenerateId } from "../../kernel/index.ts";
 import { isIn, type Projection, rowsInScope, type Tx } from "../../store/index.ts";
 import type { Seen } from "../../ports/index.ts";
 
@@ -21,28 +20,22 @@ const fewPatterns = 16;
  * application may keep its transaction open for a long time, and must not block other events for
  * the same webhook. `WebhookWaker` arms the jobs of the webhooks.
  */
-export function fanOut(drawId: GenerateId): Projection {
-  return {
-    of: events,
-    reads: [{ index: webhookPatternByName, key: [], limit: fewPatterns }],
-    async project(tx, rows) {
-      let left = rows as readonly EventRow[];
-      // Mostly, all events of a transaction belong to one scope.
-      for (let [first] = left; first !== undefined; [first] = left) {
-        const scoped = tx.in(first);
-        await writeDeliveries(scoped, drawId, rowsInScope(scoped.scope, left));
-        left = left.filter((row) => !isIn(scoped.scope, row));
-      }
-    },
-  };
-}
+export const fanOut: Projection = {
+  of: events,
+  reads: [{ index: webhookPatternByName, key: [], limit: fewPatterns }],
+  async project(tx, rows) {
+    let left = rows as readonly EventRow[];
+    // Mostly, all events of a transaction belong to one scope.
+    for (let [first] = left; first !== undefined; [first] = left) {
+      const scoped = tx.in(first);
+      await writeDeliveries(scoped, rowsInScope(scoped.scope, left));
+      left = left.filter((row) => !isIn(scoped.scope, row));
+    }
+  },
+};
 
 /** Creates the deliveries of events of one scope. */
-async function writeDeliveries(
-  tx: Tx,
-  drawId: GenerateId,
-  rows: readonly EventRow[],
-): Promise<void> {
+async function writeDeliveries(tx: Tx, rows: readonly EventRow[]): Promise<void> {
   const byPattern = await findPatterns(tx, rows);
   if (byPattern.size === 0) return;
   for (const event of rows) {
@@ -51,7 +44,7 @@ async function writeDeliveries(
     const body = JSON.stringify(eventResource(event));
     for (const { webhook_id } of matching) {
       const { id: event_id, type: event_type } = event;
-      writeDelivery(tx, drawId, { webhook_id, event_id, event_type, body });
+      writeDelivery(tx, { webhook_id, event_id, event_type, body });
     }
   }
 }
@@ -75,14 +68,10 @@ type NewDelivery = Pick<DeliveryRow, "webhook_id" | "event_id" | "event_type"> &
 };
 
 /** Creates a delivery that is due now. */
-export function writeDelivery(
-  tx: Tx,
-  drawId: GenerateId,
-  delivery: NewDelivery,
-): Seen<DeliveryRow> {
+export function writeDelivery(tx: Tx, delivery: NewDelivery): Seen<DeliveryRow> {
   return tx.insert(deliveries, {
     ...delivery,
-    id: drawId("dlv"),
+    id: tx.drawId("dlv"),
     // The storage assigns the position at commit.
     position: 0,
     status: "pending",

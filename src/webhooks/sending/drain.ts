@@ -150,7 +150,7 @@ export class WebhookDrain {
 
   /** Makes one attempt and hands its outcome over for recording. */
   async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
-    const { clock, drawId } = this.#options.runtime;
+    const { clock, store } = this.#options.runtime;
     const { id: delivery_id, manual_at: requested_at, attempts, history, body } = delivery;
     const request = this.#requests.begin();
     this.#unfinished.add(delivery_id);
@@ -167,7 +167,7 @@ export class WebhookDrain {
       if (succeeded) this.#requestLimit.raise(request.number);
       const jitter = succeeded ? 0 : this.#drawJitter();
       this.#ended.add({
-        id: drawId("att"),
+        id: store.drawId("att"),
         delivery_id,
         url: webhook.url,
         requested_at,

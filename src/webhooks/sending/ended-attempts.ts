@@ -14,7 +14,7 @@ const fullBatch = 32;
 const maxRecordRounds = 10;
 
 interface EndedAttemptsOptions {
-  readonly runtime: Pick<WebhookRuntime, "store" | "drawId">;
+  readonly runtime: Pick<WebhookRuntime, "store">;
   readonly claim: Claim<"deliver">;
   readonly run: JobRun;
   readonly job: DrainJob;
@@ -88,12 +88,11 @@ export class EndedAttempts {
    * take the job. Returns whether the drain still has the lease.
    */
   async #recordBatch(batch: readonly UnrecordedAttempt[]): Promise<boolean> {
-    const { runtime, claim, run, job } = this.#options;
-    const { drawId } = runtime;
+    const { claim, run, job } = this.#options;
     const mayEnd = this.#mayEndDrain;
     for (let round = 1; ; round++) {
       try {
-        return await job.commit((tx) => recordAttempts(tx, claim, batch, { drawId, mayEnd }));
+        return await job.commit((tx) => recordAttempts(tx, claim, batch, { mayEnd }));
       } catch (error) {
         const isTemporary = error instanceof TidingsError && error.retryable;
         if (!isTemporary || run.abort.aborted || round === maxRecordRounds) throw error;

@@ -12,7 +12,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "../rows.ts";
-import type { AttemptId, DeliveryId, GenerateId } from "../../kernel/index.ts";
+import type { AttemptId, DeliveryId } from "../../kernel/index.ts";
 import type { HttpOutcome, Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { appendEvent } from "../../events/index.ts";
@@ -44,7 +44,6 @@ export interface UnrecordedAttempt {
 }
 
 interface RecordOptions {
-  readonly drawId: GenerateId;
   /**
    * Whether the drain may end with this transaction when nothing is due. True when no other attempt
    * is under way or begins before the commit.
@@ -61,7 +60,7 @@ export async function recordAttempts(
   tx: Tx,
   claim: Claim<"deliver">,
   attempts: readonly UnrecordedAttempt[],
-  { drawId, mayEnd }: RecordOptions,
+  { mayEnd }: RecordOptions,
 ): Promise<boolean> {
   const [leasedUntil, webhook, ...rows] = await Promise.all([
     renew(tx, claim),
@@ -83,7 +82,7 @@ export async function recordAttempts(
     if (delivery === undefined) continue;
     latest.set(delivery.id, recordAttempt(tx, delivery, attempt, webhook));
   }
-  const after = webhook && applyToWebhook(tx, webhook, newAttempts, drawId);
+  const after = webhook && applyToWebhook(tx, webhook, newAttempts);
   if (!hasLease && after !== undefined) await armAgain(tx, after);
   if (!hasLease || !mayEnd || after === undefined) return hasLease;
   const againAt = await nextDeliveryAt(tx, after);
@@ -205,7 +204,6 @@ function applyToWebhook(
   tx: Tx,
   webhook: Seen<WebhookRow>,
   attempts: readonly UnrecordedAttempt[],
-  drawId: GenerateId,
 ): WebhookRow {
   let latest = webhook;
   const applicable = attempts.filter(
@@ -218,6 +216,6 @@ function applyToWebhook(
   if (webhook.status !== "enabled" || latest.status !== "disabled") return latest;
   latest = tx.update(webhooks, latest, { updated_at: tx.now });
   const { id: webhook_id, url, disabled_reason } = latest;
-  appendEvent(tx, drawId, webhookDisabled, { webhook_id, url, reason: disabled_reason ?? "" }, {});
+  appendEvent(tx, webhookDisabled, { webhook_id, url, reason: disabled_reason ?? "" }, {});
   return latest;
 }

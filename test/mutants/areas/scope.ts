@@ -39,8 +39,8 @@ export const scope = inArea("scope", [
     name: "webhook-gets-other-scopes-events",
     sentence: "A webhook gets the events of every account that wrote in the same transaction.",
     file: "src/webhooks/deliveries/fan-out.ts",
-    find: "await writeDeliveries(scoped, drawId, rowsInScope(scoped.scope, left));",
-    replace: "await writeDeliveries(scoped, drawId, left);",
+    find: "await writeDeliveries(scoped, rowsInScope(scoped.scope, left));",
+    replace: "await writeDeliveries(scoped, left);",
     tests: ["test/webhooks/fan-out.test.ts"],
   },
   {

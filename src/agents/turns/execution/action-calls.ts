@@ -150,7 +150,7 @@ export class ActionCalls {
 
   #refuse(action: string, input: Json): CallResult {
     const outcome = { status: "failed", error: "too_many_calls" } as const;
-    const id = this.#options.runtime.services.drawId("req");
+    const id = this.#options.runtime.store.drawId("req");
     if (this.#refused.length < maxCalls) {
       this.#refused.push({ id, action, input, output: null, ...outcome });
     }
@@ -163,8 +163,8 @@ export class ActionCalls {
    */
   #idFor(action: string): string {
     const { begun, runtime } = this.#options;
-    const { services } = runtime;
-    if (services.actions.get(action)?.risk === "read") return services.drawId("req");
+    const { services, store } = runtime;
+    if (services.actions.get(action)?.risk === "read") return store.drawId("req");
     return `${begun.run.id}.${this.#all.length + 1}`;
   }
 
