@@ -175,7 +175,6 @@ export const t = defineTexts({
   snoozeWeek: "In one week",
   snoozeCustom: "At a date and time",
   timePast: "Enter a later time than now.",
-  label: "Label",
   labels: "Labels",
   labelAdd: "Add or remove labels",
   labelShow: "Contacts with the label “{label}”",
@@ -309,7 +308,6 @@ export const t = defineTexts({
   keyBack: "Back to the list",
   keyContact: "Show or hide the contact",
 
-  notifications: "Desktop notifications",
   notificationsOn: "Turn on notifications",
   notificationsOff: "Turn off notifications",
   notificationsDenied: "The browser blocks notifications of this page. Allow them in its settings.",

@@ -15,7 +15,6 @@ export const e = defineTexts({
   restored: "What you typed earlier and did not save is back.",
   discard: "Discard",
   remove: "Remove {item}",
-  none: "None",
   playbooksHave: "No playbooks yet.",
   actionsHave: "The application has no actions.",
 
@@ -59,7 +58,6 @@ export const e = defineTexts({
   signature: "Signature",
   signatureHint: "A line below each reply.",
   fallback: "Fallback text",
-  rules: "Rules",
   rule: "Rule",
   ruleAdd: "Add rule",
   ruleOn: "Hands off when",
@@ -100,7 +98,6 @@ export const e = defineTexts({
   sectionSlotsHint:
     "Values that the playbook asks for and stores. Templates have them as `{{name}}`.",
   sectionSteps: "Steps",
-  sectionEnd: "End",
   description: "Description",
   enabledHint: "The steps are checked as a whole when the playbook is enabled.",
   keywords: "Keywords",
@@ -133,7 +130,6 @@ export const e = defineTexts({
   stepAction: "Action",
   stepArgs: "Input",
   stepValues: "Values",
-  stepCases: "Cases",
   stepCase: "Case",
   stepCaseAdd: "Add case",
   stepCaseWhen: "If",
