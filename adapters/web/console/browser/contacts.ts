@@ -82,7 +82,7 @@ export async function readContacts(stop: AbortSignal, contactId?: string): Promi
   if (!may("conversations:read")) return;
   const query = { limit: pageSize, contact_id: contactId };
   const page = await api
-    .get<Page<Conversation>>("v1/conversations", query, { signal: stop })
+    .get<Page<Conversation>>("v1/conversations", { query, signal: stop })
     .catch(() => undefined);
   learn(page?.data ?? []);
 }
@@ -94,7 +94,7 @@ export function useContactOf(conversationId: string | null | undefined): void {
     if (!may("conversations:read")) return;
     const stop = new AbortController();
     const path = `v1/conversations/${encodeURIComponent(conversationId)}`;
-    api.get<Conversation>(path, {}, { signal: stop.signal }).then(
+    api.get<Conversation>(path, { signal: stop.signal }).then(
       (found) => learn([found]),
       () => {},
     );

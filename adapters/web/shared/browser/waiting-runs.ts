@@ -25,8 +25,8 @@ export async function readWaitingRuns(
   let cursor: string | null = null;
   let pages = 0;
   do {
-    const query = { status: "awaiting_approval", limit: pageSize, cursor: cursor ?? undefined };
-    const page: Page<Run> = await api.get<Page<Run>>(path, query, { signal });
+    const query = { status: "awaiting_approval", limit: pageSize, cursor };
+    const page: Page<Run> = await api.get<Page<Run>>(path, { query, signal });
     runs.push(...page.data);
     cursor = page.next_cursor;
     pages += 1;

@@ -40,11 +40,10 @@ export function ConsentTab(): JSX.Element {
       new Resource<readonly Contact[]>(async (signal) => {
         const q = search.trim();
         const path = q === "" ? "v1/contacts" : "v1/contacts/search";
-        const page = await api.get<{ data: Contact[] }>(
-          path,
-          { limit: 20, ...(q === "" ? { opted_out: true } : { q }) },
-          { signal },
-        );
+        const page = await api.get<{ data: Contact[] }>(path, {
+          query: { limit: 20, ...(q === "" ? { opted_out: true } : { q }) },
+          signal,
+        });
         return page.data;
       }),
     [search],
@@ -131,7 +130,7 @@ interface ConsentsOfProps {
 function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
   const path = `v1/contacts/${encodeURIComponent(id)}/consents`;
   const resource = useMemo(
-    () => new Resource<Consents>((signal) => api.get(path, {}, { signal })),
+    () => new Resource<Consents>((signal) => api.get(path, { signal })),
     [path],
   );
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);

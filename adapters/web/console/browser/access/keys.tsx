@@ -35,7 +35,7 @@ export function KeysTab(): JSX.Element {
   const list = useMemo(
     () =>
       new PagedList<ApiKey>((cursor, signal) =>
-        api.get("v1/api-keys", { limit: 50, cursor }, { signal }),
+        api.get("v1/api-keys", { query: { limit: 50, cursor }, signal }),
       ),
     [],
   );

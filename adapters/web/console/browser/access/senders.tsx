@@ -40,7 +40,7 @@ export function SendersTab(): JSX.Element {
   const list = useMemo(
     () =>
       new PagedList<Sender>((cursor, signal) =>
-        api.get("v1/senders", { limit: 50, cursor }, { signal }),
+        api.get("v1/senders", { query: { limit: 50, cursor }, signal }),
       ),
     [],
   );

@@ -30,15 +30,12 @@ const refreshDelayMs = 300;
 export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   const path = `v1/agents/${encodeURIComponent(id)}`;
   const status = place.value.query["status"];
-  const agent = useMemo(
-    () => new Resource<Agent>((signal) => api.get(path, {}, { signal })),
-    [path],
-  );
+  const agent = useMemo(() => new Resource<Agent>((signal) => api.get(path, { signal })), [path]);
   const runs = useMemo(
     () =>
       new PagedList<Run>(async (cursor, signal) => {
         const [page] = await Promise.all([
-          api.get<Page<Run>>(`${path}/runs`, { status, limit: 20, cursor }, { signal }),
+          api.get<Page<Run>>(`${path}/runs`, { query: { status, limit: 20, cursor }, signal }),
           cursor === undefined && readContacts(signal),
         ]);
         return page;
@@ -118,7 +115,9 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
 function usePlaybookNames(): ReadonlyMap<string, string> {
   const playbooks = useMemo(
     () =>
-      new Resource<Page<Playbook>>((signal) => api.get("v1/playbooks", { limit: 100 }, { signal })),
+      new Resource<Page<Playbook>>((signal) =>
+        api.get("v1/playbooks", { query: { limit: 100 }, signal }),
+      ),
     [],
   );
   useEffect(() => playbooks.loadWhileShown(), [playbooks]);

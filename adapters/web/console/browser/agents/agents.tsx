@@ -75,14 +75,14 @@ function AgentList(): JSX.Element {
   const agents = useMemo(
     () =>
       new PagedList<Agent>((cursor, signal) =>
-        api.get("v1/agents", { limit: 50, cursor }, { signal }),
+        api.get("v1/agents", { query: { limit: 50, cursor }, signal }),
       ),
     [],
   );
   const playbooks = useMemo(
     () =>
       new PagedList<Playbook>((cursor, signal) =>
-        api.get("v1/playbooks", { limit: 50, cursor }, { signal }),
+        api.get("v1/playbooks", { query: { limit: 50, cursor }, signal }),
       ),
     [],
   );

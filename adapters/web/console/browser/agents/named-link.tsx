@@ -15,7 +15,7 @@ function NamedLink({ id, path, href }: NamedLinkProps): JSX.Element {
   const named = useMemo(
     () =>
       new Resource<Agent | Playbook>((signal) =>
-        api.get(`${path}/${encodeURIComponent(id)}`, {}, { signal }),
+        api.get(`${path}/${encodeURIComponent(id)}`, { signal }),
       ),
     [path, id],
   );

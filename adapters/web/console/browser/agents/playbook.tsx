@@ -18,7 +18,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
   const path = `v1/playbooks/${encodeURIComponent(id)}`;
   const { run: runId, agent } = place.value.query;
   const resource = useMemo(
-    () => new Resource<Playbook>((signal) => api.get(path, {}, { signal })),
+    () => new Resource<Playbook>((signal) => api.get(path, { signal })),
     [path],
   );
   const runState = useRun(agent, runId).state.value;

@@ -224,9 +224,7 @@ interface EventDetailProps {
 function EventDetail({ id, known, type }: EventDetailProps): JSX.Element {
   const resource = useMemo(
     () =>
-      new Resource<Event>((signal) =>
-        api.get(`v1/events/${encodeURIComponent(id)}`, {}, { signal }),
-      ),
+      new Resource<Event>((signal) => api.get(`v1/events/${encodeURIComponent(id)}`, { signal })),
     [id],
   );
   useEffect(() => {

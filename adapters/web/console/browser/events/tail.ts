@@ -86,11 +86,10 @@ export class Tail {
     this.removals = [];
     this.isLoading.value = true;
     try {
-      const page = await api.get<Page<Event>>(
-        "v1/events",
-        { limit: pageSize, type: this.type, cursor },
-        { signal: own.signal },
-      );
+      const page = await api.get<Page<Event>>("v1/events", {
+        query: { limit: pageSize, type: this.type, cursor },
+        signal: own.signal,
+      });
       if (own.signal.aborted) return;
       const before = cursor === undefined ? [] : (this.events.peek() ?? []);
       const data = this.removals.reduce((events, remove) => remove(events), page.data);

@@ -43,8 +43,8 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
     () =>
       new Resource<Loaded>(async (signal) => {
         const [message, timeline] = await Promise.all([
-          api.get<Message>(`v1/messages/${encodeURIComponent(id)}`, {}, { signal }),
-          api.get<Timeline>(`v1/messages/${encodeURIComponent(id)}/timeline`, {}, { signal }),
+          api.get<Message>(`v1/messages/${encodeURIComponent(id)}`, { signal }),
+          api.get<Timeline>(`v1/messages/${encodeURIComponent(id)}/timeline`, { signal }),
         ]);
         return { message, timeline };
       }),

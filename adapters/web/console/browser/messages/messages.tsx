@@ -72,11 +72,10 @@ function MessageList(): JSX.Element {
     () =>
       new PagedList<Message>(async (cursor, signal) => {
         const [page] = await Promise.all([
-          api.get<Page<Message>>(
-            "v1/messages",
-            { ...filters, limit: pageSize, cursor },
-            { signal },
-          ),
+          api.get<Page<Message>>("v1/messages", {
+            query: { ...filters, limit: pageSize, cursor },
+            signal,
+          }),
           cursor === undefined && readContacts(signal, filters.contact_id),
         ]);
         return page;
@@ -89,7 +88,7 @@ function MessageList(): JSX.Element {
     () =>
       new Resource<readonly string[]>(async (signal) => {
         const asked = { ...filters, limit: maxFresh };
-        const { data } = await api.get<Page<Message>>("v1/messages", asked, { signal });
+        const { data } = await api.get<Page<Message>>("v1/messages", { query: asked, signal });
         return data.map(({ id }) => id);
       }),
     [query],

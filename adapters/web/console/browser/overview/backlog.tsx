@@ -26,7 +26,7 @@ interface VersionProps {
 /** The work that waits, with the longest waiting one, and the webhooks that are behind. */
 export function Waiting({ version }: VersionProps): JSX.Element {
   const backlog = useMemo(
-    () => new Resource<Backlog>((signal) => api.get("v1/backlog", {}, { signal })),
+    () => new Resource<Backlog>((signal) => api.get("v1/backlog", { signal })),
     [],
   );
   useEffect(() => backlog.loadWhileShown(), [backlog, version]);
@@ -120,7 +120,9 @@ function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
 function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX.Element {
   const known = useMemo(
     () =>
-      new Resource<Page<Webhook>>((signal) => api.get("v1/webhooks", { limit: 100 }, { signal })),
+      new Resource<Page<Webhook>>((signal) =>
+        api.get("v1/webhooks", { query: { limit: 100 }, signal }),
+      ),
     [],
   );
   useEffect(() => (may("webhooks:read") ? known.loadWhileShown() : undefined), [known]);
@@ -161,7 +163,7 @@ function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX
 /** The most frequent errors of each sender. */
 export function Errors({ version }: VersionProps): JSX.Element {
   const errors = useMemo(
-    () => new Resource<ErrorCounts>((signal) => api.get("v1/usage/errors", {}, { signal })),
+    () => new Resource<ErrorCounts>((signal) => api.get("v1/usage/errors", { signal })),
     [],
   );
   useEffect(() => errors.loadWhileShown(), [errors, version]);

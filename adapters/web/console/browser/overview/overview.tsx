@@ -62,7 +62,7 @@ export function OverviewPage(): JSX.Element {
     () =>
       new Resource<HourlyUsage>((signal) => {
         const from = new Date(timeNow() - (ranges[range].hours - 1) * hourMs).toISOString();
-        return api.get("v1/usage/hours", { from, channel }, { signal });
+        return api.get("v1/usage/hours", { query: { from, channel }, signal });
       }),
     [range, channel],
   );

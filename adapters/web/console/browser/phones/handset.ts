@@ -54,8 +54,7 @@ export class Handset {
     const shown = this.messages.peek();
     try {
       const { data } = await api.get<Page<Contact>>("v1/contacts", {
-        phone: this.number,
-        limit: 1,
+        query: { phone: this.number, limit: 1 },
       });
       const contact = data[0] ?? null;
       this.contact.value = contact;
@@ -73,8 +72,7 @@ export class Handset {
 
   private async messagesOf({ id }: Contact): Promise<readonly Message[]> {
     const { data } = await api.get<Page<Message>>("v1/messages", {
-      contact_id: id,
-      limit: maxMessages,
+      query: { contact_id: id, limit: maxMessages },
     });
     return data.filter(({ from, to }) => from === this.number || to === this.number).toReversed();
   }

@@ -31,7 +31,7 @@ const firstNumbers = ["+15005550001", "+15005550015"];
 /** The open phones. They outlive the page, so that they are shown at once when a person returns. */
 const handsets = signal<readonly Handset[] | undefined>(undefined);
 const testNumbers = new Resource<SandboxNumbers>((stop) =>
-  api.get("v1/sandbox/numbers", {}, { signal: stop }),
+  api.get("v1/sandbox/numbers", { signal: stop }),
 );
 
 /** Where this browser stores the numbers of the phones. */

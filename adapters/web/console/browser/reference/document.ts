@@ -40,7 +40,7 @@ export interface ApiDocument {
 }
 
 export const apiDocument = new Resource<ApiDocument>((signal) =>
-  api.get("v1/openapi.json", {}, { signal }),
+  api.get("v1/openapi.json", { signal }),
 );
 
 /** The schema that a reference leads to. */

@@ -28,7 +28,7 @@ interface DeliveryPageProps {
 export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element {
   const path = `v1/webhooks/${encodeURIComponent(webhookId)}/deliveries/${encodeURIComponent(id)}`;
   const resource = useMemo(
-    () => new Resource<DeliveryWithBody>((signal) => api.get(path, {}, { signal })),
+    () => new Resource<DeliveryWithBody>((signal) => api.get(path, { signal })),
     [path],
   );
   useEffect(() => resource.loadWhileShown(), [resource]);

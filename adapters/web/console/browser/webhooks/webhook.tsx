@@ -35,18 +35,17 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const webhook = useMemo(
     () =>
       new Resource<Webhook>((signal) =>
-        api.get(`v1/webhooks/${encodeURIComponent(id)}`, {}, { signal }),
+        api.get(`v1/webhooks/${encodeURIComponent(id)}`, { signal }),
       ),
     [id],
   );
   const list = useMemo(
     () =>
       new PagedList<DeliveryWithAttempts>((cursor, signal) =>
-        api.get(
-          `v1/webhooks/${encodeURIComponent(id)}/deliveries`,
-          { status, limit: pageSize, cursor },
-          { signal },
-        ),
+        api.get(`v1/webhooks/${encodeURIComponent(id)}/deliveries`, {
+          query: { status, limit: pageSize, cursor },
+          signal,
+        }),
       ),
     [id, status],
   );

@@ -37,12 +37,12 @@ function WebhookList(): JSX.Element {
   const list = useMemo(
     () =>
       new PagedList<Webhook>((cursor, signal) =>
-        api.get("v1/webhooks", { limit: 50, cursor }, { signal }),
+        api.get("v1/webhooks", { query: { limit: 50, cursor }, signal }),
       ),
     [],
   );
   const backlog = useMemo(
-    () => new Resource<Backlog>((signal) => api.get("v1/backlog", {}, { signal })),
+    () => new Resource<Backlog>((signal) => api.get("v1/backlog", { signal })),
     [],
   );
   const [isAdding, setAdding] = useState(false);

@@ -45,7 +45,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
   const { id } = contact;
   const [changing, setChanging] = useState<Consent>();
   const consents = useResource(
-    (signal) => api.get<Consents>(`v1/contacts/${id}/consents`, {}, { signal }),
+    (signal) => api.get<Consents>(`v1/contacts/${id}/consents`, { signal }),
     id,
   );
   return (

@@ -18,7 +18,10 @@ interface ContactConversationsProps {
 export function ContactConversations({ id, beside }: ContactConversationsProps): JSX.Element {
   const found = useResource(
     (signal) =>
-      api.get<Page<Conversation>>(`v1/contacts/${id}/conversations`, { limit: 20 }, { signal }),
+      api.get<Page<Conversation>>(`v1/contacts/${id}/conversations`, {
+        query: { limit: 20 },
+        signal,
+      }),
     id,
   );
   const rows = found.data?.data.filter((row) => row.id !== beside) ?? [];

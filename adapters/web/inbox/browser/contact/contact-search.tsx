@@ -31,11 +31,10 @@ export function useContactSearch(typed: string): ContactSearch {
     const stop = new AbortController();
     const timer = setTimeout(() => {
       api
-        .get<{ readonly data: readonly Contact[] }>(
-          "v1/contacts/search",
-          { q: words, limit: maxFound },
-          { signal: stop.signal },
-        )
+        .get<{ readonly data: readonly Contact[] }>("v1/contacts/search", {
+          query: { q: words, limit: maxFound },
+          signal: stop.signal,
+        })
         .then(({ data }) => setAnswer({ words, found: data, problem: undefined }))
         .catch((error: unknown) => {
           if (stop.signal.aborted) return;

@@ -43,7 +43,7 @@ export const useMergePreview = (contact: Contact, other: Contact): Resource<Load
   useResource(async (signal) => {
     const path = `v1/contacts/${contact.id}/merge-preview`;
     const [preview, own, others] = await Promise.all([
-      api.get<Preview>(path, { contact_id: other.id }, { signal }),
+      api.get<Preview>(path, { query: { contact_id: other.id }, signal }),
       sideOf(contact.id, signal),
       sideOf(other.id, signal),
     ]);
@@ -52,12 +52,11 @@ export const useMergePreview = (contact: Contact, other: Contact): Resource<Load
 
 async function sideOf(id: string, signal: AbortSignal): Promise<Side> {
   const [consents, conversations] = await Promise.all([
-    api.get<Consents>(`v1/contacts/${id}/consents`, {}, { signal }),
-    api.get<Page<Conversation>>(
-      `v1/contacts/${id}/conversations`,
-      { limit: maxCounted },
-      { signal },
-    ),
+    api.get<Consents>(`v1/contacts/${id}/consents`, { signal }),
+    api.get<Page<Conversation>>(`v1/contacts/${id}/conversations`, {
+      query: { limit: maxCounted },
+      signal,
+    }),
   ]);
   const { data, has_more: isMore } = conversations;
   return { consents: consents.data, conversations: { count: data.length, isMore } };

@@ -39,7 +39,10 @@ export function Observations({ id, conversationId }: ObservationsProps): JSX.Ele
   const setTyped = (text: string): void => observationDrafts.set(draftId, text);
   const observations = useResource(
     (signal) =>
-      api.get<Page<Observation>>(`v1/contacts/${id}/observations`, { limit: 50 }, { signal }),
+      api.get<Page<Observation>>(`v1/contacts/${id}/observations`, {
+        query: { limit: 50 },
+        signal,
+      }),
     id,
   );
   const [isBusy, setBusy] = useState(false);

@@ -29,7 +29,7 @@ const trendName = (trend: ContactSentiment["trend"]): string =>
 export function Sentiment({ contact }: { readonly contact: Contact }): JSX.Element {
   const { id } = contact;
   const sentiment = useResource(
-    (signal) => api.get<ContactSentiment>(`v1/contacts/${id}/sentiment`, {}, { signal }),
+    (signal) => api.get<ContactSentiment>(`v1/contacts/${id}/sentiment`, { signal }),
     id,
   );
   const label = sentiment.data?.current?.label;

@@ -31,11 +31,9 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
   const timeline = useMemo(
     () =>
       new Resource((signal) =>
-        api.get<{ readonly data: readonly TimelineEntry[] }>(
-          `v1/messages/${message.id}/timeline`,
-          {},
-          { signal },
-        ),
+        api.get<{ readonly data: readonly TimelineEntry[] }>(`v1/messages/${message.id}/timeline`, {
+          signal,
+        }),
       ),
     [message.id],
   );
@@ -205,14 +203,13 @@ async function runOf(
   signal: AbortSignal,
 ): Promise<Run | null> {
   if (author.id === undefined) return null;
-  const { data } = await api.get<Page<Run>>(
-    `v1/agents/${author.id}/runs`,
-    { conversation_id, limit: maxRuns },
-    { signal },
-  );
+  const { data } = await api.get<Page<Run>>(`v1/agents/${author.id}/runs`, {
+    query: { conversation_id, limit: maxRuns },
+    signal,
+  });
   const found = data.find((run) => run.message_ids.some((each) => each === id));
   if (found === undefined) return null;
-  return api.get<Run>(`v1/agents/${author.id}/runs/${found.id}`, {}, { signal });
+  return api.get<Run>(`v1/agents/${author.id}/runs/${found.id}`, { signal });
 }
 
 /** What the agent did before it wrote a message. */

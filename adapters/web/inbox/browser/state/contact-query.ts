@@ -58,8 +58,8 @@ export function readContacts(
     created_before: end === undefined ? undefined : new Date(end).toISOString(),
   };
   return words === undefined
-    ? api.get("v1/contacts", { limit, cursor: cursor ?? undefined, ...filters }, { signal })
-    : api.get("v1/contacts/search", { q: words, limit, ...filters }, { signal });
+    ? api.get("v1/contacts", { query: { limit, cursor, ...filters }, signal })
+    : api.get("v1/contacts/search", { query: { q: words, limit, ...filters }, signal });
 }
 
 /** When the first day begins and the last day ends, in milliseconds since the epoch. */

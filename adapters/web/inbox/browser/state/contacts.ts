@@ -23,7 +23,7 @@ export const contacts = new LiveList<Contact, ContactQuery>({
 export async function readContact(id: string, signal?: AbortSignal): Promise<Contact> {
   try {
     // The address of the page may name anything.
-    return await api.get<Contact>(`v1/contacts/${encodeURIComponent(id)}`, {}, { signal });
+    return await api.get<Contact>(`v1/contacts/${encodeURIComponent(id)}`, { signal });
   } catch (error) {
     if (isGone(error)) void sweepDrafts();
     throw error;

@@ -21,11 +21,7 @@ export const conversations = new LiveList<Conversation, ListQuery>({
 async function readRow(id: string, signal?: AbortSignal): Promise<Conversation> {
   try {
     // The address of the page may name anything.
-    return await api.get<Conversation>(
-      `v1/conversations/${encodeURIComponent(id)}`,
-      {},
-      { signal },
-    );
+    return await api.get<Conversation>(`v1/conversations/${encodeURIComponent(id)}`, { signal });
   } catch (error) {
     if (isGone(error)) void sweepDrafts();
     throw error;

@@ -43,8 +43,7 @@ export async function loadHandoffs(): Promise<void> {
   if (!may("events:read") || !may("conversations:read")) return;
   try {
     const { data } = await api.get<Page<Event>>("v1/events", {
-      type: "conversation.handoff",
-      limit: 100,
+      query: { type: "conversation.handoff", limit: 100 },
     });
     for (const event of data.toReversed()) {
       if (event.type === "conversation.handoff") noteHandoff(event);

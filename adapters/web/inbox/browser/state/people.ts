@@ -63,10 +63,10 @@ async function readPage<Item>(
   cursor: string | null,
   signal: AbortSignal,
 ): Promise<Page<Item> | undefined> {
-  const query = { limit: pageSize, cursor: cursor ?? undefined };
+  const query = { limit: pageSize, cursor };
   for (let failures = 0; ; failures++) {
     try {
-      return await api.get<Page<Item>>(path, query, { signal });
+      return await api.get<Page<Item>>(path, { query, signal });
     } catch (error) {
       const pauseMs = pausesMs[failures];
       // After an outage and after a sign-in, the people are read anew.

@@ -18,7 +18,7 @@ export async function recipientOf(row: Conversation, signal?: AbortSignal): Prom
   const latest = new Set((await latestMessages(id, signal)).filter(isSeen).map(contactAddress));
   if ([...latest].every((address) => address === contact.phone)) return contact.id;
   const path = `v1/contacts/${encodeURIComponent(contact.id)}/consents`;
-  const { data } = await api.get<Consents>(path, {}, { signal });
+  const { data } = await api.get<Consents>(path, { signal });
   const usable = new Set(
     data.filter(({ status }) => status !== "opted_out").map(({ address }) => address),
   );
@@ -31,7 +31,7 @@ async function latestMessages(id: string, signal?: AbortSignal): Promise<readonl
   const known = open?.id === id ? open.latest(maxLooked) : [];
   if (known.length > 0) return known;
   const path = `v1/conversations/${encodeURIComponent(id)}/messages`;
-  return (await api.get<Page<Message>>(path, { limit: maxLooked }, { signal })).data;
+  return (await api.get<Page<Message>>(path, { query: { limit: maxLooked }, signal })).data;
 }
 
 const isSeen = ({ status }: Message): boolean => status !== "scheduled";

@@ -163,7 +163,7 @@ export class Thread {
   private async readMessage(id: string): Promise<boolean> {
     const sequence = nextSequence();
     try {
-      const found = await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal });
+      const found = await api.get<Message>(`v1/messages/${id}`, { signal: this.stop.signal });
       // The page that has it, or begins after it, may be under way.
       await this.messages.settled();
       if (!this.isAbove(found)) this.put(found, sequence);
@@ -203,11 +203,10 @@ export class Thread {
   }
 
   private read<Item>(part: string, limit: number, cursor: string | null): Promise<Page<Item>> {
-    return api.get<Page<Item>>(
-      `v1/conversations/${encodeURIComponent(this.id)}/${part}`,
-      { limit, cursor: cursor ?? undefined },
-      { signal: this.stop.signal },
-    );
+    return api.get<Page<Item>>(`v1/conversations/${encodeURIComponent(this.id)}/${part}`, {
+      query: { limit, cursor },
+      signal: this.stop.signal,
+    });
   }
 }
 

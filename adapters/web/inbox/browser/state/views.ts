@@ -131,14 +131,14 @@ export async function requestOf(query: ListQuery, page: PageRequest): Promise<Pa
   const parameters = parametersOf(query, page);
   const { signal } = page;
   const found = await (query.words === undefined
-    ? api.get<Page<Conversation>>("v1/conversations", parameters, { signal })
+    ? api.get<Page<Conversation>>("v1/conversations", { query: parameters, signal })
     : search(query.words, parameters, signal));
   return { ...found, data: found.data.filter((row) => isShown(query, row)) };
 }
 
 const parametersOf = (query: ListQuery, { cursor, limit }: PageRequest): Query => ({
   limit,
-  cursor: cursor ?? undefined,
+  cursor,
   label: query.label,
   channel: query.channel,
   priority: query.priority,
@@ -164,17 +164,16 @@ async function search(
     matches.value = new Map();
     const all = { has_more: false, next_cursor: null };
     try {
-      return { data: [await api.get(`v1/conversations/${words}`, {}, { signal })], ...all };
+      return { data: [await api.get(`v1/conversations/${words}`, { signal })], ...all };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return { data: [], ...all };
       throw error;
     }
   }
-  const { data, ...rest } = await api.get<Page<ConversationMatch>>(
-    "v1/conversations/search",
-    { q: words, ...parameters },
-    { signal },
-  );
+  const { data, ...rest } = await api.get<Page<ConversationMatch>>("v1/conversations/search", {
+    query: { q: words, ...parameters },
+    signal,
+  });
   if (!signal.aborted) {
     const found = data.flatMap(({ conversation, message }) =>
       message === null ? [] : [[conversation.id, message] as const],

@@ -14,11 +14,12 @@ import {
   type SessionState,
 } from "./session.ts";
 
-/** The parameters of a request's query. Undefined values are left out. */
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+/** The parameters of a request's query. Null and undefined values are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Settings of one request. */
 export interface RequestOptions {
+  readonly query?: Query;
   /**
    * The idempotency key of a write. Give it when a person may repeat the write. A write that was
    * refused is repeated under another key.
@@ -40,7 +41,7 @@ const isRefusal = (status: number): boolean => status >= 400 && status < 500 && 
 export const addressOf = (path: string, query: Query = {}): URL => {
   const address = new URL(path.replace(/^\//, ""), new URL(".", document.baseURI));
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) address.searchParams.set(name, String(value));
+    if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
   }
   address.hash = "";
   return address;
@@ -51,8 +52,8 @@ export const addressOf = (path: string, query: Query = {}): URL => {
  * its own signal.
  */
 export const api = {
-  get: <Result>(path: string, query?: Query, options?: RequestOptions): Promise<Result> =>
-    bodyOf<Result>("GET", path, undefined, { ...options, ...(query && { query }) }),
+  get: <Result>(path: string, options?: RequestOptions): Promise<Result> =>
+    bodyOf<Result>("GET", path, undefined, options),
   post: <Result>(path: string, body: unknown = {}, options?: RequestOptions): Promise<Result> =>
     bodyOf<Result>("POST", path, body, options),
   put: <Result>(path: string, body: unknown, options?: RequestOptions): Promise<Result> =>
@@ -78,7 +79,7 @@ export async function request(
   method: string,
   path: string,
   body: unknown,
-  { key = newKey(), signal, query }: RequestOptions & { readonly query?: Query } = {},
+  { key = newKey(), signal, query }: RequestOptions = {},
 ): Promise<Received> {
   const address = addressOf(path, query);
   const headers = new Headers(path === "session" ? pageHeaders : personHeaders());

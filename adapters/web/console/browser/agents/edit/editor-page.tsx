@@ -35,13 +35,13 @@ const maxPages = 5;
 async function load({ kind, id }: EditorProps, signal: AbortSignal): Promise<EditorData> {
   const own = <Resource,>(of: EditorProps["kind"]): Promise<Resource | undefined> =>
     id !== undefined && kind === of
-      ? api.get<Resource>(`v1/${of}/${encodeURIComponent(id)}`, {}, { signal })
+      ? api.get<Resource>(`v1/${of}/${encodeURIComponent(id)}`, { signal })
       : Promise.resolve(undefined);
   const [agent, playbook, playbooks, { data: actions }] = await Promise.all([
     own<Agent>("agents"),
     own<Playbook>("playbooks"),
     allPlaybooks(signal),
-    api.get<AgentActions>("v1/actions", {}, { signal }),
+    api.get<AgentActions>("v1/actions", { signal }),
     waitForDocument(),
   ]);
   return { agent, playbook, playbooks, actions };
@@ -52,7 +52,7 @@ async function allPlaybooks(signal: AbortSignal): Promise<readonly Playbook[]> {
   let cursor: string | undefined;
   for (let pages = 0; pages < maxPages; pages += 1) {
     const query = { limit: 100, cursor };
-    const page = await api.get<Page<Playbook>>("v1/playbooks", query, { signal });
+    const page = await api.get<Page<Playbook>>("v1/playbooks", { query, signal });
     found.push(...page.data);
     cursor = page.next_cursor ?? undefined;
     if (cursor === undefined) break;

@@ -27,10 +27,10 @@ interface PlayedGraphProps {
 async function load({ id, version }: PlayedPlaybook, signal: AbortSignal): Promise<Playbook> {
   const path = `v1/playbooks/${encodeURIComponent(id)}`;
   try {
-    return await api.get<Playbook>(path, { version }, { signal });
+    return await api.get<Playbook>(path, { query: { version }, signal });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    return api.get<Playbook>(path, {}, { signal });
+    return api.get<Playbook>(path, { signal });
   }
 }
 

@@ -123,8 +123,8 @@ async function readAgents(signal: AbortSignal): Promise<ReadonlyMap<string, stri
   let cursor: string | null = null;
   let pages = 0;
   do {
-    const query = { limit: 100, cursor: cursor ?? undefined };
-    const page: Page<Agent> = await api.get<Page<Agent>>("v1/agents", query, { signal });
+    const query = { limit: 100, cursor };
+    const page: Page<Agent> = await api.get<Page<Agent>>("v1/agents", { query, signal });
     for (const { id, name } of page.data) names.set(id, name);
     cursor = page.next_cursor;
     pages += 1;

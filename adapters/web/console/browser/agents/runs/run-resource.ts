@@ -21,10 +21,7 @@ export const isGoneRun = (state: Loaded<Run>): boolean =>
 export function useRun(agentId: string | undefined, id: string | undefined): Resource<Run> {
   const isGiven = agentId !== undefined && id !== undefined;
   const path = isGiven ? runPath(agentId, id) : "";
-  const resource = useMemo(
-    () => new Resource<Run>((signal) => api.get(path, {}, { signal })),
-    [path],
-  );
+  const resource = useMemo(() => new Resource<Run>((signal) => api.get(path, { signal })), [path]);
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
   useEffect(() => {
     if (!isGiven) return undefined;

@@ -50,7 +50,7 @@ function useMessages(ids: readonly string[]): readonly Message[] {
   const messages = useMemo(
     () =>
       new Resource<readonly Message[]>((signal) =>
-        Promise.all(ids.map((id) => api.get<Message>(`v1/messages/${id}`, {}, { signal }))),
+        Promise.all(ids.map((id) => api.get<Message>(`v1/messages/${id}`, { signal }))),
       ),
     [key],
   );
