@@ -7,20 +7,20 @@ import {
   Button,
   dateTime,
   EmptyState,
-  ErrorState,
   go,
   Icon,
   isVisible,
   linkTo,
+  LoadState,
   may,
   place,
   placeNow,
   Resource,
   shownAddress,
-  Skeleton,
   TextField,
   toast,
   type Tone,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
@@ -70,7 +70,7 @@ export function ConsentTab(): JSX.Element {
     },
     onGap: () => void found.reload(),
   });
-  const { data, error } = found.state.value;
+  const { data } = found;
   return (
     <div class="consent">
       <Card title={t("consentFind")}>
@@ -82,8 +82,7 @@ export function ConsentTab(): JSX.Element {
           onInput={({ currentTarget }) => setSearch(currentTarget.value)}
         />
         <h3 class="muted">{t(search.trim() === "" ? "consentOptedOut" : "consentFound")}</h3>
-        {error !== undefined && <ErrorState error={error} onRetry={() => void found.reload()} />}
-        {data === undefined && error === undefined && <Skeleton rows={3} />}
+        <LoadState of={found} />
         {data?.length === 0 && <p class="muted">{t("consentNobody")}</p>}
         <ul class="rows">
           {data?.map(({ id, name, phone, email, opted_out }) => (
@@ -129,13 +128,9 @@ interface ConsentsOfProps {
 /** The consents of one contact. */
 function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
   const path = `v1/contacts/${encodeURIComponent(id)}/consents`;
-  const resource = useMemo(
-    () => new Resource<Consents>((signal) => api.get(path, { signal })),
-    [path],
-  );
+  const resource = useResource<Consents>((signal) => api.get(path, { signal }), [path]);
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
   const [changing, setChanging] = useState<Consent>();
-  useEffect(() => resource.loadWhileShown(), [resource]);
   useLive({
     onEvent: ({ type, data }) => {
       const isConsent = type === "contact.opted_in" || type === "contact.opted_out";
@@ -143,11 +138,10 @@ function ConsentsOf({ id, onChanged }: ConsentsOfProps): JSX.Element {
     },
     onGap: refresh,
   });
-  const { data, error } = resource.state.value;
+  const { data } = resource;
   return (
     <Card title={t("consent")}>
-      {error !== undefined && <ErrorState error={error} onRetry={() => void resource.reload()} />}
-      {data === undefined && error === undefined && <Skeleton />}
+      <LoadState of={resource} />
       {data?.data.length === 0 && <p class="muted">{t("consentNoAddress")}</p>}
       {data?.data.map((consent) => (
         <ConsentView

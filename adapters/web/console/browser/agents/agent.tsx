@@ -10,7 +10,7 @@ import {
   linkTo,
   may,
   place,
-  Resource,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { readContacts, withoutErased } from "../contacts.ts";
 import { useCoalesced, useLive, useReturn } from "../live.ts";
@@ -30,7 +30,7 @@ const refreshDelayMs = 300;
 export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   const path = `v1/agents/${encodeURIComponent(id)}`;
   const status = place.value.query["status"];
-  const agent = useMemo(() => new Resource<Agent>((signal) => api.get(path, { signal })), [path]);
+  const agent = useResource<Agent>((signal) => api.get(path, { signal }), [path]);
   const runs = useMemo(
     () =>
       new PagedList<Run>(async (cursor, signal) => {
@@ -43,7 +43,6 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
     [path, status],
   );
   const refresh = useCoalesced(() => runs.refresh(), refreshDelayMs);
-  useEffect(() => agent.loadWhileShown(), [agent]);
   useEffect(() => runs.loadWhileShown(), [runs]);
   useLive({
     onEvent: ({ type }) => {
@@ -56,14 +55,9 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   });
   useReturn(() => void agent.reload());
   const playbooks = usePlaybookNames();
-  const { data, error } = agent.state.value;
+  const { data } = agent;
   const back = { href: linkTo(["agents"]), label: t("agents") };
-  if (data === undefined) {
-    const title = t("agent");
-    return (
-      <LoadingPage title={title} back={back} error={error} onRetry={() => void agent.reload()} />
-    );
-  }
+  if (data === undefined) return <LoadingPage title={t("agent")} back={back} of={agent} />;
   const messages = { enabled: t("agentEnabled"), disabled: t("agentDisabled") };
   return (
     <PageView
@@ -113,14 +107,10 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
 
 /** The names of playbooks by their ids. A playbook that is not loaded has no entry. */
 function usePlaybookNames(): ReadonlyMap<string, string> {
-  const playbooks = useMemo(
-    () =>
-      new Resource<Page<Playbook>>((signal) =>
-        api.get("v1/playbooks", { query: { limit: 100 }, signal }),
-      ),
+  const playbooks = useResource<Page<Playbook>>(
+    (signal) => api.get("v1/playbooks", { query: { limit: 100 }, signal }),
     [],
   );
-  useEffect(() => playbooks.loadWhileShown(), [playbooks]);
   return new Map(playbooks.data?.data.map(({ id, name }) => [id, name]));
 }
 

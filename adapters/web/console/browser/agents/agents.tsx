@@ -54,16 +54,13 @@ interface LazyEditorProps {
 
 /** A form for an agent or a playbook. Its code is loaded when the first form is opened. */
 function LazyEditor({ kind, id }: LazyEditorProps): JSX.Element {
-  const load = (): void => void editorCode.reload();
   useEffect(() => {
-    if (editorCode.state.peek().data === undefined) load();
+    if (editorCode.state.peek().data === undefined) void editorCode.reload();
   }, []);
-  const { data, error } = editorCode.state.value;
+  const { data } = editorCode;
   const title = t(kind === "agents" ? "agent" : "playbook");
   const back = { href: linkTo(["agents"]), label: t("agents") };
-  if (data === undefined) {
-    return <LoadingPage title={title} back={back} error={error} onRetry={load} />;
-  }
+  if (data === undefined) return <LoadingPage title={title} back={back} of={editorCode} />;
   return (
     <Needs scopes={["agents:write"]} title={title}>
       <data.EditorPage kind={kind} id={id} />

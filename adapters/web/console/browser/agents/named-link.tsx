@@ -1,8 +1,7 @@
 /** Links to agents and playbooks, by their names. */
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type { Agent, Playbook } from "../../../../../src/index.ts";
-import { api, linkTo, may, Resource } from "../../../shared/browser/index.ts";
+import { api, linkTo, may, useResource } from "../../../shared/browser/index.ts";
 
 interface NamedLinkProps {
   readonly id: string;
@@ -12,17 +11,11 @@ interface NamedLinkProps {
 
 /** A link with the name of its target. While the name is not known, the link shows the id. */
 function NamedLink({ id, path, href }: NamedLinkProps): JSX.Element {
-  const named = useMemo(
-    () =>
-      new Resource<Agent | Playbook>((signal) =>
-        api.get(`${path}/${encodeURIComponent(id)}`, { signal }),
-      ),
+  const named = useResource<Agent | Playbook | undefined>(
+    async (signal) =>
+      may("agents:read") ? api.get(`${path}/${encodeURIComponent(id)}`, { signal }) : undefined,
     [path, id],
   );
-  useEffect(() => {
-    if (may("agents:read")) void named.reload();
-    return () => named.stop();
-  }, [named]);
   const name = named.data?.name;
   return (
     <a class={name === undefined ? "mono" : undefined} href={href}>

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type { Playbook } from "../../../../../src/index.ts";
-import { api, linkTo, place, Resource } from "../../../shared/browser/index.ts";
+import { api, linkTo, place, useResource } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
@@ -17,22 +16,13 @@ import { isGoneRun, useRun } from "./runs/run-resource.ts";
 export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
   const path = `v1/playbooks/${encodeURIComponent(id)}`;
   const { run: runId, agent } = place.value.query;
-  const resource = useMemo(
-    () => new Resource<Playbook>((signal) => api.get(path, { signal })),
-    [path],
-  );
+  const resource = useResource<Playbook>((signal) => api.get(path, { signal }), [path]);
   const runState = useRun(agent, runId).state.value;
   const run = isGoneRun(runState) ? undefined : runState.data;
-  useEffect(() => resource.loadWhileShown(), [resource]);
   useReturn(() => void resource.reload());
-  const { data, error } = resource.state.value;
+  const { data } = resource;
   const back = { href: linkTo(["agents"]), label: t("agents") };
-  if (data === undefined) {
-    const title = t("playbook");
-    return (
-      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
-    );
-  }
+  if (data === undefined) return <LoadingPage title={t("playbook")} back={back} of={resource} />;
   const messages = { enabled: t("playbookEnabled"), disabled: t("playbookDisabled") };
   const played = run && playedIn(run.steps).find((each) => each.id === id);
   return (

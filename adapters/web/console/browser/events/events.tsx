@@ -12,6 +12,7 @@ import {
   Icon,
   isFocusLost,
   linkTo,
+  LoadState,
   NewRows,
   place,
   Resource,
@@ -245,7 +246,7 @@ function EventDetail({ id, known, type }: EventDetailProps): JSX.Element {
     },
     onGap: refresh,
   });
-  const { data: event, error } = resource.state.value;
+  const { data: event } = resource;
   const back = (
     <a class="page-back" href={linkTo(["events"], { type })}>
       <Icon name="back" />
@@ -256,11 +257,7 @@ function EventDetail({ id, known, type }: EventDetailProps): JSX.Element {
     return (
       <div class="detail">
         {back}
-        {error === undefined ? (
-          <Skeleton rows={3} />
-        ) : (
-          <ErrorState error={error} onRetry={() => void resource.reload()} />
-        )}
+        <LoadState of={resource} />
       </div>
     );
   }

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Message, Timeline } from "../../../../../src/index.ts";
 import {
   api,
@@ -11,12 +11,12 @@ import {
   Icon,
   linkTo,
   may,
-  Resource,
   SafeLink,
   shownAddress,
   StrangerText,
   timeNow,
   toast,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { AgentLink } from "../agents/named-link.tsx";
 import { contactOf, isErasedSince, nameOf, useContactOf } from "../contacts.ts";
@@ -39,19 +39,18 @@ const tickMs = 1000;
 
 /** One message: its life on a time axis, and its fields. */
 export function MessagePage({ id }: { readonly id: string }): JSX.Element {
-  const resource = useMemo(
-    () =>
-      new Resource<Loaded>(async (signal) => {
-        const [message, timeline] = await Promise.all([
-          api.get<Message>(`v1/messages/${encodeURIComponent(id)}`, { signal }),
-          api.get<Timeline>(`v1/messages/${encodeURIComponent(id)}/timeline`, { signal }),
-        ]);
-        return { message, timeline };
-      }),
+  const resource = useResource<Loaded>(
+    async (signal) => {
+      const path = `v1/messages/${encodeURIComponent(id)}`;
+      const [message, timeline] = await Promise.all([
+        api.get<Message>(path, { signal }),
+        api.get<Timeline>(`${path}/timeline`, { signal }),
+      ]);
+      return { message, timeline };
+    },
     [id],
   );
   const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
-  useEffect(() => resource.loadWhileShown(), [resource]);
   useLive({
     onEvent: ({ data }) => {
       if ("message_id" in data && data.message_id === id) refresh();
@@ -59,7 +58,7 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
     onGap: refresh,
   });
   const state = resource.state.value;
-  const { data, error } = state;
+  const { data } = state;
   useContactOf(data?.message.conversation_id);
   const back = { href: linkTo(["messages"]), label: t("messages") };
   if (isErasedSince(state, ({ message }) => message.contact_id)) {
@@ -69,12 +68,7 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
       </PageView>
     );
   }
-  if (data === undefined) {
-    const title = t("message");
-    return (
-      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
-    );
-  }
+  if (data === undefined) return <LoadingPage title={t("message")} back={back} of={resource} />;
   const { message, timeline } = data;
   const isInbound = message.direction === "inbound";
   const address = shownAddress(isInbound ? message.from : message.to);

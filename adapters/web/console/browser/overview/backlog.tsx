@@ -1,17 +1,15 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type { Backlog, ErrorCounts, Page, Webhook, WorkKind } from "../../../../../src/index.ts";
 import {
   api,
-  ErrorState,
   Icon,
   linkTo,
+  LoadState,
   may,
   number,
-  Resource,
   shownAddress,
-  Skeleton,
   Table,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { Card } from "../parts/layout.tsx";
 import { Age, When } from "../parts/values.tsx";
@@ -25,37 +23,22 @@ interface VersionProps {
 
 /** The work that waits, with the longest waiting one, and the webhooks that are behind. */
 export function Waiting({ version }: VersionProps): JSX.Element {
-  const backlog = useMemo(
-    () => new Resource<Backlog>((signal) => api.get("v1/backlog", { signal })),
-    [],
-  );
-  useEffect(() => backlog.loadWhileShown(), [backlog, version]);
-  const { data, error } = backlog.state.value;
+  const backlog = useResource<Backlog>((signal) => api.get("v1/backlog", { signal }), [], version);
+  const { data } = backlog;
   return (
     <>
       <Card title={t("waiting")} isFlush>
-        <Content error={error} hasData={data !== undefined} onRetry={() => void backlog.reload()} />
+        {data === undefined && <LoadState of={backlog} rows={2} />}
         {data?.work.length === 0 && <Nothing text={t("waitingNothing")} />}
         {data !== undefined && data.work.length > 0 && <WorkTable work={data.work} />}
       </Card>
       <Card title={t("webhookLag")} isFlush>
-        <Content error={error} hasData={data !== undefined} onRetry={() => void backlog.reload()} />
+        {data === undefined && <LoadState of={backlog} rows={2} />}
         {data?.webhooks.length === 0 && <Nothing text={t("webhookLagNothing")} />}
         {data !== undefined && data.webhooks.length > 0 && <LagTable webhooks={data.webhooks} />}
       </Card>
     </>
   );
-}
-
-interface ContentProps {
-  readonly error: unknown;
-  readonly hasData: boolean;
-  readonly onRetry: () => void;
-}
-
-function Content({ error, hasData, onRetry }: ContentProps): JSX.Element | null {
-  if (error !== undefined && !hasData) return <ErrorState error={error} onRetry={onRetry} />;
-  return hasData ? null : <Skeleton rows={2} />;
 }
 
 const Nothing = ({ text }: { readonly text: string }): JSX.Element => (
@@ -118,15 +101,12 @@ function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
 }
 
 function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX.Element {
-  const known = useMemo(
-    () =>
-      new Resource<Page<Webhook>>((signal) =>
-        api.get("v1/webhooks", { query: { limit: 100 }, signal }),
-      ),
+  const known = useResource<Page<Webhook> | undefined>(
+    async (signal) =>
+      may("webhooks:read") ? api.get("v1/webhooks", { query: { limit: 100 }, signal }) : undefined,
     [],
   );
-  useEffect(() => (may("webhooks:read") ? known.loadWhileShown() : undefined), [known]);
-  const byId = new Map(known.state.value.data?.data.map((each) => [each.id, each]));
+  const byId = new Map(known.data?.data.map((each) => [each.id, each]));
   return (
     <Table
       label={t("webhookLag")}
@@ -162,16 +142,16 @@ function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX
 
 /** The most frequent errors of each sender. */
 export function Errors({ version }: VersionProps): JSX.Element {
-  const errors = useMemo(
-    () => new Resource<ErrorCounts>((signal) => api.get("v1/usage/errors", { signal })),
+  const errors = useResource<ErrorCounts>(
+    (signal) => api.get("v1/usage/errors", { signal }),
     [],
+    version,
   );
-  useEffect(() => errors.loadWhileShown(), [errors, version]);
-  const { data, error } = errors.state.value;
+  const { data } = errors;
   const most = data?.data[0]?.messages ?? 1;
   return (
     <Card title={t("errors")} isFlush>
-      <Content error={error} hasData={data !== undefined} onRetry={() => void errors.reload()} />
+      {data === undefined && <LoadState of={errors} rows={2} />}
       {data?.data.length === 0 && <Nothing text={t("errorsNone")} />}
       {data !== undefined && data.data.length > 0 && (
         <Table

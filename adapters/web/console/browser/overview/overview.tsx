@@ -4,16 +4,15 @@ import type { HourlyUsage } from "../../../../../src/index.ts";
 import {
   api,
   channelName,
-  ErrorState,
   exactDuration,
   go,
   linkTo,
+  LoadState,
   number,
   place,
-  Resource,
   Select,
-  Skeleton,
   timeNow,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { Card, PageView } from "../parts/layout.tsx";
@@ -58,12 +57,11 @@ export function OverviewPage(): JSX.Element {
   const { query } = place.value;
   const range: RangeName = isRange(query["range"]) ? query["range"] : "day";
   const channel = query["channel"];
-  const usage = useMemo(
-    () =>
-      new Resource<HourlyUsage>((signal) => {
-        const from = new Date(timeNow() - (ranges[range].hours - 1) * hourMs).toISOString();
-        return api.get("v1/usage/hours", { query: { from, channel }, signal });
-      }),
+  const usage = useResource<HourlyUsage>(
+    (signal) => {
+      const from = new Date(timeNow() - (ranges[range].hours - 1) * hourMs).toISOString();
+      return api.get("v1/usage/hours", { query: { from, channel }, signal });
+    },
     [range, channel],
   );
   const [version, setVersion] = useState(0);
@@ -72,20 +70,16 @@ export function OverviewPage(): JSX.Element {
     await usage.reload();
   }, liveDelayMs);
   useEffect(() => {
-    void usage.reload();
     const timer = setInterval(refresh, refreshMs);
-    return () => {
-      clearInterval(timer);
-      usage.stop();
-    };
-  }, [usage]);
+    return () => clearInterval(timer);
+  }, []);
   useLive({
     onEvent: ({ type }) => {
       if (type.startsWith("message.")) refresh();
     },
     onGap: refresh,
   });
-  const { data, error } = usage.state.value;
+  const { data } = usage;
   const series = useMemo(() => data && seriesOf(data, ranges[range].bucket), [data]);
   return (
     <PageView
@@ -93,12 +87,7 @@ export function OverviewPage(): JSX.Element {
       about={t("overviewAbout")}
       actions={<Choice range={range} channel={channel} />}
     >
-      {series === undefined &&
-        (error === undefined ? (
-          <Skeleton rows={5} />
-        ) : (
-          <ErrorState error={error} onRetry={() => void usage.reload()} />
-        ))}
+      {series === undefined && <LoadState of={usage} rows={5} />}
       {series && <Figures of={series} />}
       {series && <Charts of={series} />}
       <div class="overview-tables">

@@ -8,8 +8,10 @@ import {
   go,
   Icon,
   linkTo,
+  LoadState,
   may,
   place,
+  type Resource,
   Select,
   Skeleton,
 } from "../../../shared/browser/index.ts";
@@ -65,19 +67,15 @@ export function PageView(props: PageViewProps): JSX.Element {
 interface LoadingPageProps {
   readonly title: string;
   readonly back: NonNullable<PageViewProps["back"]>;
-  /** Why the page could not be loaded. Undefined while it loads. */
-  readonly error: unknown;
-  readonly onRetry: () => void;
+  readonly of: Resource<unknown>;
 }
 
 /** A page whose content is not there yet, or could not be loaded. */
-export function LoadingPage({ title, back, error, onRetry }: LoadingPageProps): JSX.Element {
-  return (
-    <PageView title={title} back={back}>
-      {error === undefined ? <Skeleton /> : <ErrorState error={error} onRetry={onRetry} />}
-    </PageView>
-  );
-}
+export const LoadingPage = ({ title, back, of }: LoadingPageProps): JSX.Element => (
+  <PageView title={title} back={back}>
+    <LoadState of={of} />
+  </PageView>
+);
 
 interface CardProps {
   readonly title?: string;

@@ -7,16 +7,15 @@ import {
   Button,
   currentSession,
   EmptyState,
-  ErrorState,
   Icon,
   isNumber,
+  LoadState,
   numberTyped,
   Picker,
   recall,
   remember,
   Resource,
   shownAddress,
-  Skeleton,
 } from "../../../shared/browser/index.ts";
 import { useLive } from "../live.ts";
 import { PageView } from "../parts/layout.tsx";
@@ -141,17 +140,12 @@ function AddPhone(): JSX.Element {
 
 /** The test numbers, with what happens to a message to each. */
 function TestNumbers(): JSX.Element {
-  const { data, error } = testNumbers.state.value;
+  const { data } = testNumbers;
   const shown = new Set(handsets.value?.map(({ number }) => number));
   return (
     <section class="test-numbers" aria-label={t("testNumbers")}>
       <h2>{t("testNumbers")}</h2>
-      {data === undefined &&
-        (error === undefined ? (
-          <Skeleton rows={6} />
-        ) : (
-          <ErrorState error={error} onRetry={() => void testNumbers.reload()} />
-        ))}
+      {data === undefined && <LoadState of={testNumbers} rows={6} />}
       <ul>
         {data?.data.map((each) => (
           <li key={each.number}>

@@ -1,13 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import {
-  EmptyState,
-  ErrorState,
-  linkTo,
-  place,
-  Skeleton,
-  TextField,
-} from "../../../shared/browser/index.ts";
+import { EmptyState, linkTo, LoadState, place, TextField } from "../../../shared/browser/index.ts";
 import { PageView } from "../parts/layout.tsx";
 import { Method } from "../parts/requests.tsx";
 import { t } from "../texts.ts";
@@ -38,15 +31,11 @@ export function ReferencePage(): JSX.Element {
   const [, open] = place.value.path;
   const [words, setWords] = useState("");
   useEffect(loadDocument, []);
-  const { data, error } = apiDocument.state.value;
+  const { data } = apiDocument;
   if (data === undefined) {
     return (
       <PageView title={t("reference")}>
-        {error === undefined ? (
-          <Skeleton rows={8} />
-        ) : (
-          <ErrorState error={error} onRetry={() => void apiDocument.reload()} />
-        )}
+        <LoadState of={apiDocument} rows={8} />
       </PageView>
     );
   }

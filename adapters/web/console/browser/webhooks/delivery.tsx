@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type { Delivery, DeliveryAttempt, DeliveryWithBody } from "../../../../../src/index.ts";
 import {
   api,
@@ -8,9 +7,9 @@ import {
   dateTime,
   linkTo,
   may,
-  Resource,
   toast,
   toastError,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { Code, Json } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
@@ -27,20 +26,11 @@ interface DeliveryPageProps {
 /** One delivery: the request body, and the response to each attempt. */
 export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element {
   const path = `v1/webhooks/${encodeURIComponent(webhookId)}/deliveries/${encodeURIComponent(id)}`;
-  const resource = useMemo(
-    () => new Resource<DeliveryWithBody>((signal) => api.get(path, { signal })),
-    [path],
-  );
-  useEffect(() => resource.loadWhileShown(), [resource]);
-  const { data, error } = resource.state.value;
+  const resource = useResource<DeliveryWithBody>((signal) => api.get(path, { signal }), [path]);
+  const { data } = resource;
   useDeliveries(data === undefined ? [] : [data], () => resource.reload());
   const back = { href: linkTo(["webhooks", webhookId]), label: t("webhook") };
-  if (data === undefined) {
-    const title = t("delivery");
-    return (
-      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
-    );
-  }
+  if (data === undefined) return <LoadingPage title={t("delivery")} back={back} of={resource} />;
   const redeliver = async (): Promise<void> => {
     try {
       await api.post<Delivery>(`${path}/redeliver`);

@@ -11,9 +11,9 @@ import {
   linkTo,
   number,
   place,
-  Resource,
   Table,
   timeNow,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive, useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
@@ -32,22 +32,17 @@ const pageSize = 50;
 /** One endpoint: its health, its deliveries and its settings. */
 export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const status = place.value.query["status"];
-  const webhook = useMemo(
-    () =>
-      new Resource<Webhook>((signal) =>
-        api.get(`v1/webhooks/${encodeURIComponent(id)}`, { signal }),
-      ),
-    [id],
-  );
+  const path = `v1/webhooks/${encodeURIComponent(id)}`;
+  const webhook = useResource<Webhook>((signal) => api.get(path, { signal }), [path]);
   const list = useMemo(
     () =>
       new PagedList<DeliveryWithAttempts>((cursor, signal) =>
-        api.get(`v1/webhooks/${encodeURIComponent(id)}/deliveries`, {
+        api.get(`${path}/deliveries`, {
           query: { status, limit: pageSize, cursor },
           signal,
         }),
       ),
-    [id, status],
+    [path, status],
   );
   const reload = (): void => {
     void webhook.reload();
@@ -60,16 +55,12 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const soon = useCoalesced(refresh, refreshDelayMs);
   const { rows } = list.state.value;
   const expectMore = useDeliveries(rows?.slice(0, pageSize) ?? [], refresh);
-  useEffect(() => webhook.loadWhileShown(), [webhook]);
   useEffect(() => list.loadWhileShown(), [list]);
   useLive({ onEvent: soon, onGap: soon });
   useReturn(soon);
-  const { data, error } = webhook.state.value;
+  const { data } = webhook;
   const back = { href: linkTo(["webhooks"]), label: t("webhooks") };
-  if (data === undefined) {
-    const title = t("webhook");
-    return <LoadingPage title={title} back={back} error={error} onRetry={reload} />;
-  }
+  if (data === undefined) return <LoadingPage title={t("webhook")} back={back} of={webhook} />;
   return (
     <PageView
       title={data.description ?? data.url}

@@ -9,8 +9,8 @@ import {
   linkTo,
   may,
   place,
-  Resource,
   Table,
+  useResource,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { PagedList } from "../paged.ts";
@@ -41,14 +41,10 @@ function WebhookList(): JSX.Element {
       ),
     [],
   );
-  const backlog = useMemo(
-    () => new Resource<Backlog>((signal) => api.get("v1/backlog", { signal })),
-    [],
-  );
+  const backlog = useResource<Backlog>((signal) => api.get("v1/backlog", { signal }), []);
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<CreatedWebhook>();
   useEffect(() => list.loadWhileShown(), [list]);
-  useEffect(() => backlog.loadWhileShown(), [backlog]);
   useReturn(() => {
     void list.refresh();
     void backlog.reload();
@@ -71,7 +67,7 @@ function WebhookList(): JSX.Element {
             </EmptyState>
           }
         >
-          {(rows) => <WebhookTable rows={rows} lags={backlog.state.value.data?.webhooks ?? []} />}
+          {(rows) => <WebhookTable rows={rows} lags={backlog.data?.webhooks ?? []} />}
         </Paged>
       </Card>
       {isAdding && (

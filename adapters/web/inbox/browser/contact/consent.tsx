@@ -17,7 +17,7 @@ import {
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
 import { mediumName } from "../words.ts";
-import { Loaded, Section, useResource } from "./section.tsx";
+import { Loaded, Section, useContactResource } from "./section.tsx";
 
 const shown: {
   readonly [status in Consent["status"]]: { readonly tone: Tone; readonly name: () => string };
@@ -44,9 +44,8 @@ export function ConsentBadge({ status }: Pick<Consent, "status">): JSX.Element {
 export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.Element {
   const { id } = contact;
   const [changing, setChanging] = useState<Consent>();
-  const consents = useResource(
-    (signal) => api.get<Consents>(`v1/contacts/${id}/consents`, { signal }),
-    id,
+  const consents = useContactResource(id, (signal) =>
+    api.get<Consents>(`v1/contacts/${id}/consents`, { signal }),
   );
   return (
     <Section title={t("consent")}>

@@ -5,7 +5,7 @@ import { now } from "../state/now.ts";
 import { activityOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { mediumName } from "../words.ts";
-import { Loaded, Section, useResource } from "./section.tsx";
+import { Loaded, Section, useContactResource } from "./section.tsx";
 
 interface ContactConversationsProps {
   /** The id of the contact. */
@@ -16,13 +16,11 @@ interface ContactConversationsProps {
 
 /** The latest conversations with the contact. Each is a link, if the person may open it. */
 export function ContactConversations({ id, beside }: ContactConversationsProps): JSX.Element {
-  const found = useResource(
-    (signal) =>
-      api.get<Page<Conversation>>(`v1/contacts/${id}/conversations`, {
-        query: { limit: 20 },
-        signal,
-      }),
-    id,
+  const found = useContactResource(id, (signal) =>
+    api.get<Page<Conversation>>(`v1/contacts/${id}/conversations`, {
+      query: { limit: 20 },
+      signal,
+    }),
   );
   const rows = found.data?.data.filter((row) => row.id !== beside) ?? [];
   const none = t(beside === undefined ? "conversationsNone" : "otherNone");

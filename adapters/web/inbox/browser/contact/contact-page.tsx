@@ -2,22 +2,19 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
-  ApiError,
   Avatar,
   Badge,
   Button,
   date,
-  EmptyState,
-  ErrorState,
   go,
   Icon,
   linkTo,
   placeNow,
-  Skeleton,
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
 import { beginConversation, isReachable, mayBegin, showReply } from "../conversation/begin.ts";
+import { NotShown } from "../not-shown.tsx";
 import { contacts, noteContact } from "../state/contacts.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
@@ -26,7 +23,7 @@ import { ContactConversations } from "./contact-conversations.tsx";
 import { ContactData } from "./contact-data.tsx";
 import { ContactDetails } from "./contact-details.tsx";
 import { Observations } from "./observations.tsx";
-import { useResource } from "./section.tsx";
+import { useContactResource } from "./section.tsx";
 import { Sentiment } from "./sentiment.tsx";
 
 interface ContactPageProps {
@@ -37,8 +34,8 @@ interface ContactPageProps {
 
 /** The contact that is open in the list of contacts. */
 export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
-  const loading = useResource((signal) => contacts.fetch(id, signal), id);
-  const { data, error } = loading.state.value;
+  const loading = useContactResource(id, (signal) => contacts.fetch(id, signal));
+  const { data } = loading;
   const row = contacts.row(id);
   const survivor = data?.merged_into ?? undefined;
   const change = (next: Contact): void => {
@@ -55,25 +52,7 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
     go(linkTo(["contacts", survivor], placeNow().query), true);
     toast({ message: t("merged") });
   }, [survivor]);
-  if (error instanceof ApiError && error.status === 404) {
-    const leave = (
-      <a class="button button-secondary" href={back}>
-        {t("back")}
-      </a>
-    );
-    return (
-      <EmptyState icon="alert" title={t("contactNotFound")} actions={leave}>
-        {t("notFoundHint")}
-      </EmptyState>
-    );
-  }
-  if (row === undefined) {
-    return error === undefined ? (
-      <Skeleton rows={5} />
-    ) : (
-      <ErrorState error={error} onRetry={() => void loading.reload()} />
-    );
-  }
+  if (row === undefined) return <NotShown of={loading} title={t("contactNotFound")} back={back} />;
   return (
     <article class="contact-page">
       <Header contact={row} back={back} />

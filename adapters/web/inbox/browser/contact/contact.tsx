@@ -1,13 +1,6 @@
 import type { JSX } from "preact";
 import type { Contact as Person } from "../../../../../src/index.ts";
-import {
-  Avatar,
-  Badge,
-  date,
-  ErrorState,
-  IconButton,
-  Skeleton,
-} from "../../../shared/browser/index.ts";
+import { Avatar, Badge, date, IconButton, LoadState } from "../../../shared/browser/index.ts";
 import { contacts } from "../state/contacts.ts";
 import { conversation } from "../state/conversations.ts";
 import { t } from "../texts.ts";
@@ -18,7 +11,7 @@ import { ContactData } from "./contact-data.tsx";
 import { ContactDetails } from "./contact-details.tsx";
 import { showContact } from "./contact-visibility.ts";
 import { Observations } from "./observations.tsx";
-import { useResource } from "./section.tsx";
+import { useContactResource } from "./section.tsx";
 import { Sentiment } from "./sentiment.tsx";
 
 /** The contact of the open conversation. */
@@ -34,8 +27,8 @@ interface ContactOfProps {
 }
 
 function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
-  const contact = useResource((signal) => contacts.fetch(id, signal), id);
-  const { data, error } = contact.state.value;
+  const contact = useContactResource(id, (signal) => contacts.fetch(id, signal));
+  const { data } = contact;
   const change = (next: Person): void => {
     contact.set(next);
     // An event that came before this answer may be newer.
@@ -52,11 +45,9 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
           onClick={() => showContact(false)}
         />
       </header>
-      {data === undefined && error === undefined && <Skeleton rows={4} />}
-      {data === undefined && error !== undefined && (
-        <ErrorState error={error} onRetry={() => void contact.reload()} />
-      )}
-      {data !== undefined && (
+      {data === undefined ? (
+        <LoadState of={contact} rows={4} />
+      ) : (
         <div class="contact-sections">
           <Head contact={data} />
           <ContactDetails contact={data} labelShortcut="Shift+l" onChange={change} />

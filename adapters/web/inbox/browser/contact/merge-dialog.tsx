@@ -118,7 +118,7 @@ function Confirmation(props: ConfirmationProps): JSX.Element {
             kind="danger"
             isBusy={isBusy}
             // The merge cannot be confirmed before the preview is shown.
-            disabled={preview.state.value.data === undefined}
+            disabled={preview.data === undefined}
             onClick={() => void merge()}
           >
             {t("mergeButton")}

@@ -8,16 +8,15 @@ import type {
 } from "../../../../../src/index.ts";
 import {
   api,
-  ErrorState,
+  LoadState,
   number,
   type Resource,
   shownAddress,
-  Skeleton,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { contactName, mediumName, nameIn } from "../words.ts";
 import { ConsentBadge } from "./consent.tsx";
-import { useResource } from "./section.tsx";
+import { useContactResource } from "./section.tsx";
 
 const maxCounted = 100;
 
@@ -33,14 +32,14 @@ interface Count {
   readonly isMore: boolean;
 }
 
-interface Loaded extends Preview {
+interface WithSides extends Preview {
   readonly own: Side;
   readonly others: Side;
 }
 
 /** Reads what the merge of two contacts would do. */
-export const useMergePreview = (contact: Contact, other: Contact): Resource<Loaded> =>
-  useResource(async (signal) => {
+export const useMergePreview = (contact: Contact, other: Contact): Resource<WithSides> =>
+  useContactResource(other.id, async (signal) => {
     const path = `v1/contacts/${contact.id}/merge-preview`;
     const [preview, own, others] = await Promise.all([
       api.get<Preview>(path, { query: { contact_id: other.id }, signal }),
@@ -48,7 +47,7 @@ export const useMergePreview = (contact: Contact, other: Contact): Resource<Load
       sideOf(other.id, signal),
     ]);
     return { ...preview, own, others };
-  }, other.id);
+  });
 
 async function sideOf(id: string, signal: AbortSignal): Promise<Side> {
   const [consents, conversations] = await Promise.all([
@@ -65,20 +64,13 @@ async function sideOf(id: string, signal: AbortSignal): Promise<Side> {
 interface MergePreviewProps {
   readonly contact: Contact;
   readonly other: Contact;
-  readonly preview: Resource<Loaded>;
+  readonly preview: Resource<WithSides>;
 }
 
 /** Both contacts and the result, side by side. What is not kept is struck through. */
 export function MergePreview({ contact, other, preview }: MergePreviewProps): JSX.Element {
-  const { data, error } = preview.state.value;
-  const names = { name: contactName(contact), other: contactName(other) };
-  if (data === undefined) {
-    return error === undefined ? (
-      <Skeleton rows={5} />
-    ) : (
-      <ErrorState error={error} onRetry={() => void preview.reload()} />
-    );
-  }
+  const { data } = preview;
+  if (data === undefined) return <LoadState of={preview} rows={5} />;
   const { own, others } = data;
   const count = own.conversations.count + others.conversations.count;
   const isMore = own.conversations.isMore || others.conversations.isMore;
@@ -121,7 +113,7 @@ export function MergePreview({ contact, other, preview }: MergePreviewProps): JS
           {t("mergeCloses", { medium: mediumName(closed.medium), name: nameIn(closed) })}
         </p>
       ))}
-      <p>{t("mergePreview", names)}</p>
+      <p>{t("mergePreview", { name: contactName(contact), other: contactName(other) })}</p>
     </div>
   );
 }

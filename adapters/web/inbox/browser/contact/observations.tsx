@@ -13,7 +13,7 @@ import {
   unsentBefore,
   useSendOnce,
 } from "../../../shared/browser/index.ts";
-import { Loaded, Section, useResource } from "./section.tsx";
+import { Loaded, Section, useContactResource } from "./section.tsx";
 import { observationDraftId, observationDrafts } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
@@ -37,13 +37,8 @@ export function Observations({ id, conversationId }: ObservationsProps): JSX.Ele
   const draftId = observationDraftId(id);
   const typed = observationDrafts.of(draftId).value;
   const setTyped = (text: string): void => observationDrafts.set(draftId, text);
-  const observations = useResource(
-    (signal) =>
-      api.get<Page<Observation>>(`v1/contacts/${id}/observations`, {
-        query: { limit: 50 },
-        signal,
-      }),
-    id,
+  const observations = useContactResource(id, (signal) =>
+    api.get<Page<Observation>>(`v1/contacts/${id}/observations`, { query: { limit: 50 }, signal }),
   );
   const [isBusy, setBusy] = useState(false);
   const sendOnce = useSendOnce();

@@ -1,18 +1,13 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useMemo } from "preact/hooks";
-import { ErrorNote, Resource } from "../../../shared/browser/index.ts";
+import { useId } from "preact/hooks";
+import { ErrorNote, type Resource, useResource } from "../../../shared/browser/index.ts";
 import { contactVersion } from "../state/live.ts";
 
 /** Loads something about a contact, again whenever the contact changes. */
-export function useResource<Data>(
-  load: (signal: AbortSignal) => Promise<Data>,
+export const useContactResource = <Data,>(
   id: string,
-): Resource<Data> {
-  const resource = useMemo(() => new Resource(load), [id]);
-  const version = contactVersion.value.get(id) ?? 0;
-  useEffect(() => resource.loadWhileShown(), [resource, version]);
-  return resource;
-}
+  load: (signal: AbortSignal) => Promise<Data>,
+): Resource<Data> => useResource(load, [id], contactVersion.value.get(id));
 
 interface SectionProps {
   readonly title: string;

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Contact, ContactSentiment } from "../../../../../src/index.ts";
 import { api, Badge, type Tone } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { Loaded, Section, useResource } from "./section.tsx";
+import { Loaded, Section, useContactResource } from "./section.tsx";
 import { SentimentChart } from "./sentiment-chart.tsx";
 
 const tones: { readonly [label: string]: Tone } = {
@@ -28,9 +28,8 @@ const trendName = (trend: ContactSentiment["trend"]): string =>
 /** How the contact felt in the last messages. */
 export function Sentiment({ contact }: { readonly contact: Contact }): JSX.Element {
   const { id } = contact;
-  const sentiment = useResource(
-    (signal) => api.get<ContactSentiment>(`v1/contacts/${id}/sentiment`, { signal }),
-    id,
+  const sentiment = useContactResource(id, (signal) =>
+    api.get<ContactSentiment>(`v1/contacts/${id}/sentiment`, { signal }),
   );
   const label = sentiment.data?.current?.label;
   return (

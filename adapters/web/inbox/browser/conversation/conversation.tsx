@@ -1,22 +1,19 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 import type { Conversation as Row } from "../../../../../src/index.ts";
 import {
-  ApiError,
   Avatar,
   Button,
   dayAndTime,
-  EmptyState,
-  ErrorState,
   Icon,
   IconButton,
   may,
-  Resource,
   shortTime,
   shownAddress,
-  Skeleton,
+  useResource,
 } from "../../../shared/browser/index.ts";
+import { NotShown } from "../not-shown.tsx";
 import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
 import { conversation, conversations } from "../state/conversations.ts";
 import { handoffs } from "../state/handoffs.ts";
@@ -38,29 +35,15 @@ interface ConversationProps {
 
 /** The open conversation. */
 export function Conversation({ id, back }: ConversationProps): JSX.Element {
-  const loading = useMemo(() => new Resource((signal) => conversations.fetch(id, signal)), [id]);
+  const loading = useResource((signal) => conversations.fetch(id, signal), [id]);
   const row = conversation(id);
-  useEffect(() => loading.loadWhileShown(), [loading]);
   useMarkRead(id, row?.unread_count ?? 0);
-  const { data, error } = loading.state.value;
+  const { data } = loading;
   useEffect(() => {
     // Its contact was erased meanwhile. The answer tells.
     if (row === undefined && data !== undefined) void loading.reload();
   }, [row === undefined]);
-  if (row === undefined) {
-    if (error instanceof ApiError && error.status === 404) {
-      return (
-        <EmptyState icon="alert" title={t("notFound")} actions={<BackLink to={back} />}>
-          {t("notFoundHint")}
-        </EmptyState>
-      );
-    }
-    return error === undefined ? (
-      <Skeleton rows={5} />
-    ) : (
-      <ErrorState error={error} onRetry={() => void loading.reload()} />
-    );
-  }
+  if (row === undefined) return <NotShown of={loading} title={t("notFound")} back={back} />;
   const phone = shownAddress(row.contact.phone ?? "");
   return (
     <article class="conversation">
@@ -106,14 +89,6 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
       <Approvals row={row} />
       <Composer row={row} />
     </article>
-  );
-}
-
-function BackLink({ to }: { readonly to: string }): JSX.Element {
-  return (
-    <a class="button button-secondary" href={to}>
-      {t("back")}
-    </a>
   );
 }
 

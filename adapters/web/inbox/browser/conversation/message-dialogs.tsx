@@ -1,6 +1,12 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
-import type { Message, Page, Run, RunStep, TimelineEntry } from "../../../../../src/index.ts";
+import type {
+  Message,
+  Page,
+  Run,
+  RunStep,
+  Timeline,
+  TimelineEntry,
+} from "../../../../../src/index.ts";
 import {
   api,
   Badge,
@@ -8,14 +14,13 @@ import {
   CopyButton,
   dateTime,
   Dialog,
-  ErrorState,
   exactDuration,
   firstCharacters,
   list as listed,
-  Resource,
+  LoadState,
   shownAddress,
-  Skeleton,
   type Tone,
+  useResource,
   withOutcomesAtTheTime,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
@@ -28,18 +33,12 @@ interface MessageDialogProps {
 
 /** Everything that happened to a message. */
 export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.Element {
-  const timeline = useMemo(
-    () =>
-      new Resource((signal) =>
-        api.get<{ readonly data: readonly TimelineEntry[] }>(`v1/messages/${message.id}/timeline`, {
-          signal,
-        }),
-      ),
+  const timeline = useResource(
+    (signal) => api.get<Timeline>(`v1/messages/${message.id}/timeline`, { signal }),
     [message.id],
+    // The last change that the page knows. The timeline is read again with it.
+    message.status,
   );
-  // The status is the last change that the page knows, so the timeline is read again with it.
-  useEffect(() => timeline.loadWhileShown(), [message.status]);
-  const { data, error } = timeline.state.value;
   const status = shownStatus(message);
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     [t("detailFrom"), shownAddress(message.from)],
@@ -87,10 +86,9 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
         )}
       </dl>
       <h3>{t("timeline")}</h3>
-      {error !== undefined && <ErrorState error={error} onRetry={() => void timeline.reload()} />}
-      {data === undefined && error === undefined && <Skeleton rows={3} />}
+      <LoadState of={timeline} />
       <ol class="timeline">
-        {withOutcomesAtTheTime(data?.data ?? []).map((entry, index) => {
+        {withOutcomesAtTheTime(timeline.data?.data ?? []).map((entry, index) => {
           const { title, detail, tone } = describe(entry);
           return (
             <li key={index} class={`timeline-entry tone-${tone}`}>
@@ -214,15 +212,12 @@ async function runOf(
 
 /** What the agent did before it wrote a message. */
 export function WhyDialog({ message, onClose }: MessageDialogProps): JSX.Element {
-  const run = useMemo(() => new Resource((signal) => runOf(message, signal)), [message.id]);
-  useEffect(() => run.loadWhileShown(), [run]);
-  const { data, error } = run.state.value;
+  const run = useResource((signal) => runOf(message, signal), [message.id]);
   return (
     <Dialog title={t("why")} onClose={onClose} isWide>
-      {error !== undefined && <ErrorState error={error} onRetry={() => void run.reload()} />}
-      {data === undefined && error === undefined && <Skeleton rows={3} />}
-      {data === null && <p class="muted">{t("whyNone")}</p>}
-      {data && <RunView run={data} />}
+      <LoadState of={run} />
+      {run.data === null && <p class="muted">{t("whyNone")}</p>}
+      {run.data && <RunView run={run.data} />}
     </Dialog>
   );
 }

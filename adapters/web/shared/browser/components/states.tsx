@@ -1,6 +1,7 @@
 /** What stands in the place of content: nothing to show, an error, or still loading. */
 import type { ComponentChildren, JSX } from "preact";
 import { explain, ApiError } from "../connection/problem.ts";
+import type { Resource } from "../connection/resource.ts";
 import { useFocusPassedOn } from "../keyboard/focus.ts";
 import { text } from "../texts/shared-texts.ts";
 import { Button, type ButtonProps } from "./button.tsx";
@@ -99,8 +100,21 @@ function RetryButton(props: RetryProps): JSX.Element {
   );
 }
 
+interface LoadStateProps {
+  readonly of: Resource<unknown>;
+  /** How many rows the skeleton has. */
+  readonly rows?: number;
+}
+
+/** Says that something is loading, or why its last load failed. Nothing once it is loaded. */
+export function LoadState({ of, rows }: LoadStateProps): JSX.Element | null {
+  const { data, error } = of.state.value;
+  if (error !== undefined) return <ErrorState error={error} onRetry={() => void of.reload()} />;
+  return data === undefined ? <Skeleton rows={rows} /> : null;
+}
+
 /** Grey bars in the shape of what is loading. */
-export function Skeleton({ rows = 3 }: { readonly rows?: number }): JSX.Element {
+export function Skeleton({ rows = 3 }: { readonly rows?: number | undefined }): JSX.Element {
   return (
     <div class="skeleton" role="status" aria-label={text("loading")}>
       {Array.from({ length: rows }, (_, index) => (

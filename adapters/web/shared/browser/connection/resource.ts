@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import { onReconnect } from "./reachability.ts";
 import { Repetition } from "./repetition.ts";
 
@@ -73,4 +74,18 @@ export class Resource<Data> {
     this.endWaiting?.();
     this.repetition.end();
   }
+}
+
+/**
+ * Loads something while the component is shown. Another one of `keys` stands for something else.
+ * Another `version` loads the same thing again.
+ */
+export function useResource<Data>(
+  load: (signal: AbortSignal) => Promise<Data>,
+  keys: readonly unknown[],
+  version?: unknown,
+): Resource<Data> {
+  const resource = useMemo(() => new Resource(load), keys);
+  useEffect(() => resource.loadWhileShown(), [resource, version]);
+  return resource;
 }

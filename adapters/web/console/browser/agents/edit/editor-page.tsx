@@ -1,6 +1,5 @@
 /** Creates and changes agents and playbooks. The console loads this code when a form is opened. */
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type {
   Agent,
   AgentAction,
@@ -8,7 +7,7 @@ import type {
   Page,
   Playbook,
 } from "../../../../../../src/index.ts";
-import { api, linkTo, Resource } from "../../../../shared/browser/index.ts";
+import { api, linkTo, useResource } from "../../../../shared/browser/index.ts";
 import { LoadingPage } from "../../parts/layout.tsx";
 import { waitForDocument } from "../../reference/document.ts";
 import { t } from "../../texts.ts";
@@ -62,19 +61,14 @@ async function allPlaybooks(signal: AbortSignal): Promise<readonly Playbook[]> {
 
 /** The form of an agent or a playbook. */
 export function EditorPage({ kind, id }: EditorProps): JSX.Element {
-  const resource = useMemo(
-    () => new Resource<EditorData>((signal) => load({ kind, id }, signal)),
-    [kind, id],
-  );
-  useEffect(() => resource.loadWhileShown(), [resource]);
-  const { data, error } = resource.state.value;
+  const resource = useResource((signal) => load({ kind, id }, signal), [kind, id]);
+  const { data } = resource;
   if (data === undefined) {
     return (
       <LoadingPage
         title={t(kind === "agents" ? "agent" : "playbook")}
         back={{ href: linkTo(["agents"]), label: t("agents") }}
-        error={error}
-        onRetry={() => void resource.reload()}
+        of={resource}
       />
     );
   }

@@ -1,15 +1,13 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type { Playbook, Run } from "../../../../../../src/index.ts";
 import {
   api,
   ApiError,
   dateTime,
-  ErrorState,
   Icon,
   linkTo,
-  Resource,
-  Skeleton,
+  LoadState,
+  useResource,
 } from "../../../../shared/browser/index.ts";
 import { Card } from "../../parts/layout.tsx";
 import { t } from "../../texts.ts";
@@ -37,12 +35,8 @@ async function load({ id, version }: PlayedPlaybook, signal: AbortSignal): Promi
 /** The graph of a playbook in the version that a run played, with the path of the run. */
 export function PlayedGraph({ run, played, linksTo }: PlayedGraphProps): JSX.Element {
   const { id, version } = played;
-  const playbook = useMemo(
-    () => new Resource<Playbook>((signal) => load(played, signal)),
-    [id, version],
-  );
-  useEffect(() => playbook.loadWhileShown(), [playbook]);
-  const { data, error } = playbook.state.value;
+  const playbook = useResource((signal) => load(played, signal), [id, version]);
+  const { data } = playbook;
   const ofRun = { run: run.id, agent: run.agent_id };
   return (
     <Card
@@ -59,11 +53,7 @@ export function PlayedGraph({ run, played, linksTo }: PlayedGraphProps): JSX.Ele
       }
     >
       {data === undefined ? (
-        error === undefined ? (
-          <Skeleton />
-        ) : (
-          <ErrorState error={error} onRetry={() => void playbook.reload()} />
-        )
+        <LoadState of={playbook} />
       ) : (
         <>
           {data.version !== version && (

@@ -28,7 +28,7 @@ interface RunPageProps {
 export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
   const resource = useRun(agentId, id);
   const state = resource.state.value;
-  const { data: run, error } = state;
+  const { data: run } = state;
   useContactOf(run?.conversation_id);
   const back = { href: linkTo(["agents", agentId]), label: t("agent") };
   if (isGoneRun(state)) {
@@ -42,12 +42,7 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
       </PageView>
     );
   }
-  if (run === undefined) {
-    const title = t("run");
-    return (
-      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
-    );
-  }
+  if (run === undefined) return <LoadingPage title={t("run")} back={back} of={resource} />;
   const played = playedIn(run.steps);
   const facts = (
     <Card title={t("fields")}>

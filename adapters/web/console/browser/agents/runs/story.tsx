@@ -1,6 +1,5 @@
 /** What happened in a run, as one story: messages, steps of playbooks, calls and decisions. */
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type { Message, Run, RunStep } from "../../../../../../src/index.ts";
 import {
   api,
@@ -10,8 +9,8 @@ import {
   type IconName,
   linkTo,
   may,
-  Resource,
   type Tone,
+  useResource,
 } from "../../../../shared/browser/index.ts";
 import { useLive } from "../../live.ts";
 import { Json } from "../../parts/json.tsx";
@@ -46,26 +45,18 @@ export function Story({ run }: { readonly run: Run }): JSX.Element {
 
 /** The messages with these ids, if the person may read them. */
 function useMessages(ids: readonly string[]): readonly Message[] {
-  const key = ids.join(" ");
-  const messages = useMemo(
-    () =>
-      new Resource<readonly Message[]>((signal) =>
-        Promise.all(ids.map((id) => api.get<Message>(`v1/messages/${id}`, { signal }))),
-      ),
-    [key],
+  const messages = useResource(
+    async (signal) => {
+      const readable = may("messages:read") ? ids : [];
+      return Promise.all(readable.map((id) => api.get<Message>(`v1/messages/${id}`, { signal })));
+    },
+    [ids.join(" ")],
   );
-  const read = (): void => {
-    if (key !== "" && may("messages:read")) void messages.reload();
-  };
-  useEffect(() => {
-    read();
-    return () => messages.stop();
-  }, [messages]);
   useLive({
     onEvent: ({ type, data }) => {
-      if (type === "message.redacted" && ids.includes(data.message_id)) read();
+      if (type === "message.redacted" && ids.includes(data.message_id)) void messages.reload();
     },
-    onGap: read,
+    onGap: () => void messages.reload(),
   });
   return messages.data ?? [];
 }
