@@ -16,7 +16,6 @@ import {
   may,
   shownAddress,
 } from "../../shared/browser/index.ts";
-import type { PagedRows } from "./paged.ts";
 
 /** The contacts that the console knows, by the ids of their conversations. */
 const known = signal<ReadonlyMap<string, ContactReference>>(new Map());
@@ -63,15 +62,6 @@ export const isErasedSince = <Data>(
 ): boolean =>
   data !== undefined &&
   (isErased(idOf(data)) || (error instanceof ApiError && error.status === 404));
-
-/**
- * Returns a list without the rows of erased contacts. `idOf` returns the id of a row's contact or
- * conversation.
- */
-export const withoutErased = <Row>(
-  state: PagedRows<Row>,
-  idOf: (row: Row) => string | null,
-): PagedRows<Row> => ({ ...state, rows: state.rows?.filter((row) => !isErased(idOf(row))) });
 
 /**
  * Reads the contacts of the conversations with the latest activity, or of the conversations of one

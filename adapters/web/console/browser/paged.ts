@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Page } from "../../../../src/index.ts";
 import { Repetition } from "../../shared/browser/connection/repetition.ts";
 
@@ -12,6 +13,8 @@ export interface PagedRows<Row> {
 }
 
 const maxRows = 2000;
+
+type LoadPage<Row> = (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>;
 
 /**
  * A list of `/v1`, loaded page by page. A read that failed is repeated after a pause if the server
@@ -37,9 +40,9 @@ export class PagedList<Row extends { readonly id: string }> {
   /** What the last read was for, if it failed. */
   private failed: Part = "all";
   private readonly repetition = new Repetition();
-  private readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>;
+  private readonly load: LoadPage<Row>;
 
-  constructor(load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>) {
+  constructor(load: LoadPage<Row>) {
     this.load = load;
   }
 
@@ -146,6 +149,16 @@ export class PagedList<Row extends { readonly id: string }> {
     const mayHaveMore = page.has_more && rows.length < maxRows;
     this.inner.value = { rows, hasMore: mayHaveMore, isLoading: false, error: undefined };
   }
+}
+
+/** Loads a list while the component is shown. Another one of `keys` stands for another list. */
+export function usePagedList<Row extends { readonly id: string }>(
+  load: LoadPage<Row>,
+  keys: readonly unknown[],
+): PagedList<Row> {
+  const list = useMemo(() => new PagedList(load), keys);
+  useEffect(() => list.loadWhileShown(), [list]);
+  return list;
 }
 
 /** `all` and `latest` read the first page. `latest` keeps the rows that follow it. */

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { ApiKey, CreatedKey, KeyScope } from "../../../../../src/index.ts";
 import {
   api,
@@ -18,7 +18,7 @@ import {
   toast,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
-import { PagedList } from "../paged.ts";
+import { usePagedList } from "../paged.ts";
 import { ActionDialog, RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
@@ -32,14 +32,10 @@ type OpenDialog =
 /** The API keys of the account. */
 export function KeysTab(): JSX.Element {
   const [dialog, setDialog] = useState<OpenDialog>();
-  const list = useMemo(
-    () =>
-      new PagedList<ApiKey>((cursor, signal) =>
-        api.get("v1/api-keys", { query: { limit: 50, cursor }, signal }),
-      ),
+  const list = usePagedList<ApiKey>(
+    (cursor, signal) => api.get("v1/api-keys", { query: { limit: 50, cursor }, signal }),
     [],
   );
-  useEffect(() => list.loadWhileShown(), [list]);
   useReturn(() => void list.refresh());
   const close = (): void => setDialog(undefined);
   return (
@@ -52,12 +48,7 @@ export function KeysTab(): JSX.Element {
         </Button>
       }
     >
-      <Paged
-        state={list.state.value}
-        onRetry={() => void list.retry()}
-        onMore={() => void list.more()}
-        empty={<EmptyState icon="key" title={t("keysNone")} />}
-      >
+      <Paged list={list} empty={<EmptyState icon="key" title={t("keysNone")} />}>
         {(rows) => <KeyTable rows={rows} onOpen={setDialog} />}
       </Paged>
       {dialog?.kind === "create" && (

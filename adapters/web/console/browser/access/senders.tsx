@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Sender } from "../../../../../src/index.ts";
 import {
   api,
@@ -18,7 +18,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { changedFields } from "../changed-fields.ts";
 import { useReturn } from "../live.ts";
-import { PagedList } from "../paged.ts";
+import { usePagedList } from "../paged.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
@@ -37,14 +37,10 @@ type OpenDialog =
 /** The addresses that the account sends from and receives at. */
 export function SendersTab(): JSX.Element {
   const [dialog, setDialog] = useState<OpenDialog>();
-  const list = useMemo(
-    () =>
-      new PagedList<Sender>((cursor, signal) =>
-        api.get("v1/senders", { query: { limit: 50, cursor }, signal }),
-      ),
+  const list = usePagedList<Sender>(
+    (cursor, signal) => api.get("v1/senders", { query: { limit: 50, cursor }, signal }),
     [],
   );
-  useEffect(() => list.loadWhileShown(), [list]);
   useReturn(() => void list.refresh());
   const close = (): void => setDialog(undefined);
   // The whole list is read again, since a new default takes the place of another one.
@@ -63,9 +59,7 @@ export function SendersTab(): JSX.Element {
       }
     >
       <Paged
-        state={list.state.value}
-        onRetry={() => void list.retry()}
-        onMore={() => void list.more()}
+        list={list}
         empty={
           <EmptyState icon="send" title={t("sendersNone")}>
             {t("sendersNoneHint")}

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Agent, Page, Playbook, Run } from "../../../../../src/index.ts";
 import {
   api,
@@ -12,9 +12,9 @@ import {
   place,
   useResource,
 } from "../../../shared/browser/index.ts";
-import { readContacts, withoutErased } from "../contacts.ts";
+import { isErased, readContacts } from "../contacts.ts";
 import { useCoalesced, useLive, useReturn } from "../live.ts";
-import { PagedList } from "../paged.ts";
+import { usePagedList } from "../paged.ts";
 import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
@@ -31,19 +31,17 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   const path = `v1/agents/${encodeURIComponent(id)}`;
   const status = place.value.query["status"];
   const agent = useResource<Agent>((signal) => api.get(path, { signal }), [path]);
-  const runs = useMemo(
-    () =>
-      new PagedList<Run>(async (cursor, signal) => {
-        const [page] = await Promise.all([
-          api.get<Page<Run>>(`${path}/runs`, { query: { status, limit: 20, cursor }, signal }),
-          cursor === undefined && readContacts(signal),
-        ]);
-        return page;
-      }),
+  const runs = usePagedList<Run>(
+    async (cursor, signal) => {
+      const [page] = await Promise.all([
+        api.get<Page<Run>>(`${path}/runs`, { query: { status, limit: 20, cursor }, signal }),
+        cursor === undefined && readContacts(signal),
+      ]);
+      return page;
+    },
     [path, status],
   );
   const refresh = useCoalesced(() => runs.refresh(), refreshDelayMs);
-  useEffect(() => runs.loadWhileShown(), [runs]);
   useLive({
     onEvent: ({ type }) => {
       // Runs of an erased contact are hidden by their conversations. The console may not know all
@@ -85,9 +83,8 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
             actions={<StatusFilter statuses={runStatuses} nameOf={runName} all={t("runsAll")} />}
           >
             <Paged
-              state={withoutErased(runs.state.value, ({ conversation_id }) => conversation_id)}
-              onRetry={() => void runs.retry()}
-              onMore={() => void runs.more()}
+              list={runs}
+              isHidden={({ conversation_id }) => isErased(conversation_id)}
               empty={
                 <EmptyState icon="agent" title={t("runsNone")}>
                   {t("runsNoneHint")}

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Agent, Playbook } from "../../../../../src/index.ts";
 import {
   api,
@@ -15,7 +15,7 @@ import {
   Table,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
-import { PagedList } from "../paged.ts";
+import { usePagedList } from "../paged.ts";
 import { Card, LoadingPage, Needs, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
@@ -69,22 +69,14 @@ function LazyEditor({ kind, id }: LazyEditorProps): JSX.Element {
 }
 
 function AgentList(): JSX.Element {
-  const agents = useMemo(
-    () =>
-      new PagedList<Agent>((cursor, signal) =>
-        api.get("v1/agents", { query: { limit: 50, cursor }, signal }),
-      ),
+  const agents = usePagedList<Agent>(
+    (cursor, signal) => api.get("v1/agents", { query: { limit: 50, cursor }, signal }),
     [],
   );
-  const playbooks = useMemo(
-    () =>
-      new PagedList<Playbook>((cursor, signal) =>
-        api.get("v1/playbooks", { query: { limit: 50, cursor }, signal }),
-      ),
+  const playbooks = usePagedList<Playbook>(
+    (cursor, signal) => api.get("v1/playbooks", { query: { limit: 50, cursor }, signal }),
     [],
   );
-  useEffect(() => agents.loadWhileShown(), [agents]);
-  useEffect(() => playbooks.loadWhileShown(), [playbooks]);
   useReturn(() => {
     void agents.refresh();
     void playbooks.refresh();
@@ -98,9 +90,7 @@ function AgentList(): JSX.Element {
         actions={<NewButton path={["agents", "new"]}>{t("agentAdd")}</NewButton>}
       >
         <Paged
-          state={agents.state.value}
-          onRetry={() => void agents.retry()}
-          onMore={() => void agents.more()}
+          list={agents}
           empty={
             <EmptyState icon="agent" title={t("agentsNone")}>
               {t("agentsNoneHint")}
@@ -116,9 +106,7 @@ function AgentList(): JSX.Element {
         actions={<NewButton path={["agents", "playbooks", "new"]}>{t("playbookAdd")}</NewButton>}
       >
         <Paged
-          state={playbooks.state.value}
-          onRetry={() => void playbooks.retry()}
-          onMore={() => void playbooks.more()}
+          list={playbooks}
           empty={
             <EmptyState icon="note" title={t("playbooksNone")}>
               {t("playbooksNoneHint")}

@@ -19,9 +19,9 @@ import {
   TextField,
   timeNow,
 } from "../../../shared/browser/index.ts";
-import { readContacts, withoutErased } from "../contacts.ts";
+import { isErased, readContacts } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
-import { PagedList } from "../paged.ts";
+import { usePagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { ContactCell, StatusBadge, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
@@ -68,18 +68,17 @@ const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 function MessageList(): JSX.Element {
   const filters = filtersOf(place.value.query);
   const query = JSON.stringify(filters);
-  const list = useMemo(
-    () =>
-      new PagedList<Message>(async (cursor, signal) => {
-        const [page] = await Promise.all([
-          api.get<Page<Message>>("v1/messages", {
-            query: { ...filters, limit: pageSize, cursor },
-            signal,
-          }),
-          cursor === undefined && readContacts(signal, filters.contact_id),
-        ]);
-        return page;
-      }),
+  const list = usePagedList<Message>(
+    async (cursor, signal) => {
+      const [page] = await Promise.all([
+        api.get<Page<Message>>("v1/messages", {
+          query: { ...filters, limit: pageSize, cursor },
+          signal,
+        }),
+        cursor === undefined && readContacts(signal, filters.contact_id),
+      ]);
+      return page;
+    },
     [query],
   );
   // The ids of the latest messages that the filters have. Those that came after the list was read
@@ -99,7 +98,6 @@ function MessageList(): JSX.Element {
     latest.set([]);
     void list.reload();
   };
-  useEffect(() => list.loadWhileShown(), [list]);
   useEffect(() => () => latest.stop(), [latest]);
   useLive({
     onEvent: (event) => {
@@ -119,7 +117,6 @@ function MessageList(): JSX.Element {
   });
   const freshCount = latest.data?.filter((id) => id > newest).length ?? 0;
   const hasFilters = query !== "{}";
-  const state = withoutErased(list.state.value, ({ contact_id }) => contact_id);
   return (
     <PageView
       title={t("messages")}
@@ -137,9 +134,8 @@ function MessageList(): JSX.Element {
       <Card isFlush>
         <MessageFilters filters={filters} />
         <Paged
-          state={state}
-          onRetry={() => void list.retry()}
-          onMore={() => void list.more()}
+          list={list}
+          isHidden={({ contact_id }) => isErased(contact_id)}
           empty={
             <EmptyState
               icon="chat"

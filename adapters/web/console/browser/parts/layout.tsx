@@ -15,7 +15,7 @@ import {
   Select,
   Skeleton,
 } from "../../../shared/browser/index.ts";
-import type { PagedRows } from "../paged.ts";
+import type { PagedList } from "../paged.ts";
 import { t } from "../texts.ts";
 
 interface PageViewProps {
@@ -126,30 +126,31 @@ export function Facts({
   );
 }
 
-interface PagedProps<Row> {
-  readonly state: PagedRows<Row>;
-  readonly onRetry: () => void;
-  readonly onMore: () => void;
+interface PagedProps<Row extends { readonly id: string }> {
+  readonly list: PagedList<Row>;
+  /** Whether a row is left out. */
+  readonly isHidden?: (row: Row) => boolean;
   /** What stands there if there are no rows. */
   readonly empty: ComponentChildren;
   readonly children: (rows: readonly Row[]) => ComponentChildren;
 }
 
 /** A list with its loading, error and empty states, and a button for the next page. */
-export function Paged<Row>(props: PagedProps<Row>): JSX.Element {
-  const { state, onRetry, onMore, empty, children } = props;
-  const { rows, hasMore, isLoading, error } = state;
-  if (rows === undefined) {
-    if (error !== undefined) return <ErrorState error={error} onRetry={onRetry} />;
-    return <Skeleton rows={8} />;
-  }
+export function Paged<Row extends { readonly id: string }>(props: PagedProps<Row>): JSX.Element {
+  const { list, isHidden, empty, children } = props;
+  const { rows: loaded, hasMore, isLoading, error } = list.state.value;
+  const failure = error !== undefined && (
+    <ErrorState error={error} onRetry={() => void list.retry()} />
+  );
+  if (loaded === undefined) return failure || <Skeleton rows={8} />;
+  const rows = loaded.filter((row) => isHidden?.(row) !== true);
   return (
     <>
       {rows.length === 0 && !hasMore ? empty : children(rows)}
-      {error !== undefined && <ErrorState error={error} onRetry={onRetry} />}
-      {hasMore && error === undefined && (
+      {failure}
+      {hasMore && !failure && (
         <div class="more">
-          <Button isBusy={isLoading} onClick={onMore}>
+          <Button isBusy={isLoading} onClick={() => void list.more()}>
             {t("loadMore")}
           </Button>
         </div>

@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
 import type { DeliveryWithAttempts, Webhook } from "../../../../../src/index.ts";
 import {
   api,
@@ -16,7 +15,7 @@ import {
   useResource,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive, useReturn } from "../live.ts";
-import { PagedList } from "../paged.ts";
+import { usePagedList } from "../paged.ts";
 import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
@@ -34,14 +33,9 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const status = place.value.query["status"];
   const path = `v1/webhooks/${encodeURIComponent(id)}`;
   const webhook = useResource<Webhook>((signal) => api.get(path, { signal }), [path]);
-  const list = useMemo(
-    () =>
-      new PagedList<DeliveryWithAttempts>((cursor, signal) =>
-        api.get(`${path}/deliveries`, {
-          query: { status, limit: pageSize, cursor },
-          signal,
-        }),
-      ),
+  const list = usePagedList<DeliveryWithAttempts>(
+    (cursor, signal) =>
+      api.get(`${path}/deliveries`, { query: { status, limit: pageSize, cursor }, signal }),
     [path, status],
   );
   const reload = (): void => {
@@ -55,7 +49,6 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const soon = useCoalesced(refresh, refreshDelayMs);
   const { rows } = list.state.value;
   const expectMore = useDeliveries(rows?.slice(0, pageSize) ?? [], refresh);
-  useEffect(() => list.loadWhileShown(), [list]);
   useLive({ onEvent: soon, onGap: soon });
   useReturn(soon);
   const { data } = webhook;
@@ -87,9 +80,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
         }
       >
         <Paged
-          state={list.state.value}
-          onRetry={() => void list.retry()}
-          onMore={() => void list.more()}
+          list={list}
           empty={
             <EmptyState icon="webhook" title={t("deliveriesNone")}>
               {t("deliveriesNoneHint")}

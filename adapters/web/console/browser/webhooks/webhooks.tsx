@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Backlog, CreatedWebhook, Webhook } from "../../../../../src/index.ts";
 import {
   api,
@@ -13,7 +13,7 @@ import {
   useResource,
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
-import { PagedList } from "../paged.ts";
+import { usePagedList } from "../paged.ts";
 import { SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { Age, When } from "../parts/values.tsx";
@@ -34,17 +34,13 @@ export function WebhooksPage(): JSX.Element {
 }
 
 function WebhookList(): JSX.Element {
-  const list = useMemo(
-    () =>
-      new PagedList<Webhook>((cursor, signal) =>
-        api.get("v1/webhooks", { query: { limit: 50, cursor }, signal }),
-      ),
+  const list = usePagedList<Webhook>(
+    (cursor, signal) => api.get("v1/webhooks", { query: { limit: 50, cursor }, signal }),
     [],
   );
   const backlog = useResource<Backlog>((signal) => api.get("v1/backlog", { signal }), []);
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<CreatedWebhook>();
-  useEffect(() => list.loadWhileShown(), [list]);
   useReturn(() => {
     void list.refresh();
     void backlog.reload();
@@ -58,9 +54,7 @@ function WebhookList(): JSX.Element {
     <PageView title={t("webhooks")} about={t("webhooksAbout")} actions={add}>
       <Card isFlush>
         <Paged
-          state={list.state.value}
-          onRetry={() => void list.retry()}
-          onMore={() => void list.more()}
+          list={list}
           empty={
             <EmptyState icon="webhook" title={t("webhooksNone")}>
               {t("webhooksNoneHint")}
