@@ -1,26 +1,31 @@
 /** Commits that are repeated while the storage is unavailable. */
 import { TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
+import { leaseMs } from "./jobs/lease.ts";
 
-/** Pauses between tries, in milliseconds: about six seconds in total, well within a lease. */
-const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
+/** The first and the longest pause between tries, in milliseconds. Each is twice the last one. */
+const firstPauseMs = 100;
+const maxPauseMs = 3_200;
 
 /**
- * Retries `work` for a few seconds while the storage is unavailable, until `abort`. Use it to store
- * what only this process knows: if a carrier's answer is lost, its message becomes ambiguous.
+ * Retries `work` while the storage is unavailable, until `abort`, or until the job's lease must
+ * have expired: then the job runs again in any case. Use it to store what only this process knows:
+ * if a carrier's answer is lost, its message becomes ambiguous, and its conversation waits for the
+ * lease.
  */
 export async function retry<T>(
   clock: Clock,
   abort: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  for (const pause of pauses) {
+  const end = clock.monotonic() + leaseMs;
+  for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof TidingsError) || !error.retryable || abort.aborted) throw error;
-      await clock.sleep(pause, abort);
+      const isRetryable = error instanceof TidingsError && error.retryable;
+      if (!isRetryable || abort.aborted || clock.monotonic() >= end) throw error;
     }
+    await clock.sleep(pause, abort);
   }
-  return work();
 }

@@ -1,8 +1,8 @@
-/** The search for work while the storage is away. */
+/** The search for work, and work under way, while the storage is away. */
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/index.ts";
 import type { Write } from "../../src/ports/index.ts";
-import { carrier } from "../support/carrier.ts";
+import { accepted, carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
@@ -98,6 +98,42 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     [isDown, isOver] = [false, true];
     await clock.advance(6_000);
     expect(line.calls).toHaveLength(1);
+  });
+
+  it("stores a carrier's answer after an outage of 45 s, and goes on with the conversation within seconds", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    let isDown = false;
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (!isDown) return group.commit(writes);
+            await group.abort();
+            throw new TidingsError("storage_unavailable", "away");
+          },
+        });
+      },
+    });
+    const line = carrier({
+      send: (message, attempt) => {
+        if (message.body === "first") isDown = true;
+        return accepted(attempt);
+      },
+    });
+    const one = engine(own, { transports: [line] });
+    for (const body of ["first", "second"]) await one.messages.send({ to: "+15005550001", body });
+    await one.start();
+    await clock.advance(45_000);
+    expect([isDown, line.calls.length]).toEqual([true, 1]);
+    isDown = false;
+    await clock.advance(5_000);
+    const { data } = await one.messages.list();
+    expect(data.map(({ body, status }) => [body, status])).toEqual([
+      ["second", "sent"],
+      ["first", "sent"],
+    ]);
   });
 
   it("lets no command wait for the deadlines of many groups while the storage does not respond", async () => {
