@@ -1,7 +1,7 @@
 import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP, type LookupFunction, type Socket } from "node:net";
-import { headersByName } from "../../src/kernel/index.ts";
+import { ByteCollector, headersByName } from "../../src/kernel/index.ts";
 import {
   checkAddress,
   type Destinations,
@@ -250,7 +250,7 @@ class Exchange {
 /** The part of a response that has arrived, with at most `maxBodyBytes` of its body. */
 class Received {
   readonly #head: IncomingMessage;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #body = new ByteCollector();
   #bytesLeft: number;
 
   constructor(head: IncomingMessage, maxBodyBytes: number) {
@@ -266,7 +266,7 @@ class Received {
   keep(chunk: Uint8Array): boolean {
     const fits = chunk.length <= this.#bytesLeft;
     const part = fits ? chunk : chunk.subarray(0, this.#bytesLeft);
-    this.#chunks.push(part);
+    this.#body.add(part);
     this.#bytesLeft -= part.length;
     return fits;
   }
@@ -283,7 +283,7 @@ class Received {
     return {
       status: this.#head.statusCode ?? 0,
       headers: headersByName(this.#head.rawHeaders),
-      body: new Uint8Array(Buffer.concat(this.#chunks)),
+      body: new Uint8Array(this.#body.bytes),
       truncated,
     };
   }

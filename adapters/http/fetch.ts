@@ -1,5 +1,5 @@
 import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/index.ts";
-import { TidingsError } from "../../src/kernel/index.ts";
+import { ByteCollector, TidingsError } from "../../src/kernel/index.ts";
 import { bodyTooLarge, endedEarly } from "./body-errors.ts";
 import { checkFetchMount, type MountOptions } from "./mount.ts";
 import { pathAndQuery, stripBasePath } from "./paths.ts";
@@ -109,20 +109,20 @@ async function readAll(
   limit: number,
 ): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
+  const collected = new ByteCollector();
   let size = 0;
   try {
     // Leaving the loop cancels the stream.
     for await (const chunk of body) {
       size += chunk.length;
       if (size > limit) break;
-      chunks.push(chunk);
+      collected.add(chunk);
     }
   } catch {
     throw endedEarly();
   }
   if (size > limit) throw bodyTooLarge(limit);
-  return Buffer.concat(chunks);
+  return collected.bytes;
 }
 
 function toResponse(

@@ -1,7 +1,7 @@
 /** Requests of `node:http` in the form that the API handler takes. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiBody, ApiRequest } from "../../src/api/index.ts";
-import { TidingsError } from "../../src/kernel/index.ts";
+import { ByteCollector, TidingsError } from "../../src/kernel/index.ts";
 import { bodyTooLarge, endedEarly } from "./body-errors.ts";
 import { pathAndQuery } from "./paths.ts";
 
@@ -149,7 +149,7 @@ function readArrived(message: IncomingMessage, limit: number): Uint8Array | unde
 /** Reads the body. Rejects with `body_too_large` above `limit` bytes. Node discards the rest. */
 function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const collected = new ByteCollector();
     let size = 0;
     const settle = (act: () => void): void => {
       message.off("data", onData).off("end", onEnd).off("error", onBreak).off("close", onBreak);
@@ -157,15 +157,10 @@ function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
+      if (size <= limit) collected.add(chunk);
       else settle(() => reject(bodyTooLarge(limit)));
     };
-    const onEnd = (): void => {
-      const [only] = chunks;
-      settle(() =>
-        resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)),
-      );
-    };
+    const onEnd = (): void => settle(() => resolve(collected.bytes));
     // The client disconnected, or the body did not match its headers.
     const onBreak = (): void => settle(() => reject(endedEarly()));
     message.on("data", onData).on("end", onEnd).on("error", onBreak).on("close", onBreak);

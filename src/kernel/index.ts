@@ -1,3 +1,4 @@
+export { ByteCollector } from "./byte-collector.ts";
 export { boundedCache } from "./cache.ts";
 export { endsBefore, SharedDeadline, withDeadline } from "./deadline.ts";
 export { LogLimit } from "./log-limit.ts";

@@ -1,8 +1,9 @@
 /** API4:2023. What one request may cost is bounded, whoever sends it. */
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import type * as z from "zod";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
@@ -13,6 +14,7 @@ import { sendMessageSchema } from "../../src/messages/input-types.ts";
 import { createWebhookSchema } from "../../src/webhooks/input-types.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import { call, jsonOf, textOf } from "../api/call.ts";
+import { heapInUse } from "../support/heap.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 import { serve } from "../api/servers.ts";
 import { allRoutes, guardedRoutes, type OwnRequest, requestOf, titled } from "./examples.ts";
@@ -245,5 +247,52 @@ describe("clients that send slowly", () => {
       .poll(() => new Promise((resolve) => running.server.getConnections((_, n) => resolve(n))))
       .toBeLessThanOrEqual(1);
     expect((await there.written()).slice(before.length)).toEqual([]);
+  });
+});
+
+describe("a body in chunks of one byte takes little memory", () => {
+  const count = 45_000;
+  /** Much less than an object for each byte. */
+  const maxHeap = 3_000_000;
+
+  test.each(["/v1/messages/batch", "/v1/transports/unknown/callbacks"])(
+    "over node:http: %s",
+    async (path) => {
+      await using running = await serve({ prefix: "", listener: nodeHandler }, there.engine);
+      const connected = once(running.server, "connection");
+      const client = connect(running.port, "127.0.0.1");
+      onTestFinished(() => void client.destroy());
+      const [server] = (await connected) as [Socket];
+      const request =
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own.secret}\r\n` +
+        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+      const before = heapInUse();
+      client.write(request + "1\r\n \r\n".repeat(count));
+      await expect.poll(() => server.bytesRead).toBe(request.length + 6 * count);
+      // Node holds the chunks until the request is authenticated.
+      await expect.poll(() => heapInUse() - before).toBeLessThan(maxHeap);
+    },
+  );
+
+  test.each([
+    ["/v1/messages/batch", "application/json"],
+    ["/v1/contacts/import", "application/x-ndjson"],
+  ])("over fetch: %s", async (path, type) => {
+    const before = heapInUse();
+    let used = 0;
+    let left = count;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (left-- > 0) return controller.enqueue(Uint8Array.of(32));
+        used = heapInUse() - before;
+        controller.close();
+      },
+    });
+    const headers = { authorization: `Bearer ${own.secret}`, "content-type": type };
+    const init = { method: "POST", headers, body, duplex: "half" } as const;
+    const response = await fetchHandler(there.engine)(new Request(`http://x${path}`, init));
+    await response.text();
+    expect(used).toBeGreaterThan(0);
+    expect(used).toBeLessThan(maxHeap);
   });
 });

@@ -1,5 +1,5 @@
 /** Reads the body of an import: NDJSON, a JSON value on each line. */
-import { TidingsError } from "../../kernel/index.ts";
+import { ByteCollector, TidingsError } from "../../kernel/index.ts";
 import { checkDepth } from "./request-body.ts";
 
 /** The content type of NDJSON: JSON values, one per line. */
@@ -48,16 +48,16 @@ async function* split(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array | undefined, void> {
-  let parts: Uint8Array[] = [];
+  let collected = new ByteCollector();
   let size = 0;
   const add = (part: Uint8Array): void => {
     size += part.length;
-    if (size <= maxBytes) parts.push(part);
-    else parts = [];
+    if (size <= maxBytes) collected.add(part);
+    else collected = new ByteCollector();
   };
   const line = (): Uint8Array | undefined => {
-    const whole = size <= maxBytes ? Buffer.concat(parts, size) : undefined;
-    parts = [];
+    const whole = size <= maxBytes ? collected.bytes : undefined;
+    collected = new ByteCollector();
     size = 0;
     return whole;
   };

@@ -1,7 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import { gzipSync, brotliCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import { type Behavior, drip, flood, receiver } from "./receiver.ts";
+import { heapInUse } from "../../support/heap.ts";
 import { cases, isLong } from "../../support/runs.ts";
 import { client, post, seen, shortMs } from "./world.ts";
 
@@ -371,6 +373,29 @@ describe("a request", () => {
     );
     expect(seen(outcome)).toEqual({ status: 200, body: long, truncated: false });
     expect(there.heard()).toMatch(/^GET \/hook HTTP\/1\.1\r\n/);
+  });
+
+  test("takes little memory for a response in chunks of one byte", async () => {
+    const chunks = "1\r\na\r\n".repeat(50_000);
+    const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const there = await receiver({ onRequest: (socket) => socket.write(head + chunks) });
+    const [http, giveUp] = [client(), new AbortController()];
+    const before = heapInUse();
+    const sent = http.send(
+      post(`http://127.0.0.1:${there.port}/`, {
+        max_body_bytes: 1_000_000,
+        signal: giveUp.signal,
+      }),
+    );
+    await expect.poll(() => there.connections[0]?.bytesWritten).toBe(head.length + chunks.length);
+    // The bytes are in the kernel. The client reads up to 64 KiB in each round of the event loop.
+    for (let round = 0; round < 100; round++) await setImmediate();
+    const used = heapInUse() - before;
+    giveUp.abort();
+    const outcome = await sent;
+    const partial = outcome.outcome === "failed" ? outcome.partial : outcome;
+    expect(partial?.body).toHaveLength(50_000);
+    expect(used).toBeLessThan(3_000_000);
   });
 
   test("with invalid headers fails with its own code", async () => {

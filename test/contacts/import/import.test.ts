@@ -1,14 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { consentByAddress, consentEvidence } from "../../../src/contacts/consent/rows.ts";
 import type { ImportContact, ImportReport } from "../../../src/contacts/import/import-types.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
+import { heapInUse } from "../../support/heap.ts";
 import { isLong, runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
@@ -235,12 +234,6 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
 });
 
 describe("a large import", () => {
-  /** `--expose-gc` adds `gc` only to new contexts of `node:vm`. */
-  const collect = (): void => {
-    setFlagsFromString("--expose-gc");
-    (runInNewContext("gc") as () => void)();
-  };
-
   it("buffers few rows, yields to other work, and uses constant memory", async () => {
     const total = Number(process.env["TIDINGS_IMPORT_ROWS"] ?? (isLong ? 10_000 : 1_000));
     const folder = mkdtempSync(join(tmpdir(), "tidings-"));
@@ -264,8 +257,7 @@ describe("a large import", () => {
       most = Math.max(most, taken - reported++);
       if (reported % (total / 10) === 0) {
         if (reported === early || reported === late) {
-          collect();
-          heapAt.set(reported, process.memoryUsage().heapUsed);
+          heapAt.set(reported, heapInUse());
         }
         others.push(engine.contacts.search({ q: "somebody" }).then(() => answered++));
         expect(answered).toBeGreaterThanOrEqual(others.length - 1);
