@@ -144,6 +144,16 @@ describe("the session of an anonymous visitor", () => {
     }
   });
 
+  it("is the visitor's own, whatever a link wrote into another cookie of the website", async () => {
+    const { open } = await siteOf();
+    const attacker = await open();
+    const campaign = `campaign=spring,${cookieOf(attacker)}`;
+    const visitor = await open({ Cookie: campaign });
+    expect(visitor.json()["contact_id"]).not.toBe(attacker.json()["contact_id"]);
+    const again = await open({ Cookie: `${campaign}; ${cookieOf(visitor)}` });
+    expect(again.json()["contact_id"]).toBe(visitor.json()["contact_id"]);
+  });
+
   const foreigners: readonly [string, Headers][] = [
     ["a page of another website", { Origin: "https://evil.example" }],
     [
