@@ -232,6 +232,15 @@ describe.each(lightStorages)("consent on $name", ({ open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
+  it("of a sender that sends no SMS is confirmed by MMS", async () => {
+    const { one, says, line } = await opened();
+    await one.senders.create({ address: other, channels: ["mms"], transport: "sandbox" });
+    await says("STOP", { to: other, media: [{ url: "https://example.com/stop.png" }] });
+    expect(line.calls.map(({ message: { from, channel } }) => [from, channel])).toEqual([
+      [other, "mms"],
+    ]);
+  });
+
   it("can be withdrawn through a receipt", async () => {
     const { one, line, clock } = await opened();
     const { id, contact_id } = await one.messages.send(hello);

@@ -126,3 +126,34 @@ describe("a carrier's report that it filtered the message", () => {
     expect((await one.messages.get(id)).status).not.toBe("sent");
   });
 });
+
+it("a message that waits for a retry ends if its carrier reports that it was not delivered", async () => {
+  const { clock, engine } = world();
+  const line = carrier({ send: () => busy() });
+  const one = engine(memory(), { transports: [line] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.settle();
+  await report(line, 0, { status: "undelivered", at: clock.now() });
+  await clock.advance(minute);
+  expect((await one.messages.get(id)).status).toBe("undelivered");
+  expect(line.calls).toHaveLength(1);
+});
+
+it("of the receipts that come before the answer to a call, the first 50 are kept", async () => {
+  const { clock, engine } = world();
+  const answer = Promise.withResolvers<SendAnswer>();
+  const line = carrier({ send: () => answer.promise });
+  const one = engine(memory(), { transports: [line] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.settle();
+  for (let n = 0; n < 60; n++) {
+    const subject = { provider_message_id: "p-1" };
+    await line.sink().receipt(subject, { status: "sent", at: clock.now() + n });
+  }
+  answer.resolve({ outcome: "accepted", provider_message_id: "p-1" });
+  await clock.settle();
+  const { data } = await one.messages.timeline(id);
+  expect(data.filter(({ type }) => type === "receipt")).toHaveLength(50);
+});
