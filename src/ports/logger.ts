@@ -63,7 +63,9 @@ export function withoutMessage(thrown: unknown): Error {
 const maxCauses = 5;
 
 function loggableError(thrown: unknown, depth = 0): Error {
-  const { name, message, stack, code, cause } = errorFacts(thrown);
+  const { name, message, code, cause, ...more } = errorFacts(thrown);
+  // The stack of the error below would lead to this file and not to what was thrown.
+  const stack = more.stack ?? `${name}: ${message}`;
   const hasCause = cause !== undefined && depth < maxCauses && !(thrown instanceof PolicyFailure);
   const facts = hasCause ? { cause: loggableError(cause, depth + 1) } : {};
   const error =

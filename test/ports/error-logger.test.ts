@@ -111,6 +111,15 @@ describe("a logged error", () => {
     expect(inspect(err)).not.toContain("secret");
   });
 
+  it("shows no stack of the engine for a value that has none", () => {
+    const thrownWithCause = new Error("no connection", { cause: "refused" });
+    expect(logged("no connection")).toMatchObject({ stack: "Error: no connection" });
+    expect(logged(thrownWithCause)).toMatchObject({
+      stack: thrownWithCause.stack,
+      cause: { stack: "Error: refused" },
+    });
+  });
+
   it("stays an error of the engine", () => {
     const cause = new Error("disk full");
     for (const retryable of [true, false]) {
