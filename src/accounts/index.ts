@@ -17,6 +17,7 @@ export type {
   HourlyUsage,
   GetUsage,
   Usage,
+  UsageCount,
 } from "./usage/usage-types.ts";
 export type {
   Account,

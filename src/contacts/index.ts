@@ -21,8 +21,11 @@ export {
 export { addressHash, consentFor, type ConsentState, noConsent } from "./consent/consent-rules.ts";
 export {
   type Consent,
+  type ConsentEvidence,
   type ConsentMedium,
   type Consents,
+  type ConsentSource,
+  type ConsentStatus,
   consentsSchema,
   type Keyword,
   type SetConsent,
@@ -81,6 +84,7 @@ export { contactReference, contactResource, showContact } from "./show.ts";
 export {
   type ContactSentiment,
   contactSentimentSchema,
+  type ScoredMessage,
   type Sentiment,
   type SentimentLabel,
   sentimentSchema,

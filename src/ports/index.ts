@@ -95,7 +95,9 @@ export {
   type HostVerdicts,
   type NamedVerdict,
   type Policy,
+  type PolicyContact,
   type PolicyFacts,
+  type PolicyMessage,
   type Verdict,
 } from "./policy.ts";
 export type { Route } from "./route.ts";

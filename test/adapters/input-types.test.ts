@@ -1,5 +1,30 @@
 import { expectTypeOf, test } from "vitest";
-import type { Agent, Json, MessagingEngine, Playbook, UpdateAgent, UpdatePlaybook } from "tidings";
+import type {
+  Agent,
+  Author,
+  Channel,
+  Consent,
+  ConsentChangedData,
+  ConsentEvidence,
+  ConsentSource,
+  ConsentStatus,
+  ContactSentiment,
+  Conversation,
+  Json,
+  Medium,
+  Message,
+  MessagingEngine,
+  Metadata,
+  Playbook,
+  PolicyContact,
+  PolicyFacts,
+  PolicyMessage,
+  ScoredMessage,
+  UpdateAgent,
+  UpdatePlaybook,
+  Usage,
+  UsageCount,
+} from "tidings";
 
 /**
  * The names of the fields, at any depth, whose lists the compiler takes only if they are mutable.
@@ -49,4 +74,19 @@ test("updates take what an agent and a playbook have, so that a list can get one
   expectTypeOf<Pick<Playbook, "slots" | "steps" | "trigger">>().toExtend<
     Omit<UpdatePlaybook, "id">
   >();
+});
+
+/** A function that takes one field of a resource names its type, as an editor shows it. */
+test("the types of the fields that functions pass on have exported names", () => {
+  expectTypeOf<Message["channel"]>().toEqualTypeOf<Channel>();
+  expectTypeOf<Message["author"]>().toEqualTypeOf<Author>();
+  expectTypeOf<Message["metadata"]>().toEqualTypeOf<Metadata>();
+  expectTypeOf<Conversation["medium"]>().toEqualTypeOf<Medium>();
+  expectTypeOf<Consent["status"]>().toEqualTypeOf<ConsentStatus>();
+  expectTypeOf<Consent["evidence"][number]>().toEqualTypeOf<ConsentEvidence>();
+  expectTypeOf<ConsentChangedData["source"]>().toEqualTypeOf<ConsentSource>();
+  expectTypeOf<ContactSentiment["messages"][number]>().toEqualTypeOf<ScoredMessage>();
+  expectTypeOf<PolicyFacts["message"]>().toEqualTypeOf<PolicyMessage>();
+  expectTypeOf<PolicyFacts["contact"]>().toEqualTypeOf<PolicyContact | null>();
+  expectTypeOf<Usage["data"][number]>().toEqualTypeOf<UsageCount>();
 });
