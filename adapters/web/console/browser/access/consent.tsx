@@ -79,7 +79,7 @@ export function ConsentTab(): JSX.Element {
           type="search"
           placeholder={t("consentSearchHint")}
           value={search}
-          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+          onChange={setSearch}
         />
         <h3 class="muted">{t(search.trim() === "" ? "consentOptedOut" : "consentFound")}</h3>
         <LoadState of={found} />
@@ -264,7 +264,7 @@ function ChangeDialog({ consent, path, onDone, onClose }: ChangeDialogProps): JS
             placeholder={t("evidenceHint")}
             problem={problemOf("/detail")}
             value={detail}
-            onInput={({ currentTarget }) => setDetail(currentTarget.value)}
+            onChange={setDetail}
           />
         </>
       )}

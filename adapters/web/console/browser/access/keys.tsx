@@ -248,7 +248,7 @@ function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
             placeholder={t("keyNameHint")}
             problem={problemOf("/name")}
             value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
+            onChange={setName}
           />
           <Select
             label={t("keyExpires")}
@@ -260,7 +260,7 @@ function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
                 label: t("inDays", { count }),
               })),
             ]}
-            onChange={({ currentTarget }) => setDays(currentTarget.value)}
+            onChange={setDays}
           />
           <fieldset class="choice-grid">
             <legend class="field-label">{t("keyScopes")}</legend>
@@ -269,9 +269,7 @@ function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
                 label={t("keyAllScopes")}
                 checked={scopes.size === grantable.length}
                 indeterminate={scopes.size > 0 && scopes.size < grantable.length}
-                onChange={({ currentTarget }) =>
-                  setScopes(new Set(currentTarget.checked ? grantable : []))
-                }
+                onChange={(isChecked) => setScopes(new Set(isChecked ? grantable : []))}
               />
             </span>
             {grantable.map((scope) => (

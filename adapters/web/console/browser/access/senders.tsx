@@ -231,7 +231,7 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
                 hint={t("senderAddressHint")}
                 problem={problemOf("/address")}
                 value={address}
-                onInput={({ currentTarget }) => setAddress(currentTarget.value)}
+                onChange={setAddress}
               />
               <TextField
                 label={t("fieldTransport")}
@@ -239,7 +239,7 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
                 hint={t("senderTransportHint")}
                 problem={problemOf("/transport")}
                 value={transport}
-                onInput={({ currentTarget }) => setTransport(currentTarget.value)}
+                onChange={setTransport}
               />
             </>
           )}
@@ -250,26 +250,16 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
                 key={channel}
                 label={channelName(channel)}
                 checked={chosen.includes(channel)}
-                onChange={({ currentTarget }) =>
+                onChange={(isChecked) =>
                   setChosen(
-                    currentTarget.checked
-                      ? [...chosen, channel]
-                      : chosen.filter((each) => each !== channel),
+                    isChecked ? [...chosen, channel] : chosen.filter((each) => each !== channel),
                   )
                 }
               />
             ))}
           </fieldset>
-          <Checkbox
-            label={t("senderDefault")}
-            checked={isDefault}
-            onChange={({ currentTarget }) => setDefault(currentTarget.checked)}
-          />
-          <Checkbox
-            label={t("senderPoolHint")}
-            checked={isPooled}
-            onChange={({ currentTarget }) => setPooled(currentTarget.checked)}
-          />
+          <Checkbox label={t("senderDefault")} checked={isDefault} onChange={setDefault} />
+          <Checkbox label={t("senderPoolHint")} checked={isPooled} onChange={setPooled} />
           <div class="form-row">
             <TextField
               label={t("senderPerSecond")}
@@ -277,7 +267,7 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
               placeholder={t("unlimited")}
               problem={problemOf("/messages_per_second")}
               value={rate}
-              onInput={({ currentTarget }) => setRate(currentTarget.value)}
+              onChange={setRate}
             />
             <TextField
               label={t("senderPerDay")}
@@ -285,7 +275,7 @@ function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Elem
               placeholder={t("unlimited")}
               problem={problemOf("/daily_cap")}
               value={cap}
-              onInput={({ currentTarget }) => setCap(currentTarget.value)}
+              onChange={setCap}
             />
           </div>
         </>

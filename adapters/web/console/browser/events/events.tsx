@@ -73,9 +73,7 @@ export function EventsPage(): JSX.Element {
                 { value: "", label: t("any") },
                 ...typesWith(type).map((value) => ({ value, label: value })),
               ]}
-              onChange={({ currentTarget }) =>
-                go(linkTo(["events"], { type: currentTarget.value }), true)
-              }
+              onChange={(chosen) => go(linkTo(["events"], { type: chosen }), true)}
             />
             <TextField
               label={t("filterWords")}
@@ -83,7 +81,7 @@ export function EventsPage(): JSX.Element {
               placeholder={t("filterWordsHint")}
               data-filter
               value={words}
-              onInput={({ currentTarget }) => setWords(currentTarget.value)}
+              onChange={setWords}
             />
           </div>
           <EventList tail={tail} events={shown} open={open} type={type} />

@@ -246,7 +246,7 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
         label={t("columnStatus")}
         value={filters.status ?? ""}
         options={[any, ...statusNames.map((value) => ({ value, label: shownStatus(value).label }))]}
-        onChange={({ currentTarget }) => set("status", currentTarget.value)}
+        onChange={(value) => set("status", value)}
       />
       <Select
         label={t("columnDirection")}
@@ -256,7 +256,7 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
           { value: "outbound", label: t("outbound") },
           { value: "inbound", label: t("inbound") },
         ]}
-        onChange={({ currentTarget }) => set("direction", currentTarget.value)}
+        onChange={(value) => set("direction", value)}
       />
       <Select
         label={t("columnChannel")}
@@ -268,7 +268,7 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
             label: channelName(value),
           })),
         ]}
-        onChange={({ currentTarget }) => set("channel", currentTarget.value)}
+        onChange={(value) => set("channel", value)}
       />
       <Select
         label={t("filterSince")}
@@ -280,14 +280,14 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
             ? []
             : [{ value: filters.created_after, label: dateTime(filters.created_after) }]),
         ]}
-        onChange={({ currentTarget }) => set("created_after", currentTarget.value)}
+        onChange={(value) => set("created_after", value)}
       />
       <TextField
         label={t("filterTo")}
         type="search"
         placeholder="+15005550001"
         value={typed ?? filters.to ?? ""}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={setTyped}
       />
     </div>
   );

@@ -117,9 +117,7 @@ function Choice({ range, channel }: ChoiceProps): JSX.Element {
             label: channelName(value),
           })),
         ]}
-        onChange={({ currentTarget }) =>
-          go(linkTo(["overview"], { range, channel: currentTarget.value }), true)
-        }
+        onChange={(chosen) => go(linkTo(["overview"], { range, channel: chosen }), true)}
       />
       <Select
         label={t("range")}
@@ -130,9 +128,7 @@ function Choice({ range, channel }: ChoiceProps): JSX.Element {
           { value: "week", label: t("rangeWeek") },
           { value: "month", label: t("rangeMonth") },
         ]}
-        onChange={({ currentTarget }) =>
-          go(linkTo(["overview"], { range: currentTarget.value, channel }), true)
-        }
+        onChange={(chosen) => go(linkTo(["overview"], { range: chosen, channel }), true)}
       />
     </>
   );

@@ -83,7 +83,7 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
             label={t("typeToConfirm", { word })}
             autocomplete="off"
             value={typed}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            onChange={setTyped}
           />
         )}
         {error !== undefined && !isPlaced && (
@@ -178,7 +178,7 @@ export function RotateDialog({ onClose, onConfirm }: RotateDialogProps): JSX.Ele
           { value: "86400", label: t("graceDay") },
           { value: "604800", label: t("graceWeek") },
         ]}
-        onChange={({ currentTarget }) => setGrace(currentTarget.value)}
+        onChange={setGrace}
       />
     </ActionDialog>
   );

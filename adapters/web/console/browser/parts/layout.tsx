@@ -179,7 +179,7 @@ export function StatusFilter<Status extends string>(props: StatusFilterProps<Sta
         { value: "", label: all },
         ...statuses.map((value) => ({ value, label: nameOf(value) })),
       ]}
-      onChange={({ currentTarget }) => go(linkTo(path, { status: currentTarget.value }), true)}
+      onChange={(status) => go(linkTo(path, { status }), true)}
     />
   );
 }

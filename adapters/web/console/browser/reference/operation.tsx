@@ -70,7 +70,7 @@ export function OperationView(props: OperationViewProps): JSX.Element {
           spellcheck={false}
           problem={parsed.problem}
           value={body}
-          onInput={({ currentTarget }) => setBody(currentTarget.value)}
+          onChange={setBody}
         />
       )}
       {obstacle === undefined ? (
@@ -117,7 +117,7 @@ function ParameterField({ parameter, value, onChange }: ParameterFieldProps): JS
       autocomplete="off"
       spellcheck={false}
       value={value}
-      onInput={({ currentTarget }) => onChange(currentTarget.value.trim())}
+      onChange={(typed) => onChange(typed.trim())}
     />
   );
 }

@@ -56,7 +56,7 @@ export function ReferencePage(): JSX.Element {
               type="search"
               placeholder={t("endpointsFindHint")}
               value={words}
-              onInput={({ currentTarget }) => setWords(currentTarget.value)}
+              onChange={setWords}
             />
           </div>
           <div class="routes">

@@ -166,7 +166,7 @@ function TestDialog({ path, onClose, onDone }: PathDialogProps): JSX.Element {
           { value: "", label: t("webhookTestFirst") },
           ...eventTypes().map((value) => ({ value, label: value })),
         ]}
-        onChange={({ currentTarget }) => setType(currentTarget.value)}
+        onChange={setType}
       />
     </ActionDialog>
   );
@@ -201,7 +201,7 @@ function RecoverDialog({ path, onClose, onDone }: PathDialogProps): JSX.Element 
             type="datetime-local"
             problem={problemOf("/since")}
             value={since}
-            onInput={({ currentTarget }) => setSince(currentTarget.value)}
+            onChange={setSince}
           />
         </>
       )}

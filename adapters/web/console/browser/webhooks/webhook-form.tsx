@@ -43,7 +43,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps): JSX
             hint={t("webhookUrlHint")}
             problem={problemOf("/url")}
             value={url}
-            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+            onChange={setUrl}
           />
           <EventChoice chosen={chosen} onChange={setChosen} />
           <Select
@@ -53,16 +53,14 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps): JSX
               { value: "none", label: t("orderingNone") },
               { value: "fifo", label: t("orderingFifo") },
             ]}
-            onChange={({ currentTarget }) =>
-              setOrdering(currentTarget.value === "fifo" ? "fifo" : "none")
-            }
+            onChange={setOrdering}
           />
           <TextField
             label={t("description")}
             isOptional
             problem={problemOf("/description")}
             value={description}
-            onInput={({ currentTarget }) => setDescription(currentTarget.value)}
+            onChange={setDescription}
           />
         </>
       )}

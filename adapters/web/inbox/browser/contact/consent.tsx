@@ -146,7 +146,7 @@ function ConsentDialog({ id, consent, onClose, onDone }: ConsentDialogProps): JS
         isOptional
         maxLength={500}
         value={detail}
-        onInput={({ currentTarget }) => setDetail(currentTarget.value)}
+        onChange={setDetail}
       />
     </Dialog>
   );

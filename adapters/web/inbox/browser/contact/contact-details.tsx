@@ -189,7 +189,7 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
             inputMode={field === "phone" ? "tel" : field === "email" ? "email" : "text"}
             value={edit.fields[field] ?? contact[field] ?? ""}
             problem={problem(field)}
-            onInput={({ currentTarget }) => type(field, currentTarget.value)}
+            onChange={(text) => type(field, text)}
           />
         ))}
         <Attributes
@@ -268,7 +268,7 @@ function Attributes({ attributes, onChange }: AttributesProps): JSX.Element {
             placeholder={t("attributeKey")}
             maxLength={64}
             value={name}
-            onInput={({ currentTarget }) => replace(index, [currentTarget.value, value])}
+            onChange={(typed) => replace(index, [typed, value])}
           />
           <TextField
             label={t("attributeValue")}
@@ -276,7 +276,7 @@ function Attributes({ attributes, onChange }: AttributesProps): JSX.Element {
             placeholder={t("attributeValue")}
             maxLength={500}
             value={value}
-            onInput={({ currentTarget }) => replace(index, [name, currentTarget.value])}
+            onChange={(typed) => replace(index, [name, typed])}
           />
           <IconButton
             icon="close"

@@ -46,7 +46,7 @@ export function EraseDialog({ contact, onClose }: EraseProps): JSX.Element {
         autocomplete="off"
         value={typed}
         problem={problem}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={setTyped}
       />
     </Dialog>
   );

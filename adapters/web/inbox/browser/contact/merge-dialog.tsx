@@ -65,7 +65,7 @@ function ContactSearch({ except, onPick }: ContactSearchProps): JSX.Element {
         maxLength={maxQueryCharacters}
         value={words}
         problem={problem}
-        onInput={({ currentTarget }) => setWords(currentTarget.value)}
+        onChange={setWords}
       />
       {others?.length === 0 && <NothingFound />}
       <ul>

@@ -107,7 +107,7 @@ export function Observations({ id, conversationId }: ObservationsProps): JSX.Ele
             placeholder={t("observationNew")}
             maxLength={1000}
             value={typed}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            onChange={setTyped}
           />
           <Button type="submit" isBusy={isBusy} disabled={typed.trim() === ""}>
             {t("observationAdd")}

@@ -90,7 +90,7 @@ function SenderChoice({ row, draft, preview }: ToolsProps): JSX.Element | null {
           { value: "", label: usual ? t("senderUsual", { address: usual }) : t("senderDefault") },
           ...addresses.map((address) => ({ value: address, label: address })),
         ]}
-        onChange={({ currentTarget }) => setDraft(row.id, "reply", { from: currentTarget.value })}
+        onChange={(from) => setDraft(row.id, "reply", { from })}
       />
     </span>
   );
@@ -135,7 +135,7 @@ function AttachDialog({ id, draft, onClose }: AttachDialogProps): JSX.Element {
         maxLength={2000}
         value={url}
         problem={problem}
-        onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+        onChange={setUrl}
       />
     </Dialog>
   );

@@ -31,19 +31,14 @@ export function HandOffDialog({ id, onClose }: HandOffDialogProps): JSX.Element 
         </Button>
       }
     >
-      <TextField
-        label={t("handOffReason")}
-        maxLength={200}
-        value={reason}
-        onInput={({ currentTarget }) => setReason(currentTarget.value)}
-      />
+      <TextField label={t("handOffReason")} maxLength={200} value={reason} onChange={setReason} />
       <TextArea
         label={t("handOffSummary")}
         isOptional
         rows={4}
         maxLength={2000}
         value={summary}
-        onInput={({ currentTarget }) => setSummary(currentTarget.value)}
+        onChange={setSummary}
       />
     </Dialog>
   );

@@ -38,7 +38,7 @@ export function TimeDialog(props: TimeDialogProps): JSX.Element {
         type="datetime-local"
         value={at}
         problem={at === "" || isLater ? undefined : t("timePast")}
-        onInput={({ currentTarget }) => setAt(currentTarget.value)}
+        onChange={setAt}
       />
     </Dialog>
   );

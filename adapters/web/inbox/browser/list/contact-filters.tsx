@@ -47,7 +47,7 @@ export function ContactFilterFields({ query, onChange }: FieldsProps): JSX.Eleme
           { value: "false", label: t("filterNotOut") },
           { value: "true", label: t("consentOut") },
         ]}
-        onChange={({ currentTarget }) => onChange({ opted_out: currentTarget.value })}
+        onChange={(value) => onChange({ opted_out: value })}
       />
       <div class="filter-days">
         <TextField
@@ -55,14 +55,14 @@ export function ContactFilterFields({ query, onChange }: FieldsProps): JSX.Eleme
           type="date"
           max={until}
           value={from ?? ""}
-          onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
+          onCommit={(day) => onChange({ from: day })}
         />
         <TextField
           label={t("filterUntil")}
           type="date"
           min={from}
           value={until ?? ""}
-          onChange={({ currentTarget }) => onChange({ until: currentTarget.value })}
+          onCommit={(day) => onChange({ until: day })}
         />
       </div>
     </>

@@ -58,20 +58,18 @@ export function ConversationFilterFields({ query, onChange }: FieldsProps): JSX.
           { value: "sms", label: t("channelText") },
           { value: "webchat", label: t("channelWebchat") },
         ]}
-        onChange={({ currentTarget }) => onChange({ channel: currentTarget.value })}
+        onChange={(channel) => onChange({ channel })}
       />
       <Select
         label={t("filterPriority")}
         value={query.priority ?? ""}
         options={[any, ...priorities]}
-        onChange={({ currentTarget }) => onChange({ priority: currentTarget.value })}
+        onChange={(priority) => onChange({ priority })}
       />
       <Checkbox
         label={t("filterUnread")}
         checked={query.unread === true}
-        onChange={({ currentTarget }) =>
-          onChange({ unread: currentTarget.checked ? "true" : undefined })
-        }
+        onChange={(isChecked) => onChange({ unread: isChecked ? "true" : undefined })}
       />
     </>
   );

@@ -128,8 +128,8 @@ export function LabelFilter({ value, known, onChange }: LabelFilterProps): JSX.E
         autocomplete="off"
         maxLength={64}
         value={typed ?? value ?? ""}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        onChange={({ currentTarget }) => apply(currentTarget.value)}
+        onChange={setTyped}
+        onCommit={apply}
       />
       {proposed.length > 0 && (
         <div class="label-choices" role="group" aria-label={t("filterLabels")}>

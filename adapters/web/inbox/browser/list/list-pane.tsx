@@ -108,7 +108,7 @@ function ListChoice({ name }: Pick<ListPaneProps, "name">): JSX.Element {
         isLabelHidden
         value={name}
         options={options}
-        onChange={({ currentTarget }) => go(linkTo([currentTarget.value]))}
+        onChange={(chosen) => go(linkTo([chosen]))}
       />
     </span>
   );

@@ -79,8 +79,8 @@ function RecipientDialog(): JSX.Element {
         maxLength={maxQueryCharacters}
         value={typed}
         problem={problem ?? search.problem}
-        onInput={({ currentTarget }) => {
-          setTyped(currentTarget.value);
+        onChange={(text) => {
+          setTyped(text);
           setProblem(undefined);
         }}
       />

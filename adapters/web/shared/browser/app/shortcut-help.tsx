@@ -36,7 +36,7 @@ export function ShortcutHelp(): JSX.Element | null {
       <Checkbox
         label={text("shortcutsEnabled")}
         checked={singleKeys.value}
-        onChange={({ currentTarget }) => setSingleKeys(currentTarget.checked)}
+        onChange={setSingleKeys}
       />
       <p class="field-hint">{text("shortcutsHint")}</p>
     </Dialog>

@@ -74,7 +74,7 @@ export function SignIn({ nameOf }: SignInProps): JSX.Element | null {
               required
               value={token}
               problem={problem}
-              onInput={({ currentTarget }) => setToken(currentTarget.value)}
+              onChange={setToken}
             />
             <Button kind="primary" type="submit" isBusy={isBusy} disabled={token.trim() === ""}>
               {text("signInButton")}

@@ -2,21 +2,22 @@ import type {
   ComponentChildren,
   JSX,
   PartialInputHTMLAttributes,
-  PartialSelectHTMLAttributes,
-  Ref,
   TextareaHTMLAttributes,
 } from "preact";
 import { useId } from "preact/hooks";
 import { text } from "../texts/shared-texts.ts";
 
-interface FieldProps {
+interface Labels {
   readonly label: string;
   /** Hides the label from sight. Screen readers still say it. */
-  readonly isLabelHidden?: boolean;
+  readonly isLabelHidden?: boolean | undefined;
   readonly hint?: ComponentChildren;
   /** What is wrong with the value. */
   readonly problem?: string | undefined;
-  readonly isOptional?: boolean;
+  readonly isOptional?: boolean | undefined;
+}
+
+interface FieldProps extends Labels {
   /** The control, which takes these attributes. */
   readonly children: (attributes: {
     readonly id: string;
@@ -26,7 +27,7 @@ interface FieldProps {
 }
 
 /** A labelled control with a hint and the problem of its value. */
-export function Field(props: FieldProps): JSX.Element {
+function Field(props: FieldProps): JSX.Element {
   const { label, isLabelHidden, hint, problem, isOptional, children } = props;
   const id = useId();
   const described = [hint !== undefined && `${id}-hint`, problem !== undefined && `${id}-problem`];
@@ -55,56 +56,98 @@ export function Field(props: FieldProps): JSX.Element {
   );
 }
 
-type Labels = Omit<FieldProps, "children">;
 type Given<Attributes> = Omit<
   Attributes,
-  "label" | "children" | "ref" | "role" | "size" | "type" | "multiple" | "list"
+  | keyof Labels
+  | "value"
+  | "onInput"
+  | "onChange"
+  | "children"
+  | "ref"
+  | "role"
+  | "size"
+  | "type"
+  | "multiple"
+  | "list"
 >;
 
 interface TextFieldProps extends Labels, Given<PartialInputHTMLAttributes<HTMLInputElement>> {
   readonly type?:
     "text" | "search" | "password" | "email" | "tel" | "url" | "date" | "datetime-local";
+  readonly value: string;
+  /** Gets the text whenever the person changes it. */
+  readonly onChange?: (text: string) => void;
+  /** Gets a changed text once the person presses Enter or leaves the field. */
+  readonly onCommit?: (text: string) => void;
 }
 
 /** One line of text. */
 export function TextField(props: TextFieldProps): JSX.Element {
-  const { label, isLabelHidden, hint, problem, isOptional, type = "text", ...rest } = props;
+  const { label, isLabelHidden, hint, problem, isOptional, type = "text", ...others } = props;
+  const { onChange, onCommit, ...rest } = others;
   // The types of inputs differ only in the roles that they allow.
   const typed: object = { type };
   return (
-    <Field {...labelsOf({ label, isLabelHidden, hint, problem, isOptional })}>
-      {(attributes) => <input class="input" dir="auto" {...rest} {...attributes} {...typed} />}
-    </Field>
-  );
-}
-
-interface TextAreaProps extends Labels, Given<TextareaHTMLAttributes> {
-  readonly areaRef?: Ref<HTMLTextAreaElement>;
-}
-
-/** Several lines of text. */
-export function TextArea(props: TextAreaProps): JSX.Element {
-  const { label, isLabelHidden, hint, problem, isOptional, areaRef, ...rest } = props;
-  return (
-    <Field {...labelsOf({ label, isLabelHidden, hint, problem, isOptional })}>
+    <Field {...{ label, isLabelHidden, hint, problem, isOptional }}>
       {(attributes) => (
-        <textarea class="input" dir="auto" {...rest} {...attributes} ref={areaRef ?? null} />
+        <input
+          class="input"
+          dir="auto"
+          {...rest}
+          {...attributes}
+          {...typed}
+          onInput={({ currentTarget }) => onChange?.(currentTarget.value)}
+          onChange={({ currentTarget }) => onCommit?.(currentTarget.value)}
+        />
       )}
     </Field>
   );
 }
 
-interface SelectProps extends Labels, Given<PartialSelectHTMLAttributes<HTMLSelectElement>> {
-  readonly options: readonly { readonly value: string; readonly label: string }[];
+interface TextAreaProps extends Labels, Given<TextareaHTMLAttributes> {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+/** Several lines of text. */
+export function TextArea(props: TextAreaProps): JSX.Element {
+  const { label, isLabelHidden, hint, problem, isOptional, onChange, ...rest } = props;
+  return (
+    <Field {...{ label, isLabelHidden, hint, problem, isOptional }}>
+      {(attributes) => (
+        <textarea
+          class="input"
+          dir="auto"
+          {...rest}
+          {...attributes}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface SelectProps<Value extends string> extends Labels {
+  readonly options: readonly { readonly value: Value; readonly label: string }[];
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
 }
 
 /** A choice of one of few values. */
-export function Select(props: SelectProps): JSX.Element {
-  const { label, isLabelHidden, hint, problem, isOptional, options, value, ...rest } = props;
+export function Select<Value extends string>(props: SelectProps<Value>): JSX.Element {
+  const { options, value, onChange, ...labels } = props;
   return (
-    <Field {...labelsOf({ label, isLabelHidden, hint, problem, isOptional })}>
+    <Field {...labels}>
       {(attributes) => (
-        <select class="input select" {...rest} {...attributes} value={value}>
+        <select
+          class="input select"
+          {...attributes}
+          value={value}
+          onChange={({ currentTarget }) => {
+            const chosen = options[currentTarget.selectedIndex];
+            if (chosen !== undefined) onChange(chosen.value);
+          }}
+        >
           {options.map((option) => (
             <option key={option.value} value={option.value} selected={option.value === value}>
               {option.label}
@@ -116,20 +159,22 @@ export function Select(props: SelectProps): JSX.Element {
   );
 }
 
-/** Leaves out what is undefined, as exact optional properties need it. */
-function labelsOf(labels: { [Name in keyof Labels]: Labels[Name] | undefined }): Labels {
-  const given = Object.entries(labels).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as unknown as Labels;
-}
-
-interface CheckboxProps extends Given<PartialInputHTMLAttributes<HTMLInputElement>> {
+interface CheckboxProps {
   readonly label: ComponentChildren;
+  readonly checked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+  readonly indeterminate?: boolean;
+  readonly disabled?: boolean;
 }
 
-export function Checkbox({ label, ...rest }: CheckboxProps): JSX.Element {
+export function Checkbox({ label, onChange, ...rest }: CheckboxProps): JSX.Element {
   return (
     <label class="checkbox">
-      <input {...rest} type="checkbox" />
+      <input
+        {...rest}
+        type="checkbox"
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
       <span>{label}</span>
     </label>
   );

@@ -1,66 +1,53 @@
 /** The sections of an agent's form about its replies, the hand-off to people, and its limits. */
 import type { JSX } from "preact";
 import type { HandoffCause } from "../../../../../../../src/index.ts";
-import { Checkbox, Select } from "../../../../../shared/browser/index.ts";
+import { Checkbox, Select, TextArea, TextField } from "../../../../../shared/browser/index.ts";
 import { Section } from "../form/editor-form.tsx";
-import { Input, Lines, List } from "../form/fields.tsx";
+import { List } from "../form/fields.tsx";
+import { bind, type BoundField } from "../form/form.ts";
 import { e } from "../texts.ts";
 import { numberCauses, type RuleDraft, wordCauses } from "./agent-draft.ts";
 import { agentHint, type AgentSectionProps } from "./agent-section.ts";
 
-export function Replies({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+export function Replies({ form: { values, field, set } }: AgentSectionProps): JSX.Element {
   return (
     <Section title={e("sectionReply")}>
       <Select
+        {...field("mode", "reply/mode")}
         label={e("replyMode")}
         hint={e("replyModeHint")}
-        problem={problems.of("/reply/mode")}
         value={values.mode}
         options={[
           { value: "generated", label: e("replyGenerated") },
           { value: "canned_strict", label: e("replyCanned") },
         ]}
-        onChange={({ currentTarget }) =>
-          set({ mode: currentTarget.value === "canned_strict" ? "canned_strict" : "generated" })
-        }
+        onChange={(mode) => set({ mode })}
       />
       <div class="editor-row">
-        <Input
-          of={values}
-          name="max_chars"
-          set={set}
+        <TextField
+          {...field("max_chars", "reply/max_chars")}
           label={e("maxChars")}
           inputMode="numeric"
           hint={agentHint("reply/max_chars")}
-          problem={problems.of("/reply/max_chars")}
         />
-        <Input
-          of={values}
-          name="debounce_ms"
-          set={set}
+        <TextField
+          {...field("debounce_ms", "reply/debounce_ms")}
           label={e("debounce")}
           inputMode="numeric"
           hint={agentHint("reply/debounce_ms")}
-          problem={problems.of("/reply/debounce_ms")}
         />
-        <Input
-          of={values}
-          name="signature"
-          set={set}
+        <TextField
+          {...field("signature", "reply/signature")}
           label={e("signature")}
           isOptional
           hint={e("signatureHint")}
-          problem={problems.of("/reply/signature")}
         />
       </div>
-      <Lines
-        of={values}
-        name="fallback_text"
-        set={set}
+      <TextArea
+        {...field("fallback_text")}
         label={e("fallback")}
         rows={2}
         hint={agentHint("fallback_text")}
-        problem={problems.of("/fallback_text")}
       />
     </Section>
   );
@@ -86,7 +73,8 @@ const causeNames = Object.keys(causes) as readonly HandoffCause[];
 
 const newRule: RuleDraft = { on: "keyword", value: "" };
 
-export function Handoff({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+export function Handoff({ form }: AgentSectionProps): JSX.Element {
+  const { values, field, set, problems } = form;
   return (
     <Section title={e("sectionHandoff")} about={agentHint("handoff")}>
       <List
@@ -96,83 +84,71 @@ export function Handoff({ form: { values, set, problems } }: AgentSectionProps):
         item={e("rule")}
         empty={newRule}
       >
-        {(rule, change, index) => (
-          <div class="editor-row">
-            <Select
-              label={e("ruleOn")}
-              value={rule.on}
-              problem={problems.of(`/handoff/rules/${index}/on`)}
-              options={causeNames.map((cause) => ({ value: cause, label: causes[cause]() }))}
-              onChange={({ currentTarget }) => {
-                const on = causeNames.find((cause) => cause === currentTarget.value);
-                if (on !== undefined) change({ on });
-              }}
-            />
-            <RuleValue
-              rule={rule}
-              set={change}
-              problem={problems.in(`/handoff/rules/${index}/value`)}
-            />
-          </div>
-        )}
+        {(rule, change, index) => {
+          const own = bind(rule, change, problems, `/handoff/rules/${index}`);
+          return (
+            <div class="editor-row">
+              <Select
+                {...own("on")}
+                label={e("ruleOn")}
+                value={rule.on}
+                options={causeNames.map((cause) => ({ value: cause, label: causes[cause]() }))}
+                onChange={(on) => change({ on })}
+              />
+              <RuleValue on={rule.on} {...own("value")} />
+            </div>
+          );
+        }}
       </List>
-      <Lines
-        of={values}
-        name="message"
-        set={set}
+      <TextArea
+        {...field("message", "handoff/message")}
         label={e("handoffMessage")}
         rows={2}
         isOptional
         hint={e("handoffMessageHint")}
-        problem={problems.of("/handoff/message")}
       />
       <div class="editor-row">
-        <Input
-          of={values}
-          name="queue_timeout_seconds"
-          set={set}
+        <TextField
+          {...field("queue_timeout_seconds", "handoff/queue_timeout_seconds")}
           label={e("queueTimeout")}
           inputMode="numeric"
           isOptional
           hint={e("queueTimeoutHint")}
-          problem={problems.of("/handoff/queue_timeout_seconds")}
         />
         <Select
+          {...field("on_no_humans", "handoff/on_no_humans")}
           label={e("onNoHumans")}
           value={values.on_no_humans}
-          problem={problems.of("/handoff/on_no_humans")}
           options={[
             { value: "leave_message", label: e("leaveMessage") },
             { value: "stay_ai", label: e("stayAi") },
           ]}
-          onChange={({ currentTarget }) =>
-            set({ on_no_humans: currentTarget.value === "stay_ai" ? "stay_ai" : "leave_message" })
-          }
+          onChange={(on_no_humans) => set({ on_no_humans })}
         />
       </div>
       <Checkbox
         label={e("resume")}
         checked={values.resume_after_human}
-        onChange={({ currentTarget }) => set({ resume_after_human: currentTarget.checked })}
+        onChange={(resume_after_human) => set({ resume_after_human })}
       />
     </Section>
   );
 }
 
-interface RuleValueProps {
-  readonly rule: RuleDraft;
-  readonly set: (change: Partial<RuleDraft>) => void;
-  readonly problem: string | undefined;
+interface RuleValueProps extends BoundField {
+  readonly on: HandoffCause;
 }
 
-function RuleValue({ rule, set, problem }: RuleValueProps): JSX.Element | null {
-  const field = { of: rule, name: "value", set, problem } as const;
-  if (wordCauses.has(rule.on)) {
-    return <Lines {...field} rows={2} label={e("ruleWords")} hint={e("ruleWordsHint")} />;
+/** The words or the number of a rule, as its cause needs. */
+function RuleValue({ on, ...field }: RuleValueProps): JSX.Element | null {
+  if (wordCauses.has(on)) {
+    return <TextArea {...field} rows={2} label={e("ruleWords")} hint={e("ruleWordsHint")} />;
   }
-  if (!numberCauses.has(rule.on)) return null;
-  const isShare = rule.on === "confidence_below" || rule.on === "sentiment_below";
-  return <Input {...field} label={e(isShare ? "ruleBelow" : "ruleCount")} inputMode="decimal" />;
+  if (!numberCauses.has(on)) return null;
+  const isShare = on === "confidence_below" || on === "sentiment_below";
+  return (
+    <TextField {...field} label={e(isShare ? "ruleBelow" : "ruleCount")} inputMode="decimal" />
+  );
 }
 
 const limitNames = {
@@ -185,20 +161,24 @@ const limitNames = {
 } as const;
 
 export function Limits({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+  const { limits } = values;
   const names = Object.keys(limitNames) as readonly (keyof typeof limitNames)[];
+  const field = bind(
+    limits,
+    (change) => set({ limits: { ...limits, ...change } }),
+    problems,
+    "/limits",
+  );
   return (
     <Section title={e("sectionLimits")}>
       <div class="editor-row">
         {names.map((name) => (
-          <Input
+          <TextField
             key={name}
-            of={values.limits}
-            name={name}
-            set={(change) => set({ limits: { ...values.limits, ...change } })}
+            {...field(name)}
             label={limitNames[name]()}
             inputMode="numeric"
             hint={agentHint(`limits/${name}`)}
-            problem={problems.of(`/limits/${name}`)}
           />
         ))}
       </div>

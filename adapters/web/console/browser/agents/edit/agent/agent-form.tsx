@@ -8,6 +8,8 @@ import {
   Checkbox,
   goFromHere,
   linkTo,
+  TextArea,
+  TextField,
   toast,
   type Tone,
 } from "../../../../../shared/browser/index.ts";
@@ -15,8 +17,8 @@ import { changedFields } from "../../../changed-fields.ts";
 import { t } from "../../../texts.ts";
 import { riskName } from "../action-risk.ts";
 import { EditorForm, Section } from "../form/editor-form.tsx";
-import { Choices, Input, Lines, List } from "../form/fields.tsx";
-import { useForm } from "../form/form.ts";
+import { Choices, List } from "../form/fields.tsx";
+import { bind, useForm } from "../form/form.ts";
 import { e } from "../texts.ts";
 import { Handoff, Limits, Replies } from "./agent-behavior.tsx";
 import { agentBody, type AgentDraft, agentDraftOf, newAgent } from "./agent-draft.ts";
@@ -78,14 +80,14 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
 
 const channels = ["sms", "mms", "webchat"] as const;
 
-function General({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+function General({ form: { values, field, set, problems } }: AgentSectionProps): JSX.Element {
   return (
     <Section title={e("sectionGeneral")}>
-      <Input of={values} name="name" set={set} label={e("name")} problem={problems.of("/name")} />
+      <TextField {...field("name")} label={e("name")} />
       <Checkbox
         label={e("enabled")}
         checked={values.enabled}
-        onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+        onChange={(enabled) => set({ enabled })}
       />
       <Choices
         label={e("channels")}
@@ -97,57 +99,31 @@ function General({ form: { values, set, problems } }: AgentSectionProps): JSX.El
         }
         problem={problems.in("/channels")}
       />
-      <Lines
-        of={values}
-        name="senders"
-        set={set}
+      <TextArea
+        {...field("senders")}
         label={e("senders")}
         rows={2}
         hint={e("sendersHint")}
         isOptional
-        problem={problems.in("/senders")}
       />
     </Section>
   );
 }
 
-function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+function Persona({ form: { values, field, set, problems } }: AgentSectionProps): JSX.Element {
   return (
     <Section title={e("sectionPersona")}>
       <div class="editor-row">
-        <Input
-          of={values}
-          name="role"
-          set={set}
-          label={e("role")}
-          problem={problems.of("/persona/role")}
-        />
-        <Input
-          of={values}
-          name="tone"
-          set={set}
-          label={e("tone")}
-          isOptional
-          problem={problems.of("/persona/tone")}
-        />
-        <Input
-          of={values}
-          name="language"
-          set={set}
-          label={e("language")}
-          isOptional
-          problem={problems.of("/persona/language")}
-        />
+        <TextField {...field("role", "persona/role")} label={e("role")} />
+        <TextField {...field("tone", "persona/tone")} label={e("tone")} isOptional />
+        <TextField {...field("language", "persona/language")} label={e("language")} isOptional />
       </div>
-      <Lines
-        of={values}
-        name="instructions"
-        set={set}
+      <TextArea
+        {...field("instructions")}
         label={e("instructions")}
         rows={6}
         hint={agentHint("instructions")}
         isOptional
-        problem={problems.of("/instructions")}
       />
       <h3>{e("guidelines")}</h3>
       <List
@@ -157,33 +133,21 @@ function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.El
         item={e("guideline")}
         empty={{ when: "", what: "", priority: "" }}
       >
-        {(guideline, change, index) => (
-          <div class="editor-row">
-            <Input
-              of={guideline}
-              name="when"
-              set={change}
-              label={e("guidelineWhen")}
-              problem={problems.of(`/guidelines/${index}/when`)}
-            />
-            <Input
-              of={guideline}
-              name="what"
-              set={change}
-              label={e("guidelineThen")}
-              problem={problems.of(`/guidelines/${index}/then`)}
-            />
-            <Input
-              of={guideline}
-              name="priority"
-              set={change}
-              label={e("priority")}
-              inputMode="numeric"
-              placeholder="0"
-              problem={problems.of(`/guidelines/${index}/priority`)}
-            />
-          </div>
-        )}
+        {(guideline, change, index) => {
+          const own = bind(guideline, change, problems, `/guidelines/${index}`);
+          return (
+            <div class="editor-row">
+              <TextField {...own("when")} label={e("guidelineWhen")} />
+              <TextField {...own("what", "then")} label={e("guidelineThen")} />
+              <TextField
+                {...own("priority")}
+                label={e("priority")}
+                inputMode="numeric"
+                placeholder="0"
+              />
+            </div>
+          );
+        }}
       </List>
     </Section>
   );
@@ -199,25 +163,15 @@ function Knowledge({ form: { values, set, problems } }: AgentSectionProps): JSX.
         item={e("knowledge")}
         empty={{ title: "", text: "" }}
       >
-        {(piece, change, index) => (
-          <>
-            <Input
-              of={piece}
-              name="title"
-              set={change}
-              label={e("knowledgeTitle")}
-              problem={problems.of(`/knowledge/${index}/title`)}
-            />
-            <Lines
-              of={piece}
-              name="text"
-              set={change}
-              label={e("knowledgeText")}
-              rows={2}
-              problem={problems.of(`/knowledge/${index}/text`)}
-            />
-          </>
-        )}
+        {(piece, change, index) => {
+          const own = bind(piece, change, problems, `/knowledge/${index}`);
+          return (
+            <>
+              <TextField {...own("title")} label={e("knowledgeTitle")} />
+              <TextArea {...own("text")} label={e("knowledgeText")} rows={2} />
+            </>
+          );
+        }}
       </List>
     </Section>
   );

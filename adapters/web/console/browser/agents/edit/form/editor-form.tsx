@@ -2,7 +2,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { Button, explain, go, Icon } from "../../../../../shared/browser/index.ts";
 import { Card, PageView } from "../../../parts/layout.tsx";
-import { withCode } from "../../../parts/values.tsx";
 import { t } from "../../../texts.ts";
 import { e } from "../texts.ts";
 import type { Form } from "./form.ts";
@@ -69,14 +68,14 @@ export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element 
 
 interface SectionProps {
   readonly title: string;
-  readonly about?: string | undefined;
+  readonly about?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A part of a form. */
 export const Section = ({ title, about, children }: SectionProps): JSX.Element => (
   <Card title={title}>
-    {about !== undefined && <p class="muted">{withCode(about)}</p>}
+    {about !== undefined && <p class="muted">{about}</p>}
     {children}
   </Card>
 );

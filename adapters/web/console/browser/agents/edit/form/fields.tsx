@@ -1,76 +1,11 @@
-/** The fields of forms: lines of text, lists and choices. */
+/** The fields of forms: lists and choices. */
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
-import {
-  Button,
-  Checkbox,
-  IconButton,
-  Select,
-  TextArea,
-  TextField,
-} from "../../../../../shared/browser/index.ts";
-import { withCode } from "../../../parts/values.tsx";
+import { Button, Checkbox, IconButton, Select } from "../../../../../shared/browser/index.ts";
 import { e } from "../texts.ts";
 
-type TextKeys<Values> = {
-  [Key in keyof Values]: Values[Key] extends string ? Key : never;
-}[keyof Values] &
-  string;
-
-interface InputProps<Values> {
-  /** The object that has the field. */
-  readonly of: Values;
-  /** The name of the field. */
-  readonly name: TextKeys<Values>;
-  readonly set: (change: Partial<Values>) => void;
-  readonly label: string;
-  readonly problem: string | undefined;
-  readonly hint?: string | undefined;
-  readonly placeholder?: string | undefined;
-  readonly isOptional?: boolean;
-  readonly isLabelHidden?: boolean;
-  readonly isCode?: boolean;
-  readonly inputMode?: "decimal" | "numeric";
-}
-
-/** One line of text that is a field of `of`. */
-export function Input<Values extends object>(props: InputProps<Values>): JSX.Element {
-  const { of, name, set, hint, isCode, placeholder, inputMode, ...labels } = props;
-  return (
-    <TextField
-      {...labels}
-      {...(hint !== undefined && { hint: withCode(hint) })}
-      {...(placeholder !== undefined && { placeholder })}
-      {...(inputMode !== undefined && { inputMode })}
-      {...(isCode === true && { class: "input mono", spellcheck: false })}
-      autocomplete="off"
-      value={String(of[name])}
-      onInput={({ currentTarget }) => set(changeOf(name, currentTarget.value))}
-    />
-  );
-}
-
-interface LinesProps<Values> extends Omit<InputProps<Values>, "isCode" | "inputMode"> {
-  readonly rows: number;
-}
-
-/** Several lines of text that are a field of `of`. */
-export function Lines<Values extends object>(props: LinesProps<Values>): JSX.Element {
-  const { of, name, set, hint, rows, placeholder, ...labels } = props;
-  return (
-    <TextArea
-      {...labels}
-      rows={rows}
-      {...(hint !== undefined && { hint: withCode(hint) })}
-      {...(placeholder !== undefined && { placeholder })}
-      value={String(of[name])}
-      onInput={({ currentTarget }) => set(changeOf(name, currentTarget.value))}
-    />
-  );
-}
-
-const changeOf = <Values,>(name: keyof Values, value: string): Partial<Values> =>
-  ({ [name]: value }) as Partial<Values>;
+/** The look of a text that programs read. */
+export const code = { class: "input mono", spellcheck: false } as const;
 
 interface ListProps<Item> {
   readonly items: readonly Item[];
@@ -123,7 +58,7 @@ export function List<Item extends object>(props: ListProps<Item>): JSX.Element {
 
 interface ChoicesProps {
   readonly label: string;
-  readonly hint?: string | undefined;
+  readonly hint?: ComponentChildren;
   readonly options: readonly {
     readonly value: string;
     readonly label: ComponentChildren;
@@ -150,7 +85,7 @@ export function Choices(props: ChoicesProps): JSX.Element {
       tabIndex={-1}
     >
       <legend class="field-label">{label}</legend>
-      {hint !== undefined && <p class="field-hint">{withCode(hint)}</p>}
+      {hint !== undefined && <p class="field-hint">{hint}</p>}
       {options.map(({ value, label: name, note }) => (
         <Checkbox
           key={value}
@@ -161,10 +96,8 @@ export function Choices(props: ChoicesProps): JSX.Element {
               {note !== undefined && <span class="choice-note muted">{note}</span>}
             </>
           }
-          onChange={({ currentTarget }) =>
-            onChange(
-              currentTarget.checked ? [...chosen, value] : chosen.filter((each) => each !== value),
-            )
+          onChange={(isChecked) =>
+            onChange(isChecked ? [...chosen, value] : chosen.filter((each) => each !== value))
           }
         />
       ))}
@@ -199,7 +132,7 @@ export function Choice({ label, value, options, onChange, problem }: ChoiceProps
       problem={problem}
       value={value}
       options={isKnown ? options : [{ value, label: extra }, ...options]}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      onChange={onChange}
     />
   );
 }

@@ -4,9 +4,46 @@ import { currentSession, newKey, recall, remember } from "../../../../../shared/
 import { changedFields } from "../../../changed-fields.ts";
 import { Problems } from "./problems.ts";
 
+/** The names of the fields that are texts. */
+type TextName<Values> = {
+  [Name in keyof Values]: Values[Name] extends string ? Name : never;
+}[keyof Values] &
+  string;
+
+/** The props of a control that shows and changes one text. */
+export interface BoundField {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly problem: string | undefined;
+  /** What a browser knows of the person is of no use here. */
+  readonly autocomplete: "off";
+}
+
+/**
+ * Returns the props of the control of a field. A request has the field at `pointer` below its
+ * object, or else under its name.
+ */
+type Bind<Values> = (name: TextName<Values>, pointer?: string) => BoundField;
+
+/** Binds controls to the texts of an object, which a request has at the JSON pointer `at`. */
+export const bind =
+  <Values extends object>(
+    values: Values,
+    set: (change: Partial<Values>) => void,
+    problems: Problems,
+    at: string,
+  ): Bind<Values> =>
+  (name, pointer = name) => ({
+    value: String(values[name]),
+    onChange: (value) => set({ [name]: value } as Partial<Values>),
+    problem: problems.in(`${at}/${pointer}`),
+    autocomplete: "off",
+  });
+
 /** A form and what a person typed in it. */
 export interface Form<Values> {
   readonly values: Values;
+  readonly field: Bind<Values>;
   /** Changes some of the fields. */
   readonly set: (change: Partial<Values>) => void;
   /** Whether the form began with what a person typed earlier and did not save. */
@@ -48,14 +85,16 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
       .querySelector<HTMLElement>(".editor :is([aria-invalid=true], [data-invalid])")
       ?.focus();
   }, [error]);
+  const set = (change: Partial<Values>): void => {
+    const next = { ...values, ...change };
+    setValues(next);
+    // Only what the person has changed: another person may save the form before it is restored.
+    remember(storageKey, JSON.stringify(changedFields(saved, next)));
+  };
   return {
     values,
-    set: (change) => {
-      const next = { ...values, ...change };
-      setValues(next);
-      // Only what the person has changed: another person may save the form before it is restored.
-      remember(storageKey, JSON.stringify(changedFields(saved, next)));
-    },
+    field: bind(values, set, problems, ""),
+    set,
     isRestored,
     isChanged,
     discard: () => {

@@ -1,4 +1,6 @@
 /** What the OpenAPI document says about the fields of a form: their meaning and their defaults. */
+import type { ComponentChildren } from "preact";
+import { withCode } from "../../../parts/values.tsx";
 import { apiDocument, resolved, type Schema } from "../../../reference/document.ts";
 
 /** The schema of a field, such as the one at `limits/timeout_ms` of `CreateAgent`. */
@@ -19,8 +21,10 @@ const descriptionOf = (schemaName: string, path: string): readonly string[] =>
   fieldOf(schemaName, path)?.description?.split(defaultMark) ?? [];
 
 /** What a field means, in the words of the API. */
-export const hintOf = (schemaName: string, path: string): string | undefined =>
-  descriptionOf(schemaName, path)[0];
+export function hintOf(schemaName: string, path: string): ComponentChildren {
+  const [meaning] = descriptionOf(schemaName, path);
+  return meaning && withCode(meaning);
+}
 
 /** The default of a field as the text of a form. Empty if it has none. */
 export function defaultOf(schemaName: string, path: string): string {

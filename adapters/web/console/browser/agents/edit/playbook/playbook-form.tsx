@@ -1,13 +1,21 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../../src/index.ts";
-import { api, Checkbox, goFromHere, linkTo, toast } from "../../../../../shared/browser/index.ts";
+import {
+  api,
+  Checkbox,
+  goFromHere,
+  linkTo,
+  TextArea,
+  TextField,
+  toast,
+} from "../../../../../shared/browser/index.ts";
 import { changedFields } from "../../../changed-fields.ts";
 import { Card } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { EditorForm, Section } from "../form/editor-form.tsx";
-import { Input, Lines, StepChoice } from "../form/fields.tsx";
+import { StepChoice } from "../form/fields.tsx";
 import { type Form, useForm } from "../form/form.ts";
 import { defaultOf, hintOf } from "../form/schema.ts";
 import { e } from "../texts.ts";
@@ -83,21 +91,18 @@ interface SectionProps {
   readonly form: Form<PlaybookDraft>;
 }
 
-const hint = (path: string): string | undefined => hintOf("CreatePlaybook", path);
+const hint = (path: string): ComponentChildren => hintOf("CreatePlaybook", path);
 
-function General({ form: { values, set, problems } }: SectionProps): JSX.Element {
+function General({ form: { values, field, set } }: SectionProps): JSX.Element {
   return (
     <Section title={e("sectionGeneral")}>
-      <Input of={values} name="name" set={set} label={e("name")} problem={problems.of("/name")} />
-      <Lines
-        of={values}
-        name="description"
-        set={set}
+      <TextField {...field("name")} label={e("name")} />
+      <TextArea
+        {...field("description")}
         label={e("description")}
         rows={2}
         isOptional
         hint={hint("description")}
-        problem={problems.of("/description")}
       />
       <Checkbox
         label={
@@ -106,73 +111,51 @@ function General({ form: { values, set, problems } }: SectionProps): JSX.Element
           </>
         }
         checked={values.enabled}
-        onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+        onChange={(enabled) => set({ enabled })}
       />
       <div class="editor-row">
         <StepChoice
+          {...field("on_cancel")}
           label={e("onCancel")}
           none={e("onCancelEnd")}
-          value={values.on_cancel}
-          onChange={(on_cancel) => set({ on_cancel })}
           ids={values.steps.map(({ id }) => id)}
-          problem={problems.of("/on_cancel")}
         />
-        <Input
-          of={values}
-          name="max_turns"
-          set={set}
-          label={e("maxTurns")}
-          inputMode="numeric"
-          isOptional
-          problem={problems.of("/max_turns")}
-        />
+        <TextField {...field("max_turns")} label={e("maxTurns")} inputMode="numeric" isOptional />
       </div>
     </Section>
   );
 }
 
-function Trigger({ form: { values, set, problems } }: SectionProps): JSX.Element {
+function Trigger({ form: { field } }: SectionProps): JSX.Element {
   return (
     <Section title={e("sectionTrigger")}>
-      <Lines
-        of={values}
-        name="keywords"
-        set={set}
+      <TextArea
+        {...field("keywords", "trigger/keywords")}
         label={e("keywords")}
         rows={2}
         isOptional
         hint={e("keywordsHint")}
-        problem={problems.in("/trigger/keywords")}
       />
-      <Lines
-        of={values}
-        name="intents"
-        set={set}
+      <TextArea
+        {...field("intents", "trigger/intents")}
         label={e("intents")}
         rows={2}
         isOptional
         hint={e("keywordsHint")}
-        problem={problems.in("/trigger/intents")}
       />
-      <Lines
-        of={values}
-        name="when"
-        set={set}
+      <TextArea
+        {...field("when", "trigger/when")}
         label={e("triggerWhen")}
         rows={2}
         isOptional
         hint={hint("trigger/when")}
-        problem={problems.of("/trigger/when")}
       />
-      <Input
-        of={values}
-        name="priority"
-        set={set}
+      <TextField
+        {...field("priority", "trigger/priority")}
         label={e("priority")}
         inputMode="numeric"
         placeholder={defaultOf("CreatePlaybook", "trigger/priority")}
         hint={hint("trigger/priority")}
-        problem={problems.of("/trigger/priority")}
       />
     </Section>
   );

@@ -1,8 +1,10 @@
 /** The fields of one step of a playbook. */
 import type { JSX } from "preact";
 import type { AgentAction, Playbook } from "../../../../../../../src/index.ts";
+import { TextArea, TextField } from "../../../../../shared/browser/index.ts";
 import { riskName } from "../action-risk.ts";
-import { Choice, Input, Lines, List, StepChoice } from "../form/fields.tsx";
+import { Choice, code, List, StepChoice } from "../form/fields.tsx";
+import { bind } from "../form/form.ts";
 import type { Problems } from "../form/problems.ts";
 import type { Pair } from "../form/values.ts";
 import { e } from "../texts.ts";
@@ -29,14 +31,13 @@ interface StepFieldsProps {
 
 export function StepFields(props: StepFieldsProps): JSX.Element {
   const { step, set, context, at } = props;
+  const field = bind(step, set, context.problems, at);
   const next = (
     <StepChoice
+      {...field("next")}
       label={e(step.type === "branch" ? "stepOtherwise" : "stepNext")}
       none={e("targetNext")}
-      value={step.next}
-      onChange={(id) => set({ next: id })}
       ids={context.ids}
-      problem={context.problems.of(`${at}/next`)}
     />
   );
   switch (step.type) {
@@ -44,13 +45,10 @@ export function StepFields(props: StepFieldsProps): JSX.Element {
     case "instruct":
       return (
         <>
-          <Lines
-            of={step}
-            name="text"
-            set={set}
+          <TextArea
+            {...field("text")}
             label={e(step.type === "send" ? "stepText" : "stepInstruction")}
             rows={3}
-            problem={context.problems.of(`${at}/text`)}
           />
           {next}
         </>
@@ -92,26 +90,15 @@ export function StepFields(props: StepFieldsProps): JSX.Element {
       return (
         <>
           <Choice
+            {...field("playbook_id")}
             label={e("stepPlaybook")}
-            value={step.playbook_id}
             options={context.playbooks.map(({ id, name }) => ({ value: id, label: name }))}
-            onChange={(playbook_id) => set({ playbook_id })}
-            problem={context.problems.of(`${at}/playbook_id`)}
           />
           {next}
         </>
       );
     case "handoff":
-      return (
-        <Lines
-          of={step}
-          name="reason"
-          set={set}
-          label={e("stepReason")}
-          rows={2}
-          problem={context.problems.of(`${at}/reason`)}
-        />
-      );
+      return <TextArea {...field("reason")} label={e("stepReason")} rows={2} />;
     case "resolve":
       return <></>;
   }
@@ -119,59 +106,37 @@ export function StepFields(props: StepFieldsProps): JSX.Element {
 
 function AskFields({ step, set, context, at }: StepFieldsProps): JSX.Element {
   const { problems, slots, ids } = context;
+  const field = bind(step, set, problems, at);
   return (
     <div class="editor-row">
       <Choice
+        {...field("slot")}
         label={e("stepSlot")}
-        value={step.slot}
         options={slots.map((name) => ({ value: name, label: name }))}
-        onChange={(slot) => set({ slot })}
-        problem={problems.of(`${at}/slot`)}
       />
-      <Input
-        of={step}
-        name="retries"
-        set={set}
-        label={e("stepRetries")}
-        inputMode="numeric"
-        problem={problems.of(`${at}/retries`)}
-      />
-      <StepChoice
-        label={e("stepFail")}
-        none={e("targetEnd")}
-        value={step.on_fail}
-        onChange={(on_fail) => set({ on_fail })}
-        ids={ids}
-        problem={problems.of(`${at}/on_fail`)}
-      />
+      <TextField {...field("retries")} label={e("stepRetries")} inputMode="numeric" />
+      <StepChoice {...field("on_fail")} label={e("stepFail")} none={e("targetEnd")} ids={ids} />
     </div>
   );
 }
 
 function RunFields({ step, set, context, at }: StepFieldsProps): JSX.Element {
   const { problems, actions, ids } = context;
+  const field = bind(step, set, problems, at);
   const action = actions.find(({ name }) => name === step.action);
   return (
     <>
       <div class="editor-row">
         <Choice
+          {...field("action")}
           label={e("stepAction")}
-          value={step.action}
           options={actions.map(({ name, risk }) => ({
             value: name,
             label: `${name} · ${riskName(risk)}`,
           }))}
           onChange={(name) => set({ action: name, args: argsFor(step.args, actions, name) })}
-          problem={problems.of(`${at}/action`)}
         />
-        <StepChoice
-          label={e("stepError")}
-          none={e("targetEnd")}
-          value={step.on_error}
-          onChange={(on_error) => set({ on_error })}
-          ids={ids}
-          problem={problems.of(`${at}/on_error`)}
-        />
+        <StepChoice {...field("on_error")} label={e("stepError")} none={e("targetEnd")} ids={ids} />
       </div>
       {action && <bdi class="field-hint">{action.description}</bdi>}
       <Pairs
@@ -210,26 +175,24 @@ function Cases({ step, set, context, at }: StepFieldsProps): JSX.Element {
       item={e("stepCase")}
       empty={{ when: "", next: "" }}
     >
-      {(each, change, index) => (
-        <div class="editor-row">
-          <Input
-            of={each}
-            name="when"
-            set={change}
-            label={e("stepCaseWhen")}
-            placeholder="guests > 8"
-            isCode
-            problem={problems.of(`${at}/cases/${index}/when`)}
-          />
-          <Choice
-            label={e("stepNext")}
-            value={each.next}
-            options={ids.map((id) => ({ value: id, label: id }))}
-            onChange={(next) => change({ next })}
-            problem={problems.of(`${at}/cases/${index}/next`)}
-          />
-        </div>
-      )}
+      {(each, change, index) => {
+        const own = bind(each, change, problems, `${at}/cases/${index}`);
+        return (
+          <div class="editor-row">
+            <TextField
+              {...own("when")}
+              {...code}
+              label={e("stepCaseWhen")}
+              placeholder="guests > 8"
+            />
+            <Choice
+              {...own("next")}
+              label={e("stepNext")}
+              options={ids.map((id) => ({ value: id, label: id }))}
+            />
+          </div>
+        );
+      }}
     </List>
   );
 }
@@ -257,25 +220,23 @@ function Pairs({ label, pairs, onChange, problem }: PairsProps): JSX.Element {
       >
         {(pair, change) => (
           <>
-            <Input
-              of={pair}
-              name="name"
-              set={change}
+            <TextField
+              {...code}
               label={e("pairName")}
               isLabelHidden
               placeholder={e("pairName")}
-              isCode
-              problem={undefined}
+              autocomplete="off"
+              value={pair.name}
+              onChange={(name) => change({ name })}
             />
-            <Input
-              of={pair}
-              name="value"
-              set={change}
+            <TextField
+              {...code}
               label={e("pairValue")}
               isLabelHidden
               placeholder={e("pairValue")}
-              isCode
-              problem={undefined}
+              autocomplete="off"
+              value={pair.value}
+              onChange={(value) => change({ value })}
             />
           </>
         )}

@@ -9,6 +9,7 @@ import {
   Select,
   TextField,
 } from "../../../../../shared/browser/index.ts";
+import { code } from "../form/fields.tsx";
 import { stepIcons, stepName, summaryOf } from "../../graph/step-graph.tsx";
 import { e } from "../texts.ts";
 import { newStep, renamed, type StepDraft, type StepType } from "./playbook-draft.ts";
@@ -143,20 +144,16 @@ function StepCard(props: StepCardProps): JSX.Element {
               label={e("stepType")}
               value={step.type}
               options={types.map((type) => ({ value: type, label: stepName(type) }))}
-              onChange={({ currentTarget }) => {
-                const type = types.find((each) => each === currentTarget.value);
-                if (type !== undefined) onSet({ type });
-              }}
+              onChange={(type) => onSet({ type })}
             />
             <TextField
+              {...code}
               label={e("stepId")}
-              class="input mono"
               autocomplete="off"
-              spellcheck={false}
               value={step.id}
               problem={context.problems.of(`${at}/id`)}
               // References follow when the whole id is typed.
-              onChange={({ currentTarget }) => onRename(currentTarget.value)}
+              onCommit={onRename}
             />
           </div>
           <StepFields step={step} set={onSet} context={context} at={at} />
