@@ -42,7 +42,6 @@ export const t = defineTexts({
   filtersClear: "Clear filters",
   codeCut: "… cut after {count} characters",
   copyNamed: "Copy: {name}",
-  typeToConfirm: "Type {word} to confirm",
   secretDone: "I have stored it",
   secretOnce: "This is the only time that the secret is shown. Store it in a safe place now.",
   secretGone: "The secret was shown before and cannot be shown again. Rotate it to get a new one.",

@@ -6,6 +6,7 @@ export { theme } from "./app/theme.ts";
 export * from "./app/theme-menu.tsx";
 export * from "./browser-tabs.ts";
 export * from "./clock.ts";
+export * from "./components/action-dialog.tsx";
 export * from "./components/approval.tsx";
 export * from "./components/avatar.tsx";
 export * from "./components/badge.tsx";

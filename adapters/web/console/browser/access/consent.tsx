@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Consent, Consents, Contact } from "../../../../../src/index.ts";
 import {
+  ActionDialog,
   api,
   Badge,
   Button,
@@ -23,7 +24,6 @@ import {
   useResource,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
-import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
 

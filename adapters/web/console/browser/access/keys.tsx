@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ApiKey, CreatedKey, KeyScope } from "../../../../../src/index.ts";
 import {
+  ActionDialog,
   api,
   Badge,
   Button,
@@ -19,7 +20,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
-import { ActionDialog, RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
+import { RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Sender } from "../../../../../src/index.ts";
 import {
+  ActionDialog,
   api,
   Badge,
   Button,
@@ -19,7 +20,6 @@ import {
 import { changedFields } from "../changed-fields.ts";
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
-import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
 import { numberIn } from "../typed-number.ts";

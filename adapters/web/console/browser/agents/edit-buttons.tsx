@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Agent, Playbook } from "../../../../../src/index.ts";
 import {
+  ActionDialog,
   api,
   Badge,
   Button,
@@ -15,7 +16,6 @@ import {
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
-import { ActionDialog } from "../parts/dialogs.tsx";
 import { t } from "../texts.ts";
 
 export const EnabledBadge = ({ enabled }: { readonly enabled: boolean }): JSX.Element => (

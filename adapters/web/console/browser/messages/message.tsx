@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Message, Timeline } from "../../../../../src/index.ts";
 import {
+  ActionDialog,
   api,
   Button,
   channelName,
@@ -21,7 +22,6 @@ import {
 import { AgentLink } from "../agents/named-link.tsx";
 import { contactOf, isErasedSince, nameOf, useContactOf } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
-import { ActionDialog } from "../parts/dialogs.tsx";
 import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";

@@ -7,6 +7,7 @@ import type {
   Webhook,
 } from "../../../../../src/index.ts";
 import {
+  ActionDialog,
   api,
   Button,
   goFromHere,
@@ -20,7 +21,7 @@ import {
   toastError,
 } from "../../../shared/browser/index.ts";
 import { changedFields } from "../changed-fields.ts";
-import { ActionDialog, RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
+import { RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
 import { eventTypes } from "../reference/document.ts";
 import { t } from "../texts.ts";
 import { WebhookForm } from "./webhook-form.tsx";

@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { CreateWebhook, EventPattern, Webhook } from "../../../../../src/index.ts";
-import { newKey, Select, TextField } from "../../../shared/browser/index.ts";
-import { ActionDialog } from "../parts/dialogs.tsx";
+import { ActionDialog, newKey, Select, TextField } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { EventChoice, withoutCovered } from "./event-choice.tsx";
 

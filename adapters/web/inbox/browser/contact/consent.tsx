@@ -2,16 +2,15 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Consent, Consents, Contact } from "../../../../../src/index.ts";
 import {
+  ActionDialog,
   api,
   Badge,
   Button,
   dateTime,
-  Dialog,
   may,
   shortTime,
   shownAddress,
   TextField,
-  toastError,
   type Tone,
 } from "../../../shared/browser/index.ts";
 import { now } from "../state/now.ts";
@@ -112,33 +111,22 @@ interface ConsentDialogProps {
 
 function ConsentDialog({ id, consent, onClose, onDone }: ConsentDialogProps): JSX.Element {
   const [detail, setDetail] = useState("");
-  const [isBusy, setBusy] = useState(false);
   const isOut = consent.status === "opted_out";
   const title = t(isOut ? "consentOptIn" : "consentOptOut");
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await api.put(`v1/contacts/${id}/consents/${consent.medium}`, {
-        status: isOut ? "opted_in" : "opted_out",
-        ...(detail.trim() !== "" && { detail: detail.trim() }),
-      });
-      onDone();
-      onClose();
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog
+    <ActionDialog
       title={title}
+      confirm={title}
+      kind={isOut ? "primary" : "danger"}
       onClose={onClose}
-      onSubmit={() => void save()}
-      actions={
-        <Button kind={isOut ? "primary" : "danger"} type="submit" isBusy={isBusy}>
-          {title}
-        </Button>
-      }
+      onConfirm={async () => {
+        await api.put(`v1/contacts/${id}/consents/${consent.medium}`, {
+          status: isOut ? "opted_in" : "opted_out",
+          ...(detail.trim() !== "" && { detail: detail.trim() }),
+        });
+        onDone();
+        onClose();
+      }}
     >
       <TextField
         label={t("consentDetail")}
@@ -148,6 +136,6 @@ function ConsentDialog({ id, consent, onClose, onDone }: ConsentDialogProps): JS
         value={detail}
         onChange={setDetail}
       />
-    </Dialog>
+    </ActionDialog>
   );
 }

@@ -85,7 +85,6 @@ export const contactTexts = {
   eraseWarning:
     "This removes the contact, all messages, notes and observations, everywhere. It cannot be " +
     "undone. Opt-outs are kept as a hash, so that nobody writes to the number again.",
-  eraseConfirm: "Type {word} to confirm",
   eraseWord: "ERASE",
   eraseButton: "Erase",
   erased: "The contact was erased.",

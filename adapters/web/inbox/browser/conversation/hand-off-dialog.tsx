@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Button, Dialog, TextArea, TextField } from "../../../shared/browser/index.ts";
+import { ActionDialog, TextArea, TextField } from "../../../shared/browser/index.ts";
 import { handOff } from "../state/actions.ts";
 import { t } from "../texts.ts";
 
@@ -14,22 +14,15 @@ interface HandOffDialogProps {
 export function HandOffDialog({ id, onClose }: HandOffDialogProps): JSX.Element {
   const [reason, setReason] = useState("");
   const [summary, setSummary] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    if (await handOff(id, reason.trim(), summary.trim())) onClose();
-    else setBusy(false);
-  };
   return (
-    <Dialog
+    <ActionDialog
       title={t("handOff")}
+      confirm={t("handOff")}
+      canConfirm={reason.trim() !== ""}
       onClose={onClose}
-      onSubmit={() => void submit()}
-      actions={
-        <Button kind="primary" type="submit" isBusy={isBusy} disabled={reason.trim() === ""}>
-          {t("handOff")}
-        </Button>
-      }
+      onConfirm={async () => {
+        if (await handOff(id, reason.trim(), summary.trim())) onClose();
+      }}
     >
       <TextField label={t("handOffReason")} maxLength={200} value={reason} onChange={setReason} />
       <TextArea
@@ -40,6 +33,6 @@ export function HandOffDialog({ id, onClose }: HandOffDialogProps): JSX.Element 
         value={summary}
         onChange={setSummary}
       />
-    </Dialog>
+    </ActionDialog>
   );
 }

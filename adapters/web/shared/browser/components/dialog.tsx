@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX, RefObject } from "preact";
+import type { ComponentChildren, JSX, Ref, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { text } from "../texts/shared-texts.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -15,6 +15,7 @@ interface DialogProps {
    * `submit`.
    */
   readonly onSubmit?: () => void;
+  readonly bodyRef?: Ref<HTMLDivElement>;
 }
 
 /** The field that a person fills in first. A checkbox is no reason to open a dialog. */
@@ -43,7 +44,7 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
 
 /** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
 export function Dialog(props: DialogProps): JSX.Element {
-  const { title, onClose, children, actions, isWide, onSubmit } = props;
+  const { title, onClose, children, actions, isWide, onSubmit, bodyRef = null } = props;
   const dialog = useModal();
   const id = useId();
   const content = (
@@ -54,7 +55,9 @@ export function Dialog(props: DialogProps): JSX.Element {
         </h2>
         <IconButton icon="close" label={text("close")} onClick={onClose} />
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body" ref={bodyRef}>
+        {children}
+      </div>
       {actions !== undefined && (
         <footer class="dialog-actions">
           {onSubmit !== undefined && <Button onClick={onClose}>{text("cancel")}</Button>}

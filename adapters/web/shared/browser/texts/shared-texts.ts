@@ -15,6 +15,7 @@ export const text = defineTexts({
   tryNow: "Try now",
   noOptions: "Nothing found",
   moreOptions: "Help",
+  typeToConfirm: "Type {word} to confirm",
 
   errorTitle: "Something went wrong",
   errorForbidden: "You have no access",
