@@ -4,10 +4,10 @@
  */
 import { signal } from "@preact/signals";
 import type { Event, EventType, Typing } from "../../../../../src/index.ts";
-import { eventParser } from "./event-parser.ts";
 import { addressOf, errorOf, personHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { noteUnreached, onReconnect } from "./reachability.ts";
+import { readEvents } from "./read-events.ts";
 import { currentSession, sessionState } from "./session.ts";
 
 /** What a page does with the live events. */
@@ -39,8 +39,6 @@ type TabMessage =
 
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
-/** How long a stream may be silent. The server writes a comment every 15 s. */
-const silenceMs = 45_000;
 /** How many ids of events are kept to recognize repetitions. */
 const maxSeen = 1000;
 
@@ -158,52 +156,39 @@ class SharedStream {
   }
 
   /** Reads the stream until it ends. */
-  private async read(onOpen: () => void): Promise<void> {
+  private read(onOpen: () => void): Promise<void> {
+    return readEvents(
+      async (signal) => {
+        const response = await this.open(signal);
+        onOpen();
+        return response;
+      },
+      ({ type, data }) => {
+        if (type === "typing") this.readTyping(data);
+        else this.readEvent(data);
+      },
+      this.stopped,
+    );
+  }
+
+  private async open(signal: AbortSignal): Promise<Response> {
     const headers = new Headers({ ...personHeaders(), Accept: "text/event-stream" });
     const resumes = this.lastId !== undefined;
     if (this.lastId !== undefined) headers.set("Last-Event-ID", this.lastId);
-    const silence = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const noteData = (): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), silenceMs);
-    };
-    try {
-      noteData();
-      const before = sessionState.peek();
-      const response = await fetch(
-        addressOf("v1/events/stream", {
-          types: this.listener.types?.join(","),
-          typing: this.listener.onTyping && true,
-        }),
-        {
-          headers,
-          credentials: "same-origin",
-          signal: AbortSignal.any([this.stopped, silence.signal]),
-        },
-      );
-      if (!response.ok || response.body === null) throw await errorOf(response, before);
-      onOpen();
-      this.setState("live");
-      // Without an event to resume after, nobody knows which events were missed.
-      if (!resumes) {
-        this.listener.onGap();
-        this.tellTabs({ kind: "gap" });
-      }
-      const parse = eventParser(({ type, data }) => {
-        if (type === "typing") this.readTyping(data);
-        else this.readEvent(data);
-      });
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        noteData();
-        parse(value);
-      }
-    } finally {
-      clearTimeout(timer);
+    const before = sessionState.peek();
+    const address = addressOf("v1/events/stream", {
+      types: this.listener.types?.join(","),
+      typing: this.listener.onTyping && true,
+    });
+    const response = await fetch(address, { headers, credentials: "same-origin", signal });
+    if (!response.ok) throw await errorOf(response, before);
+    this.setState("live");
+    // Without an event to resume after, nobody knows which events were missed.
+    if (!resumes) {
+      this.listener.onGap();
+      this.tellTabs({ kind: "gap" });
     }
+    return response;
   }
 
   private readEvent(data: string): void {

@@ -1,6 +1,6 @@
 /** The keys under which writes are sent, so that the server does each once. */
 
-/** A new idempotency key. */
+/** A new idempotency key. `crypto.randomUUID` exists on https and localhost only. */
 export const newKey = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

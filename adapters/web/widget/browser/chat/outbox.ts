@@ -2,6 +2,7 @@
  * The visitor's messages that the server has not confirmed. All tabs share them. They outlive a
  * reload.
  */
+import { newKey } from "../../../shared/browser/connection/idempotency-keys.ts";
 import type { Memory } from "../memory.ts";
 
 /** A message that the visitor wrote. */
@@ -70,7 +71,7 @@ export class Outbox {
     const at = Math.max(Date.now(), last + 1);
     // What comes after a message that waits for a connection waits, too.
     const state = this.next?.state ?? "sending";
-    const item: Pending = { client_id: randomId(), body, at, state };
+    const item: Pending = { client_id: newKey(), body, at, state };
     this.#items = [...this.#items, item];
     this.#memory.remember(prefix + item.client_id, item);
   }
@@ -90,9 +91,3 @@ export class Outbox {
 }
 
 const byTime = (a: Pending, b: Pending): number => a.at - b.at;
-
-/** `crypto.randomUUID` exists on https and localhost only. */
-const randomId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");

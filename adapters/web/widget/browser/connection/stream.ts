@@ -5,7 +5,7 @@ import type {
   WebchatState,
   WebchatTyping,
 } from "../../../../../src/index.ts";
-import { eventParser } from "../../../shared/browser/connection/event-parser.ts";
+import { readEvents } from "../../../shared/browser/connection/read-events.ts";
 import type { Session } from "./session.ts";
 import type { VisitorApi } from "./visitor-api.ts";
 
@@ -26,43 +26,25 @@ export interface StreamReader {
   readonly onSignal: (signal: WebchatSignal) => void;
 }
 
-/** How long a stream may be silent. The server writes a comment every 15 s. */
-const silenceMs = 45_000;
-
 /** Resolves when the server ends the stream. Rejects when the connection is lost or is silent. */
-export async function readStream(
+export const readStream = (
   api: VisitorApi,
   session: Session,
   { after, signal, onOpen, onArrival, onRedaction, onSignal }: StreamReader,
-): Promise<void> {
-  const silence = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const noteData = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(), silenceMs);
-  };
-  noteData();
-  try {
-    const response = await api.request(session, "stream", {
-      headers: { Accept: "text/event-stream", "Last-Event-ID": String(after) },
-      signal: AbortSignal.any([signal, silence.signal]),
-    });
-    onOpen();
-    const parse = eventParser(({ id, type, data }) => {
+): Promise<void> =>
+  readEvents(
+    async (anySignal) => {
+      const headers = { Accept: "text/event-stream", "Last-Event-ID": String(after) };
+      const response = await api.request(session, "stream", { headers, signal: anySignal });
+      onOpen();
+      return response;
+    },
+    ({ id, type, data }) => {
       if (type === "message" || type === "redaction") {
         const tell = type === "message" ? onArrival : onRedaction;
         tell({ number: Number(id), message: JSON.parse(data) as WebchatMessage });
       } else if (type === "state") onSignal({ type, state: JSON.parse(data) as WebchatState });
       else if (type === "typing") onSignal({ type, typing: JSON.parse(data) as WebchatTyping });
-    });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const read = await reader?.read();
-      if (read === undefined || read.done) return;
-      noteData();
-      parse(read.value);
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-}
+    },
+    signal,
+  );
