@@ -7,6 +7,7 @@ import {
   Badge,
   Button,
   channelName,
+  channels,
   Checkbox,
   EmptyState,
   Menu,
@@ -25,7 +26,6 @@ import { t } from "../texts.ts";
 import { numberIn } from "../typed-number.ts";
 
 type Channel = Sender["channels"][number];
-const channels: readonly Channel[] = ["sms", "mms", "webchat"];
 
 /** The same channels in the order in which they are offered. */
 const inOrder = (chosen: readonly Channel[]): readonly Channel[] =>

@@ -7,6 +7,7 @@ import {
   channelName,
   currentSession,
   EmptyState,
+  Facts,
   linkTo,
   may,
   place,
@@ -16,7 +17,7 @@ import { isErased, readContacts } from "../contacts.ts";
 import { useCoalesced, useLive, useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { AsJson } from "../parts/json.tsx";
-import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
+import { Card, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { HandsetView } from "../phones/handset-view.tsx";
 import { Handset } from "../phones/handset.ts";

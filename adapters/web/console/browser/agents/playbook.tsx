@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import type { Playbook } from "../../../../../src/index.ts";
-import { api, linkTo, place, useResource } from "../../../shared/browser/index.ts";
+import { api, Facts, linkTo, place, useResource } from "../../../shared/browser/index.ts";
 import { useReturn } from "../live.ts";
 import { AsJson } from "../parts/json.tsx";
-import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
+import { Card, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { EditButtons, EnableButton, EnabledBadge } from "./edit-buttons.tsx";

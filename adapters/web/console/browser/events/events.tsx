@@ -8,6 +8,7 @@ import {
   EmptyState,
   ErrorNote,
   ErrorState,
+  Facts,
   go,
   Icon,
   isFocusLost,
@@ -25,7 +26,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { Json } from "../parts/json.tsx";
-import { Facts, PageView } from "../parts/layout.tsx";
+import { PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { apiDocument, eventTypes, loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";

@@ -9,6 +9,7 @@ import {
   dateTime,
   EmptyState,
   exactDuration,
+  Facts,
   Icon,
   linkTo,
   may,
@@ -23,7 +24,7 @@ import { AgentLink } from "../agents/named-link.tsx";
 import { contactOf, isErasedSince, nameOf, useContactOf } from "../contacts.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { AsJson } from "../parts/json.tsx";
-import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
+import { Card, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { hasEnded, lifeOf } from "./life.ts";

@@ -5,6 +5,7 @@ import {
   api,
   Button,
   channelName,
+  channels,
   dateTime,
   EmptyState,
   firstCharacters,
@@ -261,13 +262,7 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
       <Select
         label={t("columnChannel")}
         value={filters.channel ?? ""}
-        options={[
-          any,
-          ...(["sms", "mms", "webchat"] as const).map((value) => ({
-            value,
-            label: channelName(value),
-          })),
-        ]}
+        options={[any, ...channels.map((value) => ({ value, label: channelName(value) }))]}
         onChange={(value) => set("channel", value)}
       />
       <Select

@@ -4,6 +4,7 @@ import type { HourlyUsage } from "../../../../../src/index.ts";
 import {
   api,
   channelName,
+  channels,
   exactDuration,
   go,
   linkTo,
@@ -112,10 +113,7 @@ function Choice({ range, channel }: ChoiceProps): JSX.Element {
         value={channel ?? ""}
         options={[
           { value: "", label: t("channelsAll") },
-          ...(["sms", "mms", "webchat"] as const).map((value) => ({
-            value,
-            label: channelName(value),
-          })),
+          ...channels.map((value) => ({ value, label: channelName(value) })),
         ]}
         onChange={(chosen) => go(linkTo(["overview"], { range, channel: chosen }), true)}
       />

@@ -104,28 +104,6 @@ export function Card({ title, count, actions, isFlush, children }: CardProps): J
   );
 }
 
-/** Names and values. Values that are null or undefined are left out. */
-export function Facts({
-  of,
-}: {
-  readonly of: readonly (readonly [name: string, value: ComponentChildren])[];
-}): JSX.Element {
-  return (
-    <dl class="facts">
-      {of
-        .filter(
-          ([, value]) => value !== null && value !== undefined && value !== "" && value !== false,
-        )
-        .map(([name, value]) => (
-          <div key={name} class="fact">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
-}
-
 interface PagedProps<Row extends { readonly id: string }> {
   readonly list: PagedList<Row>;
   /** Whether a row is left out. */

@@ -5,6 +5,7 @@ import {
   Badge,
   Button,
   dateTime,
+  Facts,
   linkTo,
   may,
   toast,
@@ -12,7 +13,7 @@ import {
   useResource,
 } from "../../../shared/browser/index.ts";
 import { Code, Json } from "../parts/json.tsx";
-import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
+import { Card, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { useDeliveries } from "./follow.ts";

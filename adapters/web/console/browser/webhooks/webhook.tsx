@@ -7,6 +7,7 @@ import {
   dayAndTime,
   EmptyState,
   exactDuration,
+  Facts,
   linkTo,
   number,
   place,
@@ -16,7 +17,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive, useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
-import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
+import { Card, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { useDeliveries } from "./follow.ts";

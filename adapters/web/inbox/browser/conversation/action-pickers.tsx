@@ -4,18 +4,15 @@ import type { Conversation } from "../../../../../src/index.ts";
 import {
   Avatar,
   currentSession,
-  dayAndTime,
   Picker,
   type PickerOption,
-  timeNow,
 } from "../../../shared/browser/index.ts";
 import { LabelPicker } from "../label-picker.tsx";
-import { assign, snooze } from "../state/actions.ts";
+import { assign } from "../state/actions.ts";
 import { labelsOfConversations } from "../state/known-labels.ts";
 import { changeConversationLabel, labelsOf } from "../state/label-changes.ts";
 import { agents, operators } from "../state/people.ts";
 import { t } from "../texts.ts";
-import { timeChoices } from "./time-choices.ts";
 
 interface PickerProps {
   readonly row: Conversation;
@@ -87,29 +84,3 @@ export const ConversationLabelPicker = ({ row, anchor, onClose }: PickerProps): 
     onClose={onClose}
   />
 );
-
-interface SnoozePickerProps extends PickerProps {
-  /** Called when the person wants to enter a time. */
-  readonly onAt: () => void;
-}
-
-/** Chooses until when a conversation is snoozed. */
-export function SnoozePicker({ row, anchor, onClose, onAt }: SnoozePickerProps): JSX.Element {
-  const choices = timeChoices(new Date(timeNow()));
-  return (
-    <Picker
-      anchor={anchor}
-      label={t("snoozeUntil")}
-      onClose={onClose}
-      options={[
-        ...choices.map(({ id, label, at }) => ({ id, label, hint: dayAndTime(at) })),
-        { id: "at", label: t("snoozeCustom") },
-      ]}
-      onPick={(picked) => {
-        const at = choices.find(({ id }) => id === picked)?.at;
-        if (at === undefined) onAt();
-        else void snooze(row.id, at.toISOString());
-      }}
-    />
-  );
-}

@@ -26,9 +26,10 @@ import { thread } from "../state/thread.ts";
 import { viewOf } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
-import { AssignPicker, ConversationLabelPicker, SnoozePicker } from "./action-pickers.tsx";
+import { AssignPicker, ConversationLabelPicker } from "./action-pickers.tsx";
 import { HandOffDialog } from "./hand-off-dialog.tsx";
 import { TimeDialog } from "./time-dialog.tsx";
+import { TimePicker } from "./time-picker.tsx";
 
 type Opened = "assign" | "label" | "snooze" | "handoff" | "snooze-at" | undefined;
 
@@ -85,11 +86,12 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
       {opened === "assign" && <AssignPicker row={row} anchor={anchor} onClose={close} />}
       {opened === "label" && <ConversationLabelPicker row={row} anchor={anchor} onClose={close} />}
       {opened === "snooze" && (
-        <SnoozePicker
-          row={row}
+        <TimePicker
           anchor={anchor}
+          label={t("snoozeUntil")}
+          onPick={(at) => void snooze(id, at.toISOString())}
+          onEnter={() => setOpened("snooze-at")}
           onClose={close}
-          onAt={() => setOpened("snooze-at")}
         />
       )}
       {opened === "snooze-at" && (

@@ -3,19 +3,16 @@ import { useRef, useState } from "preact/hooks";
 import type { Conversation, MessagePreview } from "../../../../../src/index.ts";
 import {
   Button,
-  dayAndTime,
   Dialog,
   IconButton,
-  Picker,
   Select,
   TextField,
-  timeNow,
   webAddress,
 } from "../../../shared/browser/index.ts";
 import { type Draft, setDraft } from "../state/drafts.ts";
 import { t } from "../texts.ts";
-import { timeChoices } from "./time-choices.ts";
 import { TimeDialog } from "./time-dialog.tsx";
+import { TimePicker } from "./time-picker.tsx";
 
 const maxMedia = 10;
 
@@ -32,7 +29,7 @@ export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
   const [opened, setOpened] = useState<OpenedTool>();
   const anchor = useRef<HTMLButtonElement>(null);
   const close = (): void => setOpened(undefined);
-  const choices = timeChoices(new Date(timeNow()));
+  const schedule = (at: Date): void => setDraft(row.id, "reply", { sendAt: at.toISOString() });
   return (
     <div class="composer-tools">
       <IconButton icon="paperclip" label={t("attach")} onClick={() => setOpened("attach")} />
@@ -45,19 +42,12 @@ export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
       <SenderChoice row={row} draft={draft} preview={preview} />
       {opened === "attach" && <AttachDialog id={row.id} draft={draft} onClose={close} />}
       {opened === "schedule" && (
-        <Picker
+        <TimePicker
           anchor={anchor}
           label={t("scheduleFor")}
+          onPick={schedule}
+          onEnter={() => setOpened("schedule-at")}
           onClose={close}
-          options={[
-            ...choices.map(({ id, label, at }) => ({ id, label, hint: dayAndTime(at) })),
-            { id: "at", label: t("snoozeCustom") },
-          ]}
-          onPick={(picked) => {
-            const at = choices.find(({ id }) => id === picked)?.at;
-            if (at === undefined) setOpened("schedule-at");
-            else setDraft(row.id, "reply", { sendAt: at.toISOString() });
-          }}
         />
       )}
       {opened === "schedule-at" && (
@@ -65,7 +55,7 @@ export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
           title={t("scheduleFor")}
           label={t("scheduleFor")}
           confirm={t("schedule")}
-          onPick={(at) => setDraft(row.id, "reply", { sendAt: at.toISOString() })}
+          onPick={schedule}
           onClose={close}
         />
       )}

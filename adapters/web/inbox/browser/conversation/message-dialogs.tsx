@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type {
   Message,
   Page,
@@ -15,6 +15,7 @@ import {
   dateTime,
   Dialog,
   exactDuration,
+  Facts,
   firstCharacters,
   list as listed,
   LoadState,
@@ -40,19 +41,7 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
     message.status,
   );
   const status = shownStatus(message);
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
-    [t("detailFrom"), shownAddress(message.from)],
-    [t("detailTo"), shownAddress(message.to)],
-    [t("detailChannel"), channelName(message.channel)],
-    [
-      t("detailSegments"),
-      message.segments && `${message.segments.count} · ${message.segments.encoding}`,
-    ],
-  ];
-  const ids = [
-    [t("detailProviderId"), message.provider_message_id],
-    [t("detailId"), message.id],
-  ] as const;
+  const { from, to, channel, segments, provider_message_id, id } = message;
   return (
     <Dialog title={t("messageDetails")} onClose={onClose}>
       <p>
@@ -60,31 +49,19 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
           {status.label}
         </Badge>
       </p>
-      <dl class="facts">
-        {facts.map(
-          ([name, value]) =>
-            value !== null && (
-              <div key={name} class="fact">
-                <dt>{name}</dt>
-                <dd>
-                  <bdi>{value}</bdi>
-                </dd>
-              </div>
-            ),
-        )}
-        {ids.map(
-          ([name, id]) =>
-            id !== null && (
-              <div key={name} class="fact">
-                <dt>{name}</dt>
-                <dd>
-                  <bdi class="grow mono">{id}</bdi>
-                  <CopyButton value={id} />
-                </dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <Facts
+        of={[
+          [t("detailFrom"), <bdi key="from">{shownAddress(from)}</bdi>],
+          [t("detailTo"), <bdi key="to">{shownAddress(to)}</bdi>],
+          [t("detailChannel"), <bdi key="channel">{channelName(channel)}</bdi>],
+          [
+            t("detailSegments"),
+            segments && <bdi>{`${segments.count} · ${segments.encoding}`}</bdi>,
+          ],
+          [t("detailProviderId"), provider_message_id && <Copied value={provider_message_id} />],
+          [t("detailId"), <Copied key="id" value={id} />],
+        ]}
+      />
       <h3>{t("timeline")}</h3>
       <LoadState of={timeline} />
       <ol class="timeline">
@@ -111,6 +88,13 @@ export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.El
     </Dialog>
   );
 }
+
+const Copied = ({ value }: { readonly value: string }): JSX.Element => (
+  <>
+    <bdi class="grow mono">{value}</bdi>
+    <CopyButton value={value} />
+  </>
+);
 
 interface Described {
   readonly title: string;

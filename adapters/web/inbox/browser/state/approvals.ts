@@ -2,10 +2,13 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Conversation, Event, Run } from "../../../../../src/index.ts";
-import { may, readWaitingRuns, Resource } from "../../../shared/browser/index.ts";
+import { may, readPages, Resource } from "../../../shared/browser/index.ts";
 
 type RunId = Run["id"];
 type ConversationId = Conversation["id"];
+
+/** The query for the runs that wait for a decision. */
+const isWaiting = { status: "awaiting_approval" };
 
 /** The conversations of the runs that wait, by the ids of the runs. */
 const waitingRuns = new Resource(readMarks);
@@ -27,8 +30,8 @@ export function markApprovals(): void {
 
 async function readMarks(aborted: AbortSignal): Promise<ReadonlyMap<RunId, ConversationId>> {
   changes.clear();
-  const { runs } = await readWaitingRuns("v1/runs", aborted);
-  const found = runs.flatMap(({ id, conversation_id: of }) =>
+  const { items } = await readPages<Run>("v1/runs", isWaiting, aborted);
+  const found = items.flatMap(({ id, conversation_id: of }) =>
     of === null ? [] : ([[id, of]] as const),
   );
   return withChanges(new Map(found));
@@ -80,6 +83,6 @@ export function useWaitingRuns({ id }: Conversation): Resource<readonly Run[]> {
 }
 
 async function readWaiting(id: string, aborted: AbortSignal): Promise<readonly Run[]> {
-  const { runs } = await readWaitingRuns(`v1/conversations/${id}/runs`, aborted);
-  return runs.toReversed();
+  const { items } = await readPages<Run>(`v1/conversations/${id}/runs`, isWaiting, aborted);
+  return items.toReversed();
 }

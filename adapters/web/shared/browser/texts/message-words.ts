@@ -21,5 +21,7 @@ export const messageTexts = {
 
 const text = defineTexts(messageTexts);
 
+export const channels = ["sms", "mms", "webchat"] as const;
+
 export const channelName = (channel: Message["channel"]): string =>
   ({ sms: text("channelSms"), mms: text("channelMms"), webchat: text("channelWebchat") })[channel];

@@ -1,13 +1,7 @@
 /** Creates and changes agents and playbooks. The console loads this code when a form is opened. */
 import type { JSX } from "preact";
-import type {
-  Agent,
-  AgentAction,
-  AgentActions,
-  Page,
-  Playbook,
-} from "../../../../../../src/index.ts";
-import { api, linkTo, useResource } from "../../../../shared/browser/index.ts";
+import type { Agent, AgentAction, AgentActions, Playbook } from "../../../../../../src/index.ts";
+import { api, linkTo, readPages, useResource } from "../../../../shared/browser/index.ts";
 import { LoadingPage } from "../../parts/layout.tsx";
 import { waitForDocument } from "../../reference/document.ts";
 import { t } from "../../texts.ts";
@@ -28,35 +22,19 @@ interface EditorData {
   readonly actions: readonly AgentAction[];
 }
 
-/** Enough for the 500 playbooks that an account may have. */
-const maxPages = 5;
-
 async function load({ kind, id }: EditorProps, signal: AbortSignal): Promise<EditorData> {
   const own = <Resource,>(of: EditorProps["kind"]): Promise<Resource | undefined> =>
     id !== undefined && kind === of
       ? api.get<Resource>(`v1/${of}/${encodeURIComponent(id)}`, { signal })
       : Promise.resolve(undefined);
-  const [agent, playbook, playbooks, { data: actions }] = await Promise.all([
+  const [agent, playbook, { items: playbooks }, { data: actions }] = await Promise.all([
     own<Agent>("agents"),
     own<Playbook>("playbooks"),
-    allPlaybooks(signal),
+    readPages<Playbook>("v1/playbooks", {}, signal),
     api.get<AgentActions>("v1/actions", { signal }),
     waitForDocument(),
   ]);
   return { agent, playbook, playbooks, actions };
-}
-
-async function allPlaybooks(signal: AbortSignal): Promise<readonly Playbook[]> {
-  const found: Playbook[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < maxPages; pages += 1) {
-    const query = { limit: 100, cursor };
-    const page = await api.get<Page<Playbook>>("v1/playbooks", { query, signal });
-    found.push(...page.data);
-    cursor = page.next_cursor ?? undefined;
-    if (cursor === undefined) break;
-  }
-  return found;
 }
 
 /** The form of an agent or a playbook. */

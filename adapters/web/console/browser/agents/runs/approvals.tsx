@@ -1,17 +1,16 @@
 /** Actions that wait for a person's decision. */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Agent, AwaitedCall, EventType, Page, Run } from "../../../../../../src/index.ts";
+import type { Agent, AwaitedCall, EventType, Run } from "../../../../../../src/index.ts";
 import {
-  api,
   Button,
   ErrorNote,
   linkTo,
   number,
-  readWaitingRuns,
+  type ReadPages,
+  readPages,
   Resource,
   Table,
-  type WaitingRuns,
 } from "../../../../shared/browser/index.ts";
 import { contactOf, isErased, readContacts } from "../../contacts.ts";
 import { useCoalesced, useLive } from "../../live.ts";
@@ -29,7 +28,7 @@ const types: ReadonlySet<EventType> = new Set([
   "message.redacted",
 ]);
 
-interface Waiting extends WaitingRuns {
+interface Waiting extends ReadPages<Run> {
   /** The names of their agents, by the ids. A deleted agent has its id as its name. */
   readonly agents: ReadonlyMap<string, string>;
 }
@@ -41,13 +40,14 @@ export function Approvals(): JSX.Element | null {
     () =>
       new Resource<Waiting>(async (signal) => {
         const before = waiting.state.peek().data;
-        const found = await readWaitingRuns("v1/runs", signal, pages.current);
+        const query = { status: "awaiting_approval" };
+        const found = await readPages<Run>("v1/runs", query, signal, pages.current);
         // Each event reads the runs again. Contacts that were not found are not asked for again.
-        const known = new Set(before?.runs.map(({ id }) => id));
-        const added = found.runs.filter(({ id }) => !known.has(id));
+        const known = new Set(before?.items.map(({ id }) => id));
+        const added = found.items.filter(({ id }) => !known.has(id));
         const isKnown = added.every(({ conversation_id: of }) => of === null || contactOf(of));
         if (!isKnown) await readContacts(signal);
-        return { ...found, agents: await namesOf(found.runs, before?.agents, signal) };
+        return { ...found, agents: await namesOf(found.items, before?.agents, signal) };
       }),
     [],
   );
@@ -63,7 +63,7 @@ export function Approvals(): JSX.Element | null {
     onGap: refresh,
   });
   const { data, error, isLoading } = waiting.state.value;
-  const runs = (data?.runs ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
+  const runs = (data?.items ?? []).filter(({ conversation_id }) => !isErased(conversation_id));
   const rows = runs.flatMap((run) => callsOf(run).map((call) => ({ run, call })));
   const failure =
     error === undefined ? null : <ErrorNote error={error} onRetry={() => void waiting.reload()} />;
@@ -105,32 +105,19 @@ async function namesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Set(runs.map(({ agent_id }) => agent_id));
   if ([...ids].every((id) => known.has(id))) return known;
-  const names = new Map(known);
-  // One list names them all. A request for each agent could use up the person's rate limit.
-  const found = await readAgents(signal).catch(() => undefined);
-  // After a failure, the names are read with the next change.
-  if (found === undefined) return names;
-  for (const id of ids) names.set(id, found.get(id) ?? id);
-  return names;
+  try {
+    // One list names them all. A request for each agent could use up the person's rate limit.
+    const { items } = await readPages<Agent>("v1/agents", {}, signal, maxAgentPages);
+    const found = new Map<string, string>(items.map(({ id, name }) => [id, name]));
+    return new Map([...known, ...[...ids].map((id) => [id, found.get(id) ?? id] as const)]);
+  } catch {
+    // The names are read with the next change.
+    return known;
+  }
 }
 
 /** The most pages of agents that are read for their names. */
 const maxAgentPages = 5;
-
-/** Returns the names of the latest agents, by their ids. */
-async function readAgents(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  let cursor: string | null = null;
-  let pages = 0;
-  do {
-    const query = { limit: 100, cursor };
-    const page: Page<Agent> = await api.get<Page<Agent>>("v1/agents", { query, signal });
-    for (const { id, name } of page.data) names.set(id, name);
-    cursor = page.next_cursor;
-    pages += 1;
-  } while (cursor !== null && pages < maxAgentPages);
-  return names;
-}
 
 interface Row {
   readonly run: Run;

@@ -4,12 +4,13 @@ import {
   Approval,
   dateTime,
   EmptyState,
+  Facts,
   linkTo,
   number,
 } from "../../../../shared/browser/index.ts";
 import { isErased, useContactOf } from "../../contacts.ts";
 import { Json } from "../../parts/json.tsx";
-import { Card, Facts, LoadingPage, PageView } from "../../parts/layout.tsx";
+import { Card, LoadingPage, PageView } from "../../parts/layout.tsx";
 import { ContactCell, Copied } from "../../parts/values.tsx";
 import { t } from "../../texts.ts";
 import { PlayedGraph } from "../graph/played-graph.tsx";

@@ -5,6 +5,7 @@ import {
   api,
   Badge,
   channelName,
+  channels,
   Checkbox,
   goFromHere,
   linkTo,
@@ -77,8 +78,6 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
     </EditorForm>
   );
 }
-
-const channels = ["sms", "mms", "webchat"] as const;
 
 function General({ form: { values, field, set, problems } }: AgentSectionProps): JSX.Element {
   return (
