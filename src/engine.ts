@@ -34,9 +34,14 @@ import {
   type StopOptions,
 } from "./host/index.ts";
 import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
-import { defaultAccountId, KeyRing } from "./accounts/index.ts";
+import { defaultAccountId, KeyRing, KnownAccounts } from "./accounts/index.ts";
 import { isId, notFound, type Scope } from "./kernel/index.ts";
-import { type Health, HostPolicies, type HealthReporter } from "./operations/index.ts";
+import {
+  type Health,
+  HostPolicies,
+  type HealthReporter,
+  type ScopedRunner,
+} from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
@@ -83,7 +88,7 @@ export class MessagingEngine<
   readonly #bus: EventBus;
   readonly #consumers: Consumers;
   readonly #healthReporter: HealthReporter;
-  readonly #runner: OperationRunner;
+  readonly #runnerIn: (scope: Scope) => ScopedRunner;
   readonly #lifecycle: Lifecycle;
 
   /**
@@ -133,9 +138,11 @@ export class MessagingEngine<
     const parts = { settings, store, hostPolicies, keyRing, streams, consumers, deadline };
     this.#lifecycle = new Lifecycle({ ...parts, hookHandlers, jobHandlers });
 
+    const accounts = new KnownAccounts(store);
     const backend = apiBackend({
       ...settings,
       store,
+      accounts,
       keyRing,
       streams,
       origins: settings.webchat.origins,
@@ -146,9 +153,10 @@ export class MessagingEngine<
     this.#healthReporter = backend;
     const { streamSources } = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
-    this.#runner = new OperationRunner({ store, limits, prepared, run, streamSources });
+    const running = { store, accounts, limits, prepared, run, streamSources };
+    this.#runnerIn = (scope) => new OperationRunner(scope, running);
     const scope: Scope = { account_id: defaultAccountId, mode };
-    const runner = this.#runner.in(scope);
+    const runner = this.#runnerIn(scope);
     const own = accountHandle(scope, runner);
     ({
       messages: this.messages,
@@ -179,7 +187,7 @@ export class MessagingEngine<
     if (!isId("acct", id)) throw notFound("account");
     const mode = accountMode(options, this.#settings.mode);
     const scope: Scope = { account_id: id, mode };
-    return accountHandle(scope, this.#runner.in(scope));
+    return accountHandle(scope, this.#runnerIn(scope));
   }
 
   /**

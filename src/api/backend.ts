@@ -1,4 +1,4 @@
-import { KnownAccounts, type KeyRing } from "../accounts/index.ts";
+import type { KeyRing, KnownAccounts } from "../accounts/index.ts";
 import {
   type AccountId,
   type GenerateId,
@@ -82,6 +82,7 @@ export interface BackendOptions {
   readonly http: { readonly client: HttpClient } | undefined;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
+  readonly accounts: KnownAccounts;
   readonly keyRing: KeyRing;
   readonly streams: LiveStreams;
   /** The origins whose pages may call the visitor routes. */
@@ -101,11 +102,10 @@ interface Prepared {
 
 /** Connects the HTTP API to the engine. */
 export function apiBackend(engine: BackendOptions): ApiBackend {
-  const { store, logger, storage, clock, random, limits, keyRing, streams } = engine;
+  const { store, logger, storage, clock, random, limits, accounts, keyRing, streams } = engine;
   const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
   const run: BackendOptions["run"] = (call) => engine.run(call).catch(retryElsewhere);
   const healthCheck = new HealthCheck(engine);
-  const accounts = new KnownAccounts(store);
   const keyLimiter = rateLimiter(clock, storage);
   return {
     drawId: store.drawId,
@@ -133,6 +133,7 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
       return authenticateVisitor({ reads, secret, now: clock.now() }, session_id, token);
     },
     streamSources: ({ full = () => {}, mayContinue = async () => true, ...opening }) => ({
+      over: opening.over,
       join: (mailbox) => streams.join(opening, mailbox),
       subscribe: (filter, wake) => streams.subscribe(opening, filter, wake, full),
       listen: (filter, wake) => streams.listen(opening, filter, wake),

@@ -277,13 +277,12 @@ export class RequestHandler implements ApiHandler {
     if (request.method === "HEAD") return { status: 200, headers, body: null };
 
     const { executor } = await prepared();
-    const { signal } = request;
     const cutOff = new AbortController();
     const full = (): void => cutOff.abort();
-    const opening = { scope, caller, over: signal, full, mayContinue };
+    const opening = { scope, caller, over: request.signal, full, mayContinue };
     const sources = this.#backend.streamSources(opening);
     const events = await executor
-      .open(operation, input, contextOf(exchange), sources, signal)
+      .open(operation, input, contextOf(exchange), sources)
       .catch((error: unknown) => {
         throw withPlaces(error, locate);
       });

@@ -1,4 +1,5 @@
-export { handleFactory, OperationRunner, type Prepared } from "./operation-runner.ts";
+export { handleFactory } from "./handles/handle-factory.ts";
+export { OperationRunner, type Prepared } from "./operation-runner.ts";
 export type { EngineRuntime } from "./engine-runtime.ts";
 export { Lifecycle } from "./lifecycle.ts";
 export type { AccountHandle, Accounts, ApiKeys, Operators, Sandbox } from "./handles/handles.ts";

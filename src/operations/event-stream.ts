@@ -7,7 +7,7 @@ import type { SignalFilter, SignalSubscription } from "./signals.ts";
 
 /**
  * A stream of events from now on, or from where the caller left off. Input errors are thrown before
- * the stream begins. It ends when `signal` aborts.
+ * the stream begins.
  */
 export interface EventStream<Input, Item> {
   readonly kind: "stream";
@@ -15,17 +15,14 @@ export interface EventStream<Input, Item> {
   readonly input: (limits: Limits) => z.ZodType<Input>;
   /** Runs before the stream opens, with the same input, until it returns false. */
   readonly before?: Command<Input, boolean>;
-  open(
-    sources: StreamSources,
-    input: Input,
-    call: Call,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<StreamEvent<Item>>>;
+  open(sources: StreamSources, input: Input, call: Call): Promise<AsyncIterable<StreamEvent<Item>>>;
 }
 
 export interface StreamSources {
   readonly reads: Reads;
   readonly now: () => number;
+  /** Aborts when the reader has left. The stream then ends. */
+  readonly over: AbortSignal;
   /**
    * Counts the stream, and wakes it when it must end. With `mailbox`, also wakes it when the
    * mailbox may have new messages. The stream must call `leave` when it ends.

@@ -21,7 +21,7 @@ import type {
   Query,
 } from "../../src/operations/operation.ts";
 import type { KeyScope } from "../../src/operations/caller.ts";
-import type { EventStream, StreamEvent } from "../../src/operations/event-stream.ts";
+import type { EventStream, StreamEvent, StreamSources } from "../../src/operations/event-stream.ts";
 import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/keys/key-ring.ts";
 import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
@@ -172,11 +172,11 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     name: "notes.stream",
     input: () =>
       z.strictObject({ last_event_id: z.string().optional(), count: z.string().optional() }),
-    async open(_sources, { last_event_id = "0", count: total = "3" }, _call, signal) {
+    async open({ over }, { last_event_id = "0", count: total = "3" }) {
       if (!/^\d+$/.test(last_event_id)) {
         throw invalid([{ parameter: "last_event_id", code: "unknown", message: "No such event." }]);
       }
-      return follow(Number(last_event_id), total, signal, streams);
+      return follow(Number(last_event_id), total, over, streams);
     },
   };
   const callback: Callback = { kind: "callback", name: "transports.callback" };
@@ -366,8 +366,8 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     runRows: (procedure, lines) => procedure.run(unused, lines, unused),
     query: (operation, input) => operation.run(unused, input, unused, 0),
     signal: () => Promise.reject(notFound("signal")),
-    open: (operation, input, _context, _sources, signal) =>
-      operation.open(unused, input, unused, signal),
+    open: (operation, input, _context, sources) =>
+      operation.open(sources as StreamSources, input, unused),
   };
   const backend: ApiBackend = {
     ...system(),
@@ -400,7 +400,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
         return { status: 200, content_type: "text/xml", body: "<Response/>" };
       },
     },
-    streamSources: () => unused,
+    streamSources: ({ over }) => ({ over }) as StreamSources,
     health: () => Promise.resolve({ status: "ok", reasons: [] }),
   };
   return {

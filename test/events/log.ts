@@ -136,6 +136,7 @@ export function streamProcess(port: StoragePort): StreamProcess {
       const sources: StreamSources = {
         reads: store.reads(scope),
         now: () => clock.now(),
+        over: left,
         join: () => streams.join(opening),
         subscribe: (filter, wake) => streams.subscribe(opening, filter, wake, full),
         listen: (filter, wake) => streams.listen(opening, filter, wake),
@@ -143,7 +144,7 @@ export function streamProcess(port: StoragePort): StreamProcess {
         mayContinue: () => Promise.resolve(!streams.closed),
         yieldToEventLoop: () => (yields++, port.yieldToEventLoop()),
       };
-      return eventStream.open(sources, input, callOf(scope), left);
+      return eventStream.open(sources, input, callOf(scope));
     },
   };
 }

@@ -71,7 +71,7 @@ export const eventStream: EventStream<StreamEvents, EventEnvelope> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
-  async open(sources, { last_event_id, typing, ...filter }, { services }, signal) {
+  async open(sources, { last_event_id, typing, ...filter }, { services }) {
     const place = await sources.join();
     const wake = (): void => place.flag.raise();
     try {
@@ -88,7 +88,7 @@ export const eventStream: EventStream<StreamEvents, EventEnvelope> = {
         signals?.leave();
         reader.close();
       };
-      return follow({ ...sources, place, next, close }, signal);
+      return follow({ ...sources, place, next, close });
     } catch (error) {
       place.leave();
       throw error;

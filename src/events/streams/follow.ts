@@ -7,7 +7,10 @@ export interface StreamBatch<Item> {
   readonly more: boolean;
 }
 
-interface Following<Item> extends Pick<StreamSources, "now" | "mayContinue" | "yieldToEventLoop"> {
+interface Following<Item> extends Pick<
+  StreamSources,
+  "now" | "over" | "mayContinue" | "yieldToEventLoop"
+> {
   readonly place: StreamPlace;
   /** Reads the next batch; `undefined` when the stream has ended. */
   readonly next: () => Promise<StreamBatch<Item> | undefined>;
@@ -26,26 +29,24 @@ const quietMs = 15_000;
 const nothing = { events: [], more: false } as const;
 
 /**
- * Yields events as they are committed, until `signal` aborts. A slow reader slows down the reads:
+ * Yields events as they are committed, until `over` aborts. A slow reader slows down the reads:
  * nothing is buffered except the current batch.
  */
-export async function* follow<Item>(
-  {
-    place: { flag, isOver, leave },
-    now,
-    mayContinue,
-    yieldToEventLoop,
-    next,
-    close,
-    endsAt = Infinity,
-  }: Following<Item>,
-  signal: AbortSignal,
-): AsyncGenerator<StreamEvent<Item>> {
+export async function* follow<Item>({
+  place: { flag, isOver, leave },
+  now,
+  over,
+  mayContinue,
+  yieldToEventLoop,
+  next,
+  close,
+  endsAt = Infinity,
+}: Following<Item>): AsyncGenerator<StreamEvent<Item>> {
   let quietSince = now();
   /** Whether there may be something to read, though nothing has woken the stream. */
   let hasMore = true;
   try {
-    while (!signal.aborted && now() < endsAt) {
+    while (!over.aborted && now() < endsAt) {
       // Lowered before the reads, so that a commit during the reads raises it again. A commit may
       // also have raised it while the client took a keep-alive. Without either, nothing is read.
       const isWoken = flag.lower();
@@ -56,7 +57,7 @@ export async function* follow<Item>(
         const sentAt = now();
         yield event;
         quietSince = now();
-        if (signal.aborted) return;
+        if (over.aborted) return;
         // The client may have taken the event much later.
         if (quietSince !== sentAt && (isOver() || !(await mayContinue()))) return;
       }
@@ -70,7 +71,7 @@ export async function* follow<Item>(
         const quiet = Math.max(0, now() - quietSince);
         await flag.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
       }
-      if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
+      if (over.aborted || Math.abs(now() - quietSince) < quietMs) continue;
       yield { comment: "" };
       quietSince = now();
     }

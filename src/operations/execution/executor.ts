@@ -165,10 +165,9 @@ export class Executor {
     input: Input,
     context: Context,
     sources: OpenSources,
-    signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent<Item>>> {
     const { store, clock } = this.#runtime;
-    while (stream.before !== undefined && !signal.aborted) {
+    while (stream.before !== undefined && !sources.over.aborted) {
       const { value: isMore } = await this.execute(stream.before, input, context);
       if (!isMore) break;
     }
@@ -181,7 +180,6 @@ export class Executor {
       },
       input,
       this.#callOf(context),
-      signal,
     );
   }
 

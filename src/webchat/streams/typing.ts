@@ -63,10 +63,10 @@ export const typingStream: EventStream<WatchTyping, never> = {
   kind: "stream",
   name: "conversations.watchTyping",
   input: () => watchTypingSchema,
-  async open(sources, filter, _call, signal) {
+  async open(sources, filter) {
     const place = await sources.join();
     const signals = sources.listen(filter, () => place.flag.raise());
     const next = () => Promise.resolve({ events: signals.take().map(typingItem), more: false });
-    return follow({ ...sources, place, next, close: signals.leave }, signal);
+    return follow({ ...sources, place, next, close: signals.leave });
   },
 };

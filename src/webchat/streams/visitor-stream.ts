@@ -41,7 +41,7 @@ export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
   name: "webchat.stream",
   input: () => visitorStreamSchema,
   before: markWebchatMail,
-  async open(sources, { id, last_event_id }, _call, signal) {
+  async open(sources, { id, last_event_id }) {
     const { reads, now } = sources;
     const session = await readSession(reads, id, now());
     const after =
@@ -50,14 +50,13 @@ export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
         : await existingNumber(reads, session, Number(last_event_id));
     const place = await sources.join({ name: mailboxName(session), session_id: session.id });
     const reader = new VisitorReader(sources, session, place, after);
-    const source = {
+    return follow({
       ...sources,
       place,
       next: () => reader.next(),
       close: () => reader.close(),
       endsAt: session.expires_at,
-    };
-    return follow(source, signal);
+    });
   },
 };
 
