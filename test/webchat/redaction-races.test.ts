@@ -1,4 +1,4 @@
-/** Redactions of messages to visitors whose contacts merge meanwhile. */
+/** Messages to visitors whose contacts merge meanwhile, and the redactions of such messages. */
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { mail } from "../../src/webchat/rows.ts";
@@ -42,3 +42,36 @@ test.each(["survives", "does not survive"] as const)(
     expect(merges).toBeGreaterThan(5);
   },
 );
+
+test("a message to a visitor whose contact is merged meanwhile reaches the visitor's browser", async () => {
+  let merges = 0;
+  for (;;) {
+    const storage = memory();
+    const { engine, clock } = world();
+    const other = engine(storage);
+    const [visitor, survivor] = [await other.webchat.open(), await other.webchat.open()];
+    const { id } = await other.messages.send({
+      to: visitor.contact_id,
+      channel: "webchat",
+      body: "Hello",
+    });
+    let reads = 0;
+    const front = engine(
+      beforeReads(storage, async () => {
+        if (reads++ === merges) {
+          await other.contacts.merge(survivor.contact_id, visitor.contact_id);
+        }
+      }),
+    );
+    await front.start();
+    await clock.advance(10_000);
+    if (reads <= merges) break;
+    const session = await other.webchat.messages(visitor.id);
+    expect(session.last_event_id, `after a merge before read ${merges}`).toBe("1");
+    expect((await other.messages.get(id)).status).toBe("sent");
+    merges++;
+    await front.stop();
+    await other.stop();
+  }
+  expect(merges).toBeGreaterThan(5);
+});

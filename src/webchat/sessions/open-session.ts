@@ -69,7 +69,8 @@ async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow>
     address === undefined
       ? defaults && (await tx.get(senderById, [defaults.sender_id]))
       : await tx.get(senderByAddress, [address]);
-  if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
+  // The transport has no other channel, so the sender has this one.
+  if (inbox?.transport === webchatTransportName) return inbox;
   const message =
     address === undefined
       ? `This account has no webchat inbox in ${tx.scope.mode} mode. Create a sender with the ` +

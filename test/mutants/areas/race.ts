@@ -51,6 +51,16 @@ export const race = inArea("race", [
     tests: ["test/queue/job-rows.test.ts"],
   },
   {
+    name: "mailbox-owner-is-not-held",
+    sentence:
+      "A webchat message that is handed over while its contact is merged is in no mailbox, so that " +
+      "the visitor's page never shows it.",
+    file: "src/webchat/mailboxes.ts",
+    find: 'await tx.get(identityByAddress, ["webchat", address], { hold: true });',
+    replace: 'await tx.get(identityByAddress, ["webchat", address]);',
+    tests: ["test/webchat/redaction-races.test.ts"],
+  },
+  {
     name: "early-receipt-has-one-look",
     sentence:
       "A receipt that races the answer to its attempt is stored and never applied, so that a " +
