@@ -56,6 +56,8 @@ const acts: Readonly<Record<string, (engine: MessagingEngine, old: Old) => Promi
     contacts.setConsent(contact, "text", { status: "opted_in", detail: "zebulon" }, keyed),
   "a change of its number": ({ contacts }, { contact }) =>
     contacts.update(contact, { phone: "+4915187654321", name: "Zebulon" }, keyed),
+  "an update that changes nothing": ({ contacts }, { contact }) =>
+    contacts.update(contact, { name: "Zebulon" }, keyed),
   "a visitor's session": ({ webchat }, { contact }) => webchat.open({ contact_id: contact }, keyed),
   "a message of the contact": ({ sandbox }) =>
     sandbox.inbound({ from: phone, body: "zebulon" }, keyed),
