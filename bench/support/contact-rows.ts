@@ -127,6 +127,7 @@ export function* inserts(
       waiting_since: null,
       unread: i % 20 === 0 ? true : null,
       message_count: 1,
+      moved_count: null,
       last_message_id: null,
       last_activity_at: at,
       closed_at: status === "closed" ? at : null,

@@ -84,6 +84,7 @@ export async function beginConversation(
     waiting_for: null,
     waiting_since: null,
     message_count: 0,
+    moved_count: null,
     last_message_id: null,
     last_activity_at: tx.now,
     metadata: {},

@@ -3,6 +3,7 @@ export { onConversationReopened } from "./commands.ts";
 export { queueTimeoutJob } from "./job-orders.ts";
 export {
   changeConversation,
+  placeLast,
   updateForMessage,
   touchActiveConversation,
   touchConversation,
@@ -17,6 +18,7 @@ export {
   conversationUpdated,
   type ConversationUpdatedData,
 } from "./events.ts";
+export { isWaiting, lastSequence, placedAt, standsAt, waitingPlace, writtenAs } from "./places.ts";
 export { conversationFilter, findLabelled } from "./list-inbox.ts";
 export { contactActivity } from "./reads.ts";
 export {

@@ -7,6 +7,7 @@ import type {
   NoteId,
 } from "../kernel/index.ts";
 import {
+  added,
   boolean,
   integer,
   json,
@@ -59,11 +60,17 @@ export const conversations = scoped("conversations", {
   /** Why the contact waits for a person. Hand-offs sort first. */
   waiting_for: nullable(text<Wait>()),
   waiting_since: nullable(time()),
-  /** Also the sequence number of the last message, because the numbers have no gaps. */
   message_count: integer(),
+  /**
+   * How often a message has taken a later place in the thread. Each time, it took the next number
+   * (`lastSequence`). Null means never, so that most messages need not write it.
+   */
+  moved_count: added(13, nullable(integer())),
+  /** The last message of the thread, and so none that waits for its time since it was written. */
   last_message_id: nullable(text<MessageId>()),
   /**
-   * The time of the last message in either direction, or of the start. The inbox is in this order.
+   * When the last message in either direction took its place, or the start. The inbox is in this
+   * order.
    */
   last_activity_at: time(),
   metadata: json<Readonly<Record<string, string>>>(),

@@ -6,6 +6,7 @@ import {
 } from "../contacts/index.ts";
 import type { ConversationRow, NoteRow } from "./rows.ts";
 import type { Assignee, Conversation, LastMessage, Note } from "./types.ts";
+import { placedAt } from "./places.ts";
 import { messageById, type MessageRow, messages } from "../messages/rows.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { iso, isoOrNull } from "../kernel/index.ts";
@@ -135,7 +136,8 @@ export function assigneeOf({
 
 const previewCharacters = 140;
 
-function lastMessageOf({ id, direction, status, body, created_at }: MessageRow): LastMessage {
+function lastMessageOf(row: MessageRow): LastMessage {
+  const { id, direction, status, body, created_at } = row;
   // A character has one or two UTF-16 code units, so this slice is long enough.
   const start = (body ?? "").slice(0, 2 * previewCharacters);
   return {
@@ -144,6 +146,7 @@ function lastMessageOf({ id, direction, status, body, created_at }: MessageRow):
     status,
     preview: [...start].slice(0, previewCharacters).join(""),
     created_at: iso(created_at),
+    placed_at: placedAt(row),
   };
 }
 

@@ -85,6 +85,8 @@ export interface LastMessage {
   readonly preview: string;
   /** When the message was created. */
   readonly created_at: string;
+  /** The `placed_at` of the message. Null while a policy defers it. */
+  readonly placed_at: string | null;
 }
 
 export const lastMessageSchema = z
@@ -99,6 +101,9 @@ export const lastMessageSchema = z
     ),
     preview: z.string().describe("The first 140 characters of the text. Empty in events."),
     created_at: timestamp.describe("When the message was created."),
+    placed_at: timestamp
+      .nullable()
+      .describe("The `placed_at` of the message. Null while a policy defers it."),
   })
   .meta({ id: "LastMessage", description: "The last message of a conversation." });
 
@@ -138,9 +143,9 @@ export interface Conversation {
    * nobody has answered. Null if it does not wait, as while an agent handles the conversation.
    */
   readonly waiting_since: string | null;
-  /** The last message. Null if there is none. */
+  /** The last message that has taken its place (`placed_at`). Null if there is none. */
   readonly last_message: LastMessage | null;
-  /** The number of messages, in both directions. */
+  /** The number of messages, in both directions. Scheduled ones count, too. */
   readonly message_count: number;
   /**
    * True if a message from the contact resembles an opt-out keyword but is not one. It stays true
@@ -197,8 +202,13 @@ export const conversationSchema = z
           "that nobody has answered. Null if it does not wait, as while an agent handles the " +
           "conversation.",
       ),
-    last_message: lastMessageSchema.nullable().describe("The last message. Null if there is none."),
-    message_count: z.int().min(0).describe("The number of messages, in both directions."),
+    last_message: lastMessageSchema
+      .nullable()
+      .describe("The last message that has taken its place (`placed_at`). Null if there is none."),
+    message_count: z
+      .int()
+      .min(0)
+      .describe("The number of messages, in both directions. Scheduled ones count, too."),
     opt_out_suspected: z
       .boolean()
       .describe(

@@ -9,6 +9,7 @@ import {
   conversations,
   currentConversation,
 } from "./rows.ts";
+import { lastSequence, type Place, waitingPlace } from "./places.ts";
 import { attentionOf, type MessageRole, readAtAfterMessage, readAtNow } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -77,16 +78,18 @@ interface NewMessage {
   readonly role: MessageRole;
   /** Whether its author, a person or an agent, has read what the contact wrote before. */
   readonly isByReader: boolean;
+  /** Whether it waits for its time. Default: it takes its place in the thread now. */
+  readonly isForLater?: boolean;
 }
 
-/** Updates a conversation for a new message. Returns the message's sequence number in it. */
+/** Updates a conversation for a new message. Returns the message's place in it. */
 export async function updateForMessage(
   tx: Tx,
   conversation: Seen<ConversationRow>,
-  { id, direction, role, isByReader }: NewMessage,
-): Promise<number> {
-  const { message_count, unread_count, last_activity_at } = conversation;
-  const sequence = message_count + 1;
+  { id, direction, role, isByReader, isForLater = false }: NewMessage,
+): Promise<Place> {
+  const { message_count, unread_count } = conversation;
+  const sequence = lastSequence(conversation) + 1;
   const received = {
     unread_count: unread_count + 1,
     unread: true,
@@ -94,16 +97,51 @@ export async function updateForMessage(
     read_at: readAtAfterMessage(conversation, tx.now),
   } as const;
   const patch = {
-    message_count: sequence,
-    last_message_id: id,
-    // A slower clock of another engine must not move the time back, or a scan would return the
-    // conversation twice.
-    last_activity_at: Math.max(last_activity_at, tx.now),
+    message_count: message_count + 1,
+    ...(isForLater ? {} : lastColumns(conversation, id, tx.now)),
     ...(direction === "inbound" ? received : {}),
     ...(isByReader ? { read_at: readAtNow(conversation, tx.now) } : {}),
   };
   await writeConversation(tx, conversation, patch, role);
-  return sequence;
+  return isForLater
+    ? waitingPlace(sequence)
+    : { sequence, first_sequence: null, placed_at: tx.now };
+}
+
+interface WaitingMessage {
+  readonly id: MessageId;
+  readonly conversation_id: string;
+}
+
+/**
+ * Updates a conversation for a message that waits no longer. Returns its place, the last of the
+ * thread. Undefined if an erasure has removed the conversation. A message that is not sent
+ * (`isSent`) is no activity.
+ */
+export async function placeLast(
+  tx: Tx,
+  { id, conversation_id }: WaitingMessage,
+  { isSent }: { readonly isSent: boolean },
+): Promise<Pick<Place, "sequence" | "placed_at"> | undefined> {
+  const conversation = await tx.get(conversationById, [conversation_id]);
+  if (conversation === undefined) return undefined;
+  const after = await writeConversation(tx, conversation, {
+    moved_count: (conversation.moved_count ?? 0) + 1,
+    ...(isSent ? lastColumns(conversation, id, tx.now) : {}),
+  });
+  if (after.status === "closed") await updateContactTime(tx, after);
+  return { sequence: lastSequence(after), placed_at: tx.now };
+}
+
+/** Returns the columns that the last message of the thread sets. */
+function lastColumns(
+  { last_activity_at }: ConversationRow,
+  last_message_id: MessageId,
+  now: number,
+): Pick<ConversationRow, "last_message_id" | "last_activity_at"> {
+  // A slower clock of another engine must not move the time back, or a scan would return the
+  // conversation twice.
+  return { last_message_id, last_activity_at: Math.max(last_activity_at, now) };
 }
 
 /**
@@ -189,7 +227,7 @@ async function updateContactTime(
   tx: Tx,
   { account_id, mode, contact_id, ...last }: ConversationRow,
 ): Promise<void> {
-  if (last.message_count === 0) return;
+  if (last.last_message_id === null) return;
   const contact = await tx.get(contactById, [contact_id], { hold: true });
   if (contact === undefined || (contact.last_message_at ?? 0) >= last.last_activity_at) return;
   tx.update(contacts, contact, { last_message_at: last.last_activity_at });

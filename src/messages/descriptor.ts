@@ -166,7 +166,9 @@ const messageRoutes: readonly ApiRoute[] = [
     path: "/v1/conversations/:id/messages",
     operation: listConversationMessages,
     summary: "List the messages of a conversation",
-    description: "Newest first.",
+    description:
+      "Newest first, in the order in which they took their places (`placed_at`). Messages that " +
+      "wait for their time come before all others.",
     response: pageSchema(messageSchema).meta({ id: "ConversationMessagePage" }),
   },
   {

@@ -1,5 +1,6 @@
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
-import { iso } from "../kernel/index.ts";
+import { iso, type MessageStatus } from "../kernel/index.ts";
+import { isWaiting, placeLast, waitingPlace, writtenAs } from "../conversations/index.ts";
 import { contactById, contactReference, type ContactRow } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
@@ -12,15 +13,23 @@ import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./job-orders.ts";
 import type { TimelineEntry } from "./timeline/timeline-types.ts";
 
-/** Writes a message's new state. If the status changed, counts it and publishes events. */
+/**
+ * Writes a message's new state, and its place if that changes. If the status changed, counts it and
+ * publishes events.
+ */
 export async function moveMessage(
   tx: Tx,
   message: Seen<MessageRow>,
   state: MessageState,
   patch: Partial<MessageRow> = {},
 ): Promise<Seen<MessageRow>> {
+  const place =
+    hasWaited(message) || state.status === "scheduled"
+      ? await placeAfter(tx, message, state.status)
+      : undefined;
   const updated = tx.update(messages, message, {
     ...patch,
+    ...place,
     ...stateColumns(state),
     ended_as: endOf(state.status, endOf(message.status, message.ended_as)),
     updated_at: tx.now,
@@ -44,6 +53,28 @@ export async function moveMessage(
     }
   }
   return updated;
+}
+
+/**
+ * Whether a message waited for its time before this change. A scheduled message of an earlier
+ * version has a place already, where it was written.
+ */
+const hasWaited = (message: MessageRow): boolean =>
+  message.status === "scheduled" || isWaiting(message);
+
+/**
+ * Returns the place that a message for later has in its new status. A deferred message leaves its
+ * place.
+ */
+async function placeAfter(
+  tx: Tx,
+  message: MessageRow,
+  status: MessageStatus,
+): Promise<Partial<MessageRow> | undefined> {
+  const first_sequence = writtenAs(message);
+  if (status === "scheduled") return isWaiting(message) ? undefined : waitingPlace(first_sequence);
+  const place = await placeLast(tx, message, { isSent: status !== "canceled" });
+  return place && { ...place, first_sequence };
 }
 
 function appendSent(tx: Tx, message: Seen<MessageRow>, contact: ContactRow | undefined): void {

@@ -37,7 +37,7 @@ export const getMessage: Query<ById, Message> = {
   run: async (reads, { id }) => messageResource(await readMessage(reads, id)),
 };
 
-/** Newest first. A conversation's messages are in sequence order, from the last. */
+/** Newest first. A conversation's messages are in the order of their places, from the last. */
 export const listMessages: Query<ListMessages, Page<Message>> = {
   kind: "query",
   name: "messages.list",
@@ -100,7 +100,7 @@ export const listContactMessages: Query<ContactHistory, Page<Message>> = {
   },
 };
 
-/** A conversation's messages, newest first. */
+/** A conversation's messages: those that wait for their time, and then the thread from the last. */
 export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
   kind: "query",
   name: "conversations.messages",

@@ -32,8 +32,10 @@ export const messages = scoped("messages", {
   id: text<MessageId>(),
   conversation_id: text<ConversationId>(),
   contact_id: text<ContactId>(),
-  /** The position in the conversation: 1, 2, 3 … without gaps. */
+  /** The place in the thread of the conversation: see `Place`, also for the next two columns. */
   sequence: integer(),
+  first_sequence: added(13, nullable(integer())),
+  placed_at: added(13, time(), 0),
   direction: text<"outbound" | "inbound">(),
   channel: text<Channel>(),
   status: text<MessageStatus>(),
@@ -103,6 +105,7 @@ export const messagesByWords = messageWords.words("words", "words");
 /** The columns that every new message starts with. */
 export const initialColumns = {
   in_batch: false,
+  first_sequence: null,
   deferred: null,
   error: null,
   provider_message_id: null,
@@ -134,11 +137,14 @@ export const messagesByAuthor = messages.byId.index(
   { since: 11, where: { column: "author_type", in: ["contact", "human"] } },
 );
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
-/** The messages that a visitor sees. The texts of the same contact are not in this index. */
+/**
+ * The messages that a visitor sees, as they took their places. The texts of the same contact are
+ * not in this index. Messages of earlier versions come first, in the order of their ids.
+ */
 export const webchatMessagesOfContact = messages.byId.index(
-  "webchat_by_contact",
-  ["contact_id", "id"],
-  { since: 12, where: { column: "channel", in: ["webchat"] } },
+  "webchat_by_place",
+  ["contact_id", "placed_at", "id"],
+  { since: 13, where: { column: "channel", in: ["webchat"] } },
 );
 /**
  * The statuses that few messages have. Most messages pass only through the others, so an index of

@@ -1,4 +1,5 @@
 import { iso, isoOrNull } from "../kernel/index.ts";
+import { placedAt } from "../conversations/index.ts";
 import type { MessageRow } from "./rows.ts";
 import type { Message } from "./types.ts";
 
@@ -27,6 +28,7 @@ export function messageResource(row: MessageRow): Message {
     idempotency_key: row.idempotency_key,
     opt_out_suspected: row.opt_out_suspected,
     created_at: iso(row.created_at),
+    placed_at: placedAt(row),
     updated_at: iso(row.updated_at),
     sent_at: isoOrNull(row.sent_at),
     delivered_at: isoOrNull(row.delivered_at),

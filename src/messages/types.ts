@@ -189,6 +189,11 @@ export interface Message {
   readonly opt_out_suspected: boolean;
   /** When the message was created. */
   readonly created_at: string;
+  /**
+   * When the message took its place in the thread of its conversation: at once, or for a message
+   * for later when its time came or it was canceled. Null while it waits for its time.
+   */
+  readonly placed_at: string | null;
   /** When the message last changed. */
   readonly updated_at: string;
   /**
@@ -281,6 +286,13 @@ export const messageSchema = z
       .boolean()
       .describe("True if the body resembles an opt-out keyword but is not one."),
     created_at: timestamp.describe("When the message was created."),
+    placed_at: timestamp
+      .nullable()
+      .describe(
+        "When the message took its place in the thread of its conversation: at once, or for a " +
+          "message for later when its time came or it was canceled. Null while it waits for its " +
+          "time.",
+      ),
     updated_at: timestamp.describe("When the message last changed."),
     sent_at: timestamp
       .nullable()

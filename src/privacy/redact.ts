@@ -97,7 +97,7 @@ export const redactMessage: Command<ById, Message> = {
 async function checkNoRunInProgress(tx: Tx, message: MessageRow): Promise<void> {
   const { conversation_id } = message;
   // Held: a run that begins meanwhile writes the conversation, and one that pauses writes the job.
-  await Promise.all([
+  const [conversation] = await Promise.all([
     tx.get(conversationById, [conversation_id], { hold: true }),
     findJob(tx, { kind: "turn", key: { conversation_id } }, { hold: true }),
   ]);
@@ -105,7 +105,8 @@ async function checkNoRunInProgress(tx: Tx, message: MessageRow): Promise<void> 
   const waiting = await tx.list(awaitingRuns, [conversation_id], maxInProgress);
   const lists = [waiting, await tx.list(openRuns, [conversation_id], maxInProgress)];
   const isCut = lists.some(({ length }) => length === maxInProgress);
-  const inProgress = lists.flat().find((run) => isCut || mayQuote(run, message));
+  const moved_count = conversation?.moved_count ?? null;
+  const inProgress = lists.flat().find((run) => isCut || mayQuote(run, message, moved_count));
   if (inProgress === undefined) return;
   const what =
     inProgress.status === "awaiting_approval"

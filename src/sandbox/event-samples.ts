@@ -184,6 +184,7 @@ function conversation({ at, reference: contact }: SampleFacts): Conversation {
       status: "received",
       preview: "",
       created_at: at,
+      placed_at: at,
     },
     message_count: 1,
     opt_out_suspected: false,

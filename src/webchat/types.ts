@@ -36,6 +36,12 @@ export interface WebchatMessage {
   readonly author_name: string | null;
   /** When the message was created. */
   readonly created_at: string;
+  /**
+   * When the message took its place in the chat: when it was created, or for a message that was
+   * written for later when its time came. The list is in this order, and by `id` within the same
+   * millisecond.
+   */
+  readonly placed_at: string;
 }
 
 export const webchatMessageSchema = z
@@ -54,6 +60,11 @@ export const webchatMessageSchema = z
         "The name of the agent or of the operator. Null if it is not known, and for other authors.",
       ),
     created_at: timestamp.describe("When the message was created."),
+    placed_at: timestamp.describe(
+      "When the message took its place in the chat: when it was created, or for a message that " +
+        "was written for later when its time came. The list is in this order, and by `id` within " +
+        "the same millisecond.",
+    ),
   })
   .meta({
     id: "WebchatMessage",

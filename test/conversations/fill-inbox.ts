@@ -178,6 +178,7 @@ class Filler {
       unread: unread > 0 ? true : null,
       opt_out_suspected: wish.suspected ? true : null,
       message_count: body === null ? 0 : 1,
+      moved_count: null,
       last_message_id: message_id,
       last_activity_at,
       metadata: {},
@@ -224,6 +225,7 @@ class Filler {
       transport: "sandbox",
       metadata: {},
       idempotency_key: null,
+      placed_at: this.#first,
       created_at: this.#first,
       updated_at: this.#first,
     });

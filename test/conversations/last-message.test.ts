@@ -83,9 +83,12 @@ describe.each(lightStorages)("the last message of a conversation on $name", ({ o
 
     const send_at = new Date(clock.now() + 3_600_000).toISOString();
     const { id: planned } = await one.messages.send({ to: phone, body: "Bye", send_at });
-    expect(await shown()).toEqual(everywhere("scheduled"));
+    expect(await shown(), "it is not the last one yet").toEqual(everywhere("delivered"));
     await one.messages.cancel(planned);
-    expect(await shown()).toEqual(everywhere("canceled"));
+    expect(await shown(), "it never was").toEqual(everywhere("delivered"));
+    await one.messages.send({ to: phone, body: "Good night", send_at });
+    await clock.advance(3_600_000);
+    expect(await shown()).toEqual(everywhere("sent"));
   });
 
   it("keeps its status when its text is removed, and moves with a merged contact", async () => {

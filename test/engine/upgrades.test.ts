@@ -138,6 +138,25 @@ describe.each([
     }
   });
 
+  it("gives a scheduled message its place when it is sent", async () => {
+    const line = carrier();
+    const { clock, before, upgrade } = await opened({ transports: [line] });
+    const send_at = new Date(clock.now() + 3_600_000).toISOString();
+    const to = "+15005550001";
+    const { id, conversation_id } = await before.messages.send({ to, body: "Before", send_at });
+    // Earlier versions gave it the number that it got when it was written.
+    const after = await upgrade("UPDATE tidings_messages SET sequence = 1");
+    await after.messages.send({ to, body: "After" });
+    await clock.advance(3_600_000);
+    const { data } = await after.conversations.messages(conversation_id);
+    expect(data.map(({ body }) => body)).toEqual(["Before", "After"]);
+    expect(await after.messages.get(id)).toMatchObject({ status: "sent", placed_at: send_at });
+    expect(await after.conversations.get(conversation_id)).toMatchObject({
+      message_count: 2,
+      last_message: { id },
+    });
+  });
+
   it.each(cases(["none", "fifo"] as const, (ordering) => ordering === "fifo"))(
     "continues the requested attempts and the recovery of a webhook with the ordering %s",
     async (ordering) => {

@@ -32,6 +32,8 @@ function row(scope: Scope, n: number): MessageRow {
     conversation_id,
     contact_id,
     sequence: n,
+    first_sequence: null,
+    placed_at: n,
     direction: "outbound",
     channel: "sms",
     status: statuses.get(n) ?? "delivered",

@@ -57,6 +57,7 @@ const conversation = {
     status: "received",
     preview: secret,
     created_at: at,
+    placed_at: at,
   },
   opt_out_suspected: false,
   metadata: { a: secret },

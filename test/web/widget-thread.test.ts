@@ -17,6 +17,7 @@ const message = (place: number): WebchatMessage => ({
   author: "human",
   author_name: null,
   created_at: new Date(place * 1_000).toISOString(),
+  placed_at: new Date(place * 1_000).toISOString(),
 });
 
 const messages = (from: number, to: number): WebchatMessage[] =>

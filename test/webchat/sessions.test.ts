@@ -142,6 +142,7 @@ describe.each(lightStorages)("webchat sessions on $name", ({ open }) => {
       "direction",
       "id",
       "media",
+      "placed_at",
     ]);
     const message = await one.messages.get(String(jsonOf(answer)["id"]));
     expect(message).toMatchObject({

@@ -1,7 +1,7 @@
 /** What the contact has written last in a conversation, and what of it has been answered. */
 import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
 import { consentFor, consentOf, identityByAddress } from "../../contacts/index.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
+import { type ConversationRow, lastSequence, writtenAs } from "../../conversations/index.ts";
 import { mediumOf } from "../../kernel/index.ts";
 import { type MessageRow, messagesByAuthor, messagesOfConversation } from "../../messages/index.ts";
 import { maxUnanswered } from "../runs/limits.ts";
@@ -52,7 +52,7 @@ export async function unansweredSince(
  */
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
   const [first] = await questionsWithoutAnswer(tx, conversation, "anybody");
-  return first === undefined ? conversation.message_count : first.sequence - 1;
+  return first === undefined ? lastSequence(conversation) : first.sequence - 1;
 }
 
 /**
@@ -61,11 +61,12 @@ export async function answeredThrough(tx: Tx, conversation: ConversationRow): Pr
  */
 export async function latestQuestions(
   tx: Tx,
-  { id, message_count }: ConversationRow,
+  conversation: ConversationRow,
   after = 0,
   max: number = maxUnanswered,
 ): Promise<readonly MessageRow[]> {
-  const limit = Math.min(max, message_count - after);
+  const { id } = conversation;
+  const limit = Math.min(max, lastSequence(conversation) - after);
   if (limit <= 0) return [];
   const rows = await tx.list(messagesByAuthor, [id, "contact", null], limit, "descending");
   return rows.filter(({ sequence }) => sequence > after).toReversed();
@@ -110,8 +111,8 @@ async function questionsWithoutAnswer(
 }
 
 /**
- * Returns the number of the last answer. Returns 0 if there is none after `after`, or none among
- * the latest `maxSearched` messages.
+ * Returns the number that the last answer got when it was written. Returns 0 if there is none after
+ * `after`, or none among the latest `maxSearched` messages.
  */
 async function lastAnswer(
   tx: Tx,
@@ -119,17 +120,21 @@ async function lastAnswer(
   by: Answerer,
   after: number,
 ): Promise<number> {
+  let last = 0;
   // Usually one of the last few messages is an answer. If not, more are read.
   for (let limit = 5; limit <= maxSearched; limit *= 4) {
     const rows =
       by === "person"
         ? await tx.list(messagesByAuthor, [id, "human", null], limit, "descending")
         : await tx.list(messagesOfConversation, [id], limit, "descending");
-    const last = rows.find(isAnswer);
-    if (last !== undefined) return last.sequence;
-    if (rows.length < limit || rows.some(({ sequence }) => sequence <= after)) break;
+    const answers = rows.filter(isAnswer);
+    last = Math.max(0, ...answers.map(writtenAs));
+    // A message for later answers what came before it was written. One above it in the thread may
+    // be a later answer. None is above an answer that took its place at once.
+    const isFound = answers.some(({ first_sequence }) => first_sequence === null);
+    if (isFound || rows.length < limit || rows.some(({ sequence }) => sequence <= after)) break;
   }
-  return 0;
+  return last;
 }
 
 /**

@@ -10,6 +10,8 @@ import {
   conversationOfEvent,
   type ConversationRow,
   type Handler,
+  isWaiting,
+  lastSequence,
   queueTimeoutJob,
   statusPatch,
 } from "../../conversations/index.ts";
@@ -28,6 +30,8 @@ import { sendAs } from "./send-as.ts";
 
 /** The maximum number of messages that a hand-off names. */
 const maxMessageIds = 10;
+/** The maximum number of messages that are read for that. Some may wait for their time. */
+const maxReadForIds = 30;
 
 /** What a hand-off tells the people who take over. */
 interface HandOffFacts {
@@ -87,7 +91,7 @@ async function enqueue(
   const [shown, contact, lastMessages] = await Promise.all([
     conversationOfEvent(tx, conversation),
     tx.get(contactById, [contact_id]),
-    tx.list(messagesOfConversation, [conversation.id], maxMessageIds, "descending"),
+    tx.list(messagesOfConversation, [conversation.id], maxReadForIds, "descending"),
   ]);
   const data = {
     conversation_id: conversation.id,
@@ -96,7 +100,11 @@ async function enqueue(
     reason,
     rule,
     summary,
-    last_message_ids: lastMessages.map(({ id }) => id).toReversed(),
+    last_message_ids: lastMessages
+      .filter((row) => !isWaiting(row))
+      .slice(0, maxMessageIds)
+      .map(({ id }) => id)
+      .toReversed(),
     sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
   };
   const about = { contact_id, conversation_id: conversation.id };
@@ -164,7 +172,7 @@ export async function timeOutQueue(
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
-    const guarded_from = conversation.message_count;
+    const guarded_from = lastSequence(conversation);
     tx.update(agentSessions, session, { ...initialState, guarded_from, updated_at: tx.now });
     await cancelAnswerRuns(tx, conversation);
   }

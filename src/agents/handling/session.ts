@@ -8,6 +8,7 @@ import {
 import {
   changeConversation,
   type ConversationRow,
+  lastSequence,
   statusPatch,
 } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
@@ -59,10 +60,13 @@ export const initialState = {
  */
 export async function openSession(
   tx: Tx,
-  { id: conversation_id, handler, message_count }: ConversationRow,
+  conversation: ConversationRow,
   { id: agent_id, revision }: Pick<AgentRow, "id" | "revision">,
-  { heard_through = message_count, guarded_from = message_count, counts }: OpenSession = {},
+  { counts, ...from }: OpenSession = {},
 ): Promise<Seen<AgentSessionRow>> {
+  const { id: conversation_id, handler } = conversation;
+  const last = lastSequence(conversation);
+  const { heard_through = last, guarded_from = last } = from;
   const before = await tx.get(agentSessionOf, [conversation_id]);
   if (before?.agent_id === agent_id) {
     if (handler === "ai") return before;

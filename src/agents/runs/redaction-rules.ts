@@ -14,14 +14,16 @@ type ReadingRun = Pick<
 /**
  * Whether a run may contain words of a message, or may store them until it has ended. It has read
  * the messages that it answers, and its history until it ended. The slots of a playbook may contain
- * words of any earlier message, because a playbook has no limit of messages.
+ * words of any earlier message, because a playbook has no limit of messages. `moved_count` is that
+ * of the conversation. It matters for a run in progress only: each move leaves a number unused.
  */
 export function mayQuote(
   run: ReadingRun,
   { id, sequence, created_at }: Pick<MessageRow, "id" | "sequence" | "created_at">,
+  moved_count: number | null = null,
 ): boolean {
   const isBeforeEnd = (run.finished_at ?? Infinity) >= created_at;
-  const isRead = run.playbook_id !== null || sequence >= firstReadBy(run);
+  const isRead = run.playbook_id !== null || sequence >= firstReadBy(run, moved_count ?? 0);
   return (isBeforeEnd && isRead) || run.message_ids.includes(id);
 }
 
@@ -29,9 +31,9 @@ export function mayQuote(
  * Returns the sequence number of the first message that a run may have in a history. A run that
  * answers no messages may have any.
  */
-function firstReadBy({ heard_through, read_from, open }: ReadingRun): number {
+function firstReadBy({ heard_through, read_from, open }: ReadingRun, unused: number): number {
   // A turn stores what it has read only together with what it did. It may be reading now.
-  if (open === true) return heard_through - maxReadForHistory + 1;
+  if (open === true) return heard_through - maxReadForHistory - unused + 1;
   // Runs of earlier versions read the latest messages, whether they were sent or not.
   return Math.min(read_from ?? Infinity, heard_through - maxHistory + 1);
 }

@@ -1,6 +1,11 @@
 import { isSaid } from "../handling/answered-messages.ts";
 import type { MessageHistory } from "./turn-types.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
+import {
+  type ConversationRow,
+  lastSequence,
+  standsAt,
+  writtenAs,
+} from "../../conversations/index.ts";
 import { firstCharacters } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "../runs/rows.ts";
@@ -46,9 +51,9 @@ export function historyFrom(
   const oldest = shown.findIndex(isUnanswered);
   return {
     messages: shown.map(modelMessage),
-    firstSequence: shown[0]?.sequence ?? null,
+    firstSequence: shown.length === 0 ? null : Math.min(...shown.map(writtenAs)),
     unanswered: oldest === -1 ? 0 : shown.length - oldest,
-    guarded: shown.filter(({ sequence }) => sequence > guarded_from).length,
+    guarded: shown.filter((row) => standsAt(row) > guarded_from).length,
   };
 }
 
@@ -64,7 +69,9 @@ function firstThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
 
 function modelMessage(row: MessageRow): ModelMessage {
   const from = row.direction === "inbound" ? "contact" : speaker(row.author_type);
-  return { from, text: firstCharacters(textOf(row), maxCharacters), at: row.created_at };
+  // What was for later was said when it took its place.
+  const at = row.placed_at === 0 ? row.created_at : row.placed_at;
+  return { from, text: firstCharacters(textOf(row), maxCharacters), at };
 }
 
 /**
@@ -84,8 +91,8 @@ function speaker(author: MessageRow["author_type"]): ModelMessage["from"] {
  * Returns which messages a run has read. One that answers no messages only begins once all are
  * answered, so it may see them all, and none of them waits for an answer.
  */
-export function heardBy(run: RunRow, { message_count }: ConversationRow): HeardMessages {
+export function heardBy(run: RunRow, conversation: ConversationRow): HeardMessages {
   return answersMessages(run)
     ? { heard_through: run.heard_through, unansweredIds: new Set(run.message_ids) }
-    : { heard_through: message_count, unansweredIds: new Set() };
+    : { heard_through: lastSequence(conversation), unansweredIds: new Set() };
 }

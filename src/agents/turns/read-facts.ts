@@ -2,6 +2,7 @@ import type { BegunTurn, TurnFacts } from "./turn-types.ts";
 import { readOwnAccount } from "../../accounts/index.ts";
 import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../../messages/index.ts";
+import { standsAt } from "../../conversations/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
 import { notAsked } from "../playbooks/play/frames.ts";
 import { observations } from "../../observations/index.ts";
@@ -118,14 +119,18 @@ async function latestInHistory(
   return rows;
 }
 
-/** Returns the latest messages and those that the run answers, the newest first. */
+/**
+ * Returns the latest messages and those that the run answers, the newest first. An answer that
+ * waits for its time stands where it was written: it does not answer what the contact has asked
+ * since.
+ */
 function withUnanswered(
   latest: readonly MessageRow[],
   unanswered: readonly MessageRow[],
 ): readonly MessageRow[] {
-  const first = latest.at(-1)?.sequence ?? Infinity;
-  const earlier = unanswered.filter(({ sequence }) => sequence < first);
-  return [...latest, ...earlier.toReversed()];
+  const known = new Set(latest.map(({ id }) => id));
+  const others = unanswered.filter(({ id }) => !known.has(id));
+  return [...latest, ...others].toSorted((a, b) => standsAt(b) - standsAt(a));
 }
 
 /**

@@ -87,12 +87,12 @@ export async function receiveMessage(
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
     author_id: identity.contact_id,
-    sequence: await updateForMessage(tx, conversation, {
+    ...(await updateForMessage(tx, conversation, {
       id,
       direction: "inbound",
       role: effect.keyword === null ? "asks" : "neither",
       isByReader: false,
-    }),
+    })),
     created_at: tx.now,
     updated_at: tx.now,
   });

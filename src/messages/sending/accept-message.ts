@@ -112,12 +112,13 @@ export async function writeMessage(
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
-    sequence: await updateForMessage(tx, conversation, {
+    ...(await updateForMessage(tx, conversation, {
       id,
       direction: "outbound",
       role: roleOf(author, isForLater),
       isByReader: author.type === "human" || author.type === "agent",
-    }),
+      isForLater,
+    })),
     direction: "outbound",
     channel,
     status: state.status,

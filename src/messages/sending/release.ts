@@ -1,3 +1,4 @@
+import { conversationById } from "../../conversations/index.ts";
 import type { Services } from "../../operations/index.ts";
 import { arm, type Claim, finish, prefetchJob } from "../../queue/index.ts";
 import { senderByAddress } from "../../senders/index.ts";
@@ -14,8 +15,8 @@ import { stateOf } from "../stored-state.ts";
 const maxReleased = 50;
 
 /**
- * Queues a scheduled message that is due, after those before it in its conversation. A message
- * edited to a later time keeps waiting.
+ * Queues a scheduled message that is due, after those before it in its conversation. Each takes the
+ * last place of the thread. A message edited to a later time keeps waiting.
  *
  * Quiet hours and callers schedule many messages for one time. Each has a job of its own, and
  * several engines run these at once, so a later message would otherwise be queued first.
@@ -34,6 +35,7 @@ export async function releaseMessage(
   }
   const { conversation_id } = message;
   prefetchJob(tx, { kind: "send", key: { conversation_id } });
+  tx.prefetch(() => [{ index: conversationById, key: [conversation_id] }]);
   tx.prefetch(() => [{ index: senderByAddress, key: [message.from] }]);
   const first = await tx.list(scheduledInConversation, [conversation_id], maxReleased);
   const last = first.findIndex(({ id }) => id === message.id);

@@ -14,6 +14,7 @@ import {
   conversationById,
   type ConversationRow,
   conversations,
+  isWaiting,
   supersededError,
   touchConversation,
 } from "../../conversations/index.ts";
@@ -190,5 +191,5 @@ async function lastAddress(
   return contactAddress(last);
 }
 
-const isPassedOver = ({ keyword, status }: MessageRow): boolean =>
-  keyword === "opt_out" || status === "scheduled";
+const isPassedOver = (row: MessageRow): boolean =>
+  row.keyword === "opt_out" || row.status === "scheduled" || isWaiting(row);

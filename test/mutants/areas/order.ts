@@ -35,8 +35,8 @@ export const order = inArea("order", [
     name: "sequence-repeats",
     sentence: "Two messages of a conversation get the same sequence number, and one is not shown.",
     file: "src/conversations/write.ts",
-    find: "message_count: sequence,",
-    replace: 'message_count: direction === "inbound" ? sequence : message_count,',
+    find: "message_count: message_count + 1,",
+    replace: 'message_count: message_count + (direction === "inbound" ? 1 : 0),',
     tests: ["test/conversations/conversations.test.ts"],
   },
   {
@@ -58,13 +58,21 @@ export const order = inArea("order", [
     tests: ["test/queue/job-rows.test.ts"],
   },
   {
+    name: "later-message-stands-where-written",
+    sentence: "A reminder that was written days ago is sent, and stands above what was said since.",
+    file: "src/messages/move.ts",
+    find: "return place && { ...place, first_sequence };",
+    replace: "return place && { sequence: first_sequence, first_sequence };",
+    tests: ["test/conversations/thread-places.test.ts"],
+  },
+  {
     name: "last-activity-moves-back",
     sentence:
       "An engine whose clock is behind moves a conversation back in the inbox, so that a page " +
       "shows it twice.",
     file: "src/conversations/write.ts",
-    find: "last_activity_at: Math.max(last_activity_at, tx.now),",
-    replace: "last_activity_at: tx.now,",
+    find: "last_activity_at: Math.max(last_activity_at, now)",
+    replace: "last_activity_at: now",
     tests: ["test/conversations/conversations.test.ts"],
   },
   {

@@ -4,6 +4,7 @@ import {
   conversations,
   type ConversationRow,
 } from "../../../src/conversations/rows.ts";
+import { isWaiting, writtenAs } from "../../../src/conversations/places.ts";
 import { events } from "../../../src/events/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { jobByName } from "../../../src/queue/jobs/rows.ts";
@@ -70,19 +71,35 @@ export const reopenWindow: Invariant = {
 };
 
 export const sequencesContiguous: Invariant = {
-  name: "The messages of a conversation are numbered 1, 2, 3 and so on, without gaps.",
+  name: "The messages of a conversation get the numbers 1, 2, 3 and so on, each once: a message for later gets one when it is written, and another when it takes its place.",
   check() {
     const counts = new Map<string, number>();
+    /** The last number of each conversation. */
+    const numbers = new Map<string, number>();
+    /** The numbers that each message has got. */
+    const given = new Map<string, ReadonlySet<number>>();
     return {
       *commit(engine, writes) {
         for (const [conversation_id, rows] of newMessages(writes)) {
-          for (const { id, sequence } of rows.toSorted((a, b) => a.sequence - b.sequence)) {
-            const next = (counts.get(conversation_id) ?? 0) + 1;
-            counts.set(conversation_id, next);
-            if (sequence !== next) {
-              const description = `${engine} gave ${id} number ${sequence} in ${conversation_id} instead of ${next}`;
-              yield { about: [id, conversation_id], description };
-            }
+          counts.set(conversation_id, (counts.get(conversation_id) ?? 0) + rows.length);
+        }
+        const fresh: { id: string; conversation_id: string; number: number }[] = [];
+        for (const row of writtenRows(writes, messages)) {
+          const { id, conversation_id } = row;
+          const own = isWaiting(row) ? [writtenAs(row)] : [writtenAs(row), row.sequence];
+          const all = new Set([...(given.get(id) ?? []), ...own]);
+          const added = [...all].slice(given.get(id)?.size ?? 0);
+          fresh.push(...added.map((number) => ({ id, conversation_id, number })));
+          given.set(id, all);
+        }
+        for (const { id, conversation_id, number } of fresh.toSorted(
+          (a, b) => a.number - b.number,
+        )) {
+          const next = (numbers.get(conversation_id) ?? 0) + 1;
+          numbers.set(conversation_id, next);
+          if (number !== next) {
+            const description = `${engine} gave ${id} number ${number} in ${conversation_id} instead of ${next}`;
+            yield { about: [id, conversation_id], description };
           }
         }
         for (const { id, message_count } of writtenRows(writes, conversations)) {

@@ -1,3 +1,4 @@
+import { writtenAs } from "../../../src/conversations/places.ts";
 import { jobClasses } from "../../../src/queue/jobs/classes.ts";
 import { classOf, decodeLane } from "../../../src/queue/jobs/lane.ts";
 import { jobByName, jobs, type JobRow } from "../../../src/queue/jobs/rows.ts";
@@ -106,9 +107,8 @@ export const messagesInOrder: Invariant = {
           if (a === undefined || b === undefined || a.conversation_id !== b.conversation_id) {
             return [];
           }
-          if ((earlier.acknowledgedAt ?? Infinity) >= later.startedAt || a.sequence < b.sequence) {
-            return [];
-          }
+          const isInTurn = writtenAs(a) < writtenAs(b);
+          if ((earlier.acknowledgedAt ?? Infinity) >= later.startedAt || isInTurn) return [];
           return [
             {
               about: [a.id, b.id],
@@ -131,7 +131,7 @@ export const sameTimeInOrder: Invariant = {
         if (message === undefined || due === null) continue;
         const scheduled = readRows(database, scheduledInConversation, [message.conversation_id]);
         const ahead = scheduled.find(
-          ({ sequence, send_at }) => sequence < message.sequence && (send_at ?? Infinity) <= due,
+          (each) => writtenAs(each) < writtenAs(message) && (each.send_at ?? Infinity) <= due,
         );
         if (ahead === undefined) continue;
         const description = `${engine} handed over ${message_id} before ${ahead.id}, which is due, too`;

@@ -5,7 +5,6 @@ import {
   Avatar,
   Button,
   dateTime,
-  dayAndTime,
   Icon,
   may,
   Menu,
@@ -17,6 +16,7 @@ import {
 import { cancelMessage, editAgain, resend, writeAgain } from "../state/sending.ts";
 import { type Outgoing, removeOutgoing } from "../state/drafts.ts";
 import { nameOfAuthor, personOf } from "../state/people.ts";
+import { timeOf } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
 import { Attachment } from "./attachment.tsx";
@@ -36,10 +36,8 @@ interface MessageProps {
 export function MessageBubble(props: MessageProps): JSX.Element {
   const { message, contact, isContinued, isTimeShown } = props;
   const [dialog, setDialog] = useState<"details" | "why">();
-  const { direction, author, body, media, error, created_at, send_at, sent_at } = message;
-  // A scheduled message stands where it was written, which may be on another day.
-  const sentLater = send_at === null ? null : sent_at;
-  const at = sentLater ?? created_at;
+  const { direction, author, body, media, error } = message;
+  const at = timeOf(message);
   const isOut = direction === "outbound";
   const isMetaShown = isOut || isTimeShown;
   const status = shownStatus(message);
@@ -90,7 +88,7 @@ export function MessageBubble(props: MessageProps): JSX.Element {
         </div>
         <p class={`message-meta tone-${status.tone} ${isMetaShown ? "" : "visually-hidden"}`}>
           <time dateTime={at} data-tooltip={dateTime(at)}>
-            {sentLater === null ? time(at) : dayAndTime(at)}
+            {time(at)}
           </time>
           {isOut && (
             <span class="message-status">

@@ -4,11 +4,6 @@ import type { Page } from "../../../../../src/index.ts";
 import { Repetition } from "../../../shared/browser/index.ts";
 import { nextSequence } from "./order.ts";
 
-interface Dated {
-  readonly id: string;
-  readonly created_at: string;
-}
-
 interface Placed {
   readonly id: string;
   readonly at: string;
@@ -17,15 +12,26 @@ interface Placed {
 /** Where a backlog comes from. */
 export interface BacklogSource<Item, Entry> {
   readonly pageSize: number;
-  /** Reads a page, newest first. Null is the cursor of the newest page. */
+  /** Reads a page: what waits, then newest first. Null is the cursor of the newest page. */
   readonly read: (cursor: string | null, limit: number) => Promise<Page<Item>>;
   /** Returns how the thread shows an item, which it may show already. */
   readonly entryOf: (item: Item, shown: Entry | undefined) => Entry;
+  /** The time by which an item stands in the thread. */
+  readonly timeOf: (item: Item) => string;
+  /** Whether an item waits for its time. It stands after all others, in a place of the future. */
+  readonly isWaiting: (item: Item) => boolean;
   /** Aborts when nobody sees the thread any more. */
   readonly stopped: AbortSignal;
 }
 
-export class Backlog<Item extends Dated, Entry extends Placed> {
+interface Held<Entry> {
+  readonly entry: Entry;
+  /** The sequence of the request that read it. */
+  readonly sequence: number;
+  readonly isWaiting: boolean;
+}
+
+export class Backlog<Item extends Pick<Placed, "id">, Entry extends Placed> {
   private readonly source: BacklogSource<Item, Entry>;
   private readonly shown = signal<readonly Entry[]>([]);
   private readonly loads = signal(false);
@@ -33,8 +39,7 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   private readonly older = new Attempts();
   private readonly newest = new Attempts();
   private readonly failure = computed(() => this.newest.error.value ?? this.older.error.value);
-  /** Each entry, with the sequence of the request that read it. */
-  private readonly held = new Map<string, { readonly entry: Entry; readonly sequence: number }>();
+  private readonly held = new Map<string, Held<Entry>>();
   private cursor: string | null = null;
   /** Whether a page was read. */
   private isBegun = false;
@@ -136,11 +141,13 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   }
 
   private takeNewest(page: Page<Item>, sequence: number): void {
-    const [newest, oldest] = [placeOfItem(page.data[0]), placeOfItem(page.data.at(-1))];
+    const placed = this.placesOf(page);
+    const [newest = "", oldest = ""] = [placed[0], placed.at(-1)];
     // What lies between is read again by scrolling. What came during the request stays.
     if (page.has_more && oldest > this.gapless) {
-      for (const [id, { entry }] of this.held) {
-        if (placeOf(entry) <= newest) this.held.delete(id);
+      for (const [id, { entry, ...held }] of this.held) {
+        const hasWaited = held.isWaiting && held.sequence <= sequence;
+        if (placeOf(entry) <= newest || hasWaited) this.held.delete(id);
       }
       this.cursor = page.next_cursor;
       this.hasAll.value = false;
@@ -151,7 +158,7 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   private take({ data }: Page<Item>, sequence: number): void {
     this.isBegun = true;
     for (const item of data) this.keep(item, sequence);
-    const newest = placeOfItem(data[0]);
+    const [newest = ""] = this.placesOf({ data });
     if (newest > this.gapless) this.gapless = newest;
     this.show();
   }
@@ -166,7 +173,15 @@ export class Backlog<Item extends Dated, Entry extends Placed> {
   private keep(item: Item, sequence: number): void {
     if (this.sequenceOf(item.id) > sequence) return;
     const entry = this.source.entryOf(item, this.get(item.id));
-    this.held.set(item.id, { entry, sequence });
+    this.held.set(item.id, { entry, sequence, isWaiting: this.source.isWaiting(item) });
+  }
+
+  /** The places of the items that have taken one. */
+  private placesOf({ data }: Pick<Page<Item>, "data">): readonly string[] {
+    const { timeOf, isWaiting } = this.source;
+    return data
+      .filter((item) => !isWaiting(item))
+      .map((item) => placeOf({ id: item.id, at: timeOf(item) }));
   }
 
   private show(): void {
@@ -204,7 +219,3 @@ const idTime = (id: string): string => id.slice(id.indexOf("_") + 1);
 
 /** Sorts entries by time. */
 const placeOf = ({ at, id }: Placed): string => `${at} ${idTime(id)}`;
-
-/** The place of an item. Before all others if there is none. */
-const placeOfItem = (item: Dated | undefined): string =>
-  item === undefined ? "" : placeOf({ id: item.id, at: item.created_at });

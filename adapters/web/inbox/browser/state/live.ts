@@ -26,7 +26,7 @@ import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
 import { sweepDrafts } from "./sweep.ts";
 import { thread } from "./thread.ts";
 import { endTyping, showTyping } from "./typing.ts";
-import { countOf, listNameOf, type View } from "./views.ts";
+import { countOf, listNameOf, timeOfLast, type View } from "./views.ts";
 
 const types: readonly EventType[] = [
   "message.received",
@@ -120,7 +120,9 @@ function onConversationEvent(event: Event): void {
       const { conversation_id, message_id } = event.data;
       tellStatus(message_id, conversation_id, event.data);
       const last = conversationNow(conversation_id)?.last_message;
-      if (!last || last.id < message_id) conversations.fetchSoon(conversation_id);
+      // A message for later becomes the last one when its time has come.
+      const hasWaited = event.data.previous_status === "scheduled";
+      if (!last || last.id < message_id || hasWaited) conversations.fetchSoon(conversation_id);
       else if (last.id === message_id) showStatus(conversation_id, last, event.data);
       endTyping(conversation_id, "us");
       const open = thread.peek();
@@ -206,8 +208,10 @@ function received(event: Event<"message.received">): void {
   if (row === undefined || row.status !== "open" || mayBeginToWait) {
     conversations.fetchSoon(conversation_id);
   }
+  const at = event.created_at;
   // A page that was read after the message has it already.
-  if (row === undefined || (row.last_message?.id ?? "") >= message_id) return;
+  if (row === undefined || !isBehind(row, { id: message_id, created_at: at, placed_at: at }))
+    return;
   conversations.patch(conversation_id, {
     contact,
     last_message: {
@@ -215,7 +219,8 @@ function received(event: Event<"message.received">): void {
       direction: "inbound",
       status: "received",
       preview: firstCharacters(body, previewCharacters),
-      created_at: event.created_at,
+      created_at: at,
+      placed_at: at,
     },
     unread_count: row.unread_count + 1,
     message_count: row.message_count + 1,
@@ -240,6 +245,16 @@ function runChanged(conversationId: string | null): void {
   if (thread.peek()?.id === conversationId) readApprovalsAgain();
 }
 
+/** Whether a message comes after the last one that is shown of its conversation. */
+function isBehind(
+  { last_message: shown }: Conversation,
+  next: Pick<LastMessage, "id" | "created_at" | "placed_at">,
+): boolean {
+  if (shown === null) return true;
+  const [a, b] = [timeOfLast(shown), timeOfLast(next)];
+  return a < b || (a === b && shown.id < next.id);
+}
+
 /** Says that a colleague took the conversation that is open here. */
 function tellTaken(before: Conversation | undefined, { assignee }: Conversation): void {
   if (before === undefined || assignee?.type !== "human") return;
@@ -257,7 +272,7 @@ function changed(next: Conversation): void {
     conversations.put(next);
   } else if (before?.last_message?.id === last.id) {
     conversations.put({ ...next, last_message: before.last_message });
-  } else if (before !== undefined && (before.last_message?.id ?? "") > last.id) {
+  } else if (before !== undefined && !isBehind(before, last)) {
     // The event is older than what the page shows of the messages.
     const { last_message, unread_count, message_count } = before;
     conversations.put({ ...next, last_message, unread_count, message_count });

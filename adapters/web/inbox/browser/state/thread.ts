@@ -24,6 +24,13 @@ interface NoteEntry {
 /** One entry of a thread, oldest first. It stays the same object until it is read again. */
 export type Entry = MessageEntry | NoteEntry;
 
+/**
+ * The time by which a message stands in the thread. One that waits for its time stands after all
+ * others, where it will be sent.
+ */
+export const timeOf = ({ placed_at, send_at, created_at }: Message): string =>
+  placed_at ?? send_at ?? created_at;
+
 type Part = Pick<Backlog<never, never>, "isComplete" | "error">;
 
 /** While a message is looked for, pages are as large as the server allows. */
@@ -63,8 +70,10 @@ export class Thread {
       read: (cursor, limit) => this.read("messages", limit, cursor),
       entryOf: (message) => {
         removeArrived(message);
-        return { kind: "message", id: message.id, at: message.created_at, message };
+        return { kind: "message", id: message.id, at: timeOf(message), message };
       },
+      timeOf,
+      isWaiting: ({ placed_at }) => placed_at === null,
       stopped,
     });
     this.notes = new Backlog<Note, NoteEntry>({
@@ -72,6 +81,8 @@ export class Thread {
       read: (cursor, limit) => this.read("notes", limit, cursor),
       // Nobody can change a note.
       entryOf: (note, shown) => shown ?? { kind: "note", id: note.id, at: note.created_at, note },
+      timeOf: ({ created_at }) => created_at,
+      isWaiting: () => false,
       stopped,
     });
     void this.messages.more();
@@ -123,10 +134,10 @@ export class Thread {
   }
 
   /** Whether a message belongs above those that are loaded. Those in between would be missing. */
-  private isAbove({ created_at, id }: Message): boolean {
+  private isAbove(message: Message): boolean {
     const [first] = this.messages.entries.peek();
     if (first === undefined || this.messages.isComplete.peek()) return false;
-    return byTime({ at: created_at, id }, first) < 0;
+    return byTime({ at: timeOf(message), id: message.id }, first) < 0;
   }
 
   /** Reads a message again that was redacted, if it is shown. */

@@ -1,5 +1,11 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
-import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
+import type {
+  Conversation,
+  ConversationMatch,
+  LastMessage,
+  Page,
+  Priority,
+} from "../../../../../src/index.ts";
 import {
   api,
   ApiError,
@@ -89,7 +95,13 @@ export const isEverywhere = ({ words, isInView }: ListQuery): boolean =>
 
 /** When a conversation was last active, as an ISO time. */
 export const activityOf = ({ last_message, created_at }: Conversation): string =>
-  last_message?.created_at ?? created_at;
+  last_message === null ? created_at : timeOfLast(last_message);
+
+/** When a last message took its place in the thread, as an ISO time. */
+export const timeOfLast = ({
+  placed_at,
+  created_at,
+}: Pick<LastMessage, "placed_at" | "created_at">): string => placed_at ?? created_at;
 
 /** The order of a view: hand-offs and then the longest wait, else the newest activity first. */
 export function byView(view: View): (a: Conversation, b: Conversation) => number {

@@ -53,8 +53,8 @@ export class Receipts {
   }
 
   /**
-   * Notes that a message has just come from the stream. It may stand before others that were seen,
-   * such as one that was scheduled earlier. `messages` are all that are shown without it.
+   * Notes that a message has just come from the stream. It may stand before others that were seen:
+   * those that came while it was handed over. `messages` are all that are shown without it.
    */
   noteArrival(message: WebchatMessage, messages: readonly WebchatMessage[]): void {
     const place = placeOf(message);

@@ -2,7 +2,7 @@
 import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../../../src/index.ts";
 
 /** The place of a message in the order of time. Both parts have a fixed length. */
-export const placeOf = ({ created_at, id }: WebchatMessage): string => `${created_at} ${id}`;
+export const placeOf = ({ placed_at, id }: WebchatMessage): string => `${placed_at} ${id}`;
 
 /** The maximum number of messages. If there are more, the page of the newest ones replaces them. */
 export const maxMessages = 1_000;

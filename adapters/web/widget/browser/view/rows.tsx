@@ -27,7 +27,7 @@ export function rows(
   let day = "";
   let speaker: WebchatMessage | undefined;
   messages.forEach((message, i) => {
-    const at = Date.parse(message.created_at);
+    const at = Date.parse(message.placed_at);
     const side = sideOf(message);
     if (dayOf(at) !== day) {
       day = dayOf(at);
@@ -53,7 +53,7 @@ export function rows(
         ends={isLast ? side !== "visitor" || pending.length === 0 : !isTogether(message, next)}
         delivery={
           isLast && side === "visitor" && pending.length === 0
-            ? texts[message.created_at <= (conversation.read_at ?? "") ? "read" : "sent"]
+            ? texts[message.placed_at <= (conversation.read_at ?? "") ? "read" : "sent"]
             : undefined
         }
         texts={texts}
@@ -70,7 +70,7 @@ const hasSameAuthor = (one: WebchatMessage, other: WebchatMessage): boolean =>
   sideOf(one) === sideOf(other) && one.author_name === other.author_name;
 
 function isTogether(one: WebchatMessage, next: WebchatMessage): boolean {
-  const times = [Date.parse(one.created_at), Date.parse(next.created_at)] as const;
+  const times = [Date.parse(one.placed_at), Date.parse(next.placed_at)] as const;
   return (
     hasSameAuthor(one, next) && times[1] - times[0] < groupMs && dayOf(times[0]) === dayOf(times[1])
   );
@@ -94,8 +94,8 @@ interface RowProps {
 }
 
 function Row({ message, side, begins, ends, delivery, texts }: RowProps): JSX.Element {
-  const { body, media, author_name, created_at } = message;
-  const at = Date.parse(created_at);
+  const { body, media, author_name, placed_at } = message;
+  const at = Date.parse(placed_at);
   const name = side === "agent" || side === "human" ? (author_name ?? texts[side]) : undefined;
   const isEmpty = (body ?? "") === "" && media.length === 0;
   return (
@@ -121,7 +121,7 @@ function Row({ message, side, begins, ends, delivery, texts }: RowProps): JSX.El
       ))}
       {ends && (
         <p class="meta">
-          <time dateTime={created_at} title={fullTime(at)}>
+          <time dateTime={placed_at} title={fullTime(at)}>
             {shortTime(at)}
           </time>
           {delivery && ` · ${delivery}`}

@@ -1,0 +1,174 @@
+/** Where a message that was written for later stands in the thread of its conversation. */
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { agency } from "../agents/world.ts";
+import { lightStorages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const phone = "+15005551001";
+const hour = 3_600_000;
+const day = 24 * hour;
+
+const threadOf = async ({ conversations }: MessagingEngine, id: string) =>
+  (await conversations.messages(id)).data.map(({ body }) => body).toReversed();
+
+describe.each(lightStorages)("a message for later on $name", ({ open }) => {
+  it("stands after all others until it is sent, and then where it was sent", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
+    const at = (days: number): string => new Date(clock.now() + days * day).toISOString();
+    const [late, soon] = [at(2), at(1)];
+    const later = await one.messages.send({ to: phone, body: "4", send_at: late });
+    const reminder = await one.messages.send({ to: phone, body: "3", send_at: soon });
+    const { id: second } = await one.messages.send({ to: phone, body: "2" });
+    await clock.settle();
+    expect(await threadOf(one, id)).toEqual(["1", "2", "4", "3"]);
+    expect([later.placed_at, reminder.placed_at]).toEqual([null, null]);
+    expect(await one.conversations.get(id)).toMatchObject({
+      message_count: 4,
+      last_message: { id: second },
+    });
+
+    await clock.advance(day);
+    await one.sandbox.inbound({ from: phone, body: "Thanks" });
+    expect(await threadOf(one, id)).toEqual(["1", "2", "3", "Thanks", "4"]);
+    expect(await one.messages.get(reminder.id)).toMatchObject({ placed_at: soon });
+    await clock.advance(day);
+    expect(await threadOf(one, id)).toEqual(["1", "2", "3", "Thanks", "4"]);
+    expect(await one.conversations.get(id)).toMatchObject({
+      message_count: 5,
+      last_message: { id: later.id, placed_at: late, status: "sent" },
+    });
+  });
+
+  it("raises its conversation in the inbox when it is sent, and not before", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { conversation_id: ann } = await one.sandbox.inbound({ from: phone, body: "Hi" });
+    await clock.advance(1_000);
+    const { conversation_id: bob } = await one.sandbox.inbound({
+      from: "+15005551002",
+      body: "Hi",
+    });
+    await clock.advance(1_000);
+    const listed = async () => (await one.conversations.list()).data.map(({ id }) => id);
+    const send_at = new Date(clock.now() + day).toISOString();
+    await one.messages.send({ to: phone, body: "Until today", send_at });
+    const { id: dropped } = await one.messages.send({ to: phone, body: "Dropped", send_at });
+    await one.messages.cancel(dropped);
+    expect(await listed()).toEqual([bob, ann]);
+    await clock.advance(day);
+    expect(await listed()).toEqual([ann, bob]);
+  });
+
+  it("that begins a conversation is no message of it until it is sent", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const send_at = new Date(clock.now() + day).toISOString();
+    const { conversation_id, contact_id } = await one.messages.send({
+      to: phone,
+      body: "See you",
+      send_at,
+    });
+    expect((await one.conversations.get(conversation_id)).last_message).toBe(null);
+    expect((await one.contacts.get(contact_id)).last_message_at).toBe(null);
+    await one.conversations.update(conversation_id, { status: "closed" });
+    await clock.advance(day);
+    expect((await one.contacts.get(contact_id)).last_message_at).toBe(send_at);
+  });
+
+  it("stands where it was canceled", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
+    const send_at = new Date(clock.now() + day).toISOString();
+    const dropped = await one.messages.send({ to: phone, body: "3", send_at });
+    await one.sandbox.inbound({ from: phone, body: "2" });
+    expect(await one.messages.cancel(dropped.id)).toMatchObject({ status: "canceled" });
+    await one.sandbox.inbound({ from: phone, body: "4" });
+    expect(await threadOf(one, id)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("stands where it was sent if quiet hours deferred it", async () => {
+    const { clock, engine } = world();
+    const now = new Date(clock.now()).getUTCHours();
+    const at = (hours: number): string => `${String(hours % 24).padStart(2, "0")}:00`;
+    const one = engine(open().connect(), { quietHours: { from: at(now), to: at(now + 2) } });
+    await one.start();
+    const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
+    await one.messages.send({ to: phone, body: "3", category: "marketing" });
+    await one.messages.send({ to: phone, body: "4", category: "marketing" });
+    await clock.settle();
+    await one.sandbox.inbound({ from: phone, body: "2" });
+    await clock.advance(2 * hour);
+    await one.sandbox.inbound({ from: phone, body: "5" });
+    expect(await threadOf(one, id)).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  it("is among the visitor's newest messages when it arrives", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { id, contact_id: to } = await one.webchat.open({ name: "Ann" });
+    const send_at = new Date(clock.now() + hour).toISOString();
+    await one.messages.send({ to, channel: "webchat", body: "Reminder", send_at });
+    for (const body of ["1", "2", "3"]) {
+      await one.webchat.sendAsVisitor(id, { body });
+      await clock.advance(1_000);
+    }
+    await clock.advance(hour);
+    const first = await one.webchat.messages(id, { limit: 2 });
+    expect(first.data).toMatchObject([{ body: "Reminder", placed_at: send_at }, { body: "3" }]);
+    const cursor = first.next_cursor ?? expect.fail("there is no second page");
+    const { data } = await one.webchat.messages(id, { cursor });
+    expect(data.map(({ body }) => body)).toEqual(["2", "1"]);
+  });
+});
+
+describe.each(lightStorages)("a person's reply that a policy has deferred on $name", ({ open }) => {
+  const later = "We open at nine.";
+
+  it("does not answer what the contact asks before it is sent", async () => {
+    const here = world();
+    const until = here.clock.now() + day;
+    const {
+      engine,
+      world: own,
+      say,
+      pass,
+      replies,
+      conversation,
+    } = await agency(open().connect(), {
+      model: ({ messages }) => ({
+        text: `You asked: ${messages.findLast(({ from }) => from === "contact")?.text}`,
+      }),
+      agent: { handoff: { rules: [] } },
+      options: {
+        policies: [
+          {
+            name: "not_yet",
+            evaluate: ({ message, now }) =>
+              message.body === later && now < until
+                ? { verdict: "defer", until, reason: "It is early." }
+                : { verdict: "allow" },
+          },
+        ],
+      },
+    });
+    await say("When do you open?");
+    const { id } = await conversation();
+    await engine.conversations.reply(id, { body: later });
+    await pass();
+    await say("And on Sunday?");
+    await own.clock.advance(day);
+    expect(await threadOf(engine, id)).toEqual(["When do you open?", "And on Sunday?", later]);
+    await engine.conversations.handBack(id);
+    await pass();
+    expect(await replies()).toEqual(["You asked: And on Sunday?"]);
+  });
+});
