@@ -170,7 +170,7 @@ export class EngineRegister {
     for (const pool of pools) ended += await this.#endLeasesIn(pool, id);
     if (this.#stopping) return;
     if (ended === 0) await this.#remove(id);
-    else this.#options.logger.info({ jobs: ended }, "the jobs of a crashed engine continue");
+    else this.#options.logger.info({ jobs: ended }, "jobs of an engine that has ended continue");
   }
 
   /** A lease is in the order of the due times, at its expiry. */

@@ -164,10 +164,11 @@ describe("an engine that stops", () => {
     expect(log).toMatchObject([{ level: "warn", facts: { transport: line.name } }]);
   });
 
-  it("says how many jobs it aborted at the deadline", async () => {
+  it("says how many jobs it aborted at the deadline, and the next engine that it continues them", async () => {
     const { clock, engine, log } = world();
     const line = carrier({ send: () => new Promise(() => {}) });
-    const one = engine(memory(), { transports: [line] });
+    const storage = memory();
+    const one = engine(storage, { transports: [line] });
     await one.start();
     for (const to of ["+15005550001", "+15005550002"]) await one.messages.send({ ...hello, to });
     await clock.settle();
@@ -175,6 +176,10 @@ describe("an engine that stops", () => {
     await clock.advance(3_000);
     await stop;
     expect(log).toMatchObject([{ level: "warn", facts: { jobs: 2 } }]);
+    await engine(storage, { transports: [carrier()] }).start();
+    await clock.settle();
+    const message = "jobs of an engine that has ended continue";
+    expect(log.slice(1)).toMatchObject([{ level: "info", facts: { jobs: 2 }, message }]);
   });
 
   it("counts no job as aborted if only its search for jobs lasts beyond the deadline", async () => {
