@@ -68,7 +68,9 @@ export interface ScriptedText {
   readonly media?: readonly Media[] | undefined;
   /**
    * The account that it is for, in sandbox mode, where several use the same sender's address.
-   * Default: the account that texted this phone last from that address.
+   * Default: the account that texted this phone last from that address. If none did, the text is
+   * for the live account with that address. A carrier with `modes: ["sandbox"]` has no live
+   * accounts: there it is for the only sandbox with that address. Any other text is dropped.
    */
   readonly account_id?: string | undefined;
   /** When it arrives at an engine, in milliseconds from now. Default: 0. */
