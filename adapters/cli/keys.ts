@@ -63,7 +63,10 @@ async function list(args: readonly string[]): Promise<void> {
   await withAccount(database, values, usage, async (account) => {
     const keys = await allKeys(account);
     if (keys.length === 0) {
-      note("There are no keys yet. Create one:  tidings keys create");
+      note(
+        "There are no keys in this account and mode yet.",
+        "  Create one, with the same options:  tidings keys create",
+      );
       return;
     }
     const head = ["ID", "NAME", "SECRET", "CREATED", "LAST USED", "SCOPES"].map(dim);
@@ -115,7 +118,7 @@ async function revoke(args: readonly string[]): Promise<void> {
       if (!(error instanceof TidingsError) || error.code !== "not_found") throw error;
       throw new Failure(
         `There is no key ${oneLine(id)} in this account and mode.`,
-        "List the keys:  tidings keys list",
+        "List the keys, with the same options:  tidings keys list",
         ...(id.startsWith("tdg_") ? ["This is a secret. A key is revoked by its id."] : []),
       );
     }

@@ -112,7 +112,7 @@ test("an outdated database is migrated by migrate, and the SQL that it prints do
   onFile(join(folder, "printed.db"), output);
   const ready = await finished(folder, "keys", "list", "--file", "printed.db");
   expect(ready).toMatchObject({ status: 0 });
-  expect(ready.errors).toMatch(/^There are no keys yet/);
+  expect(ready.errors).toMatch(/^There are no keys in this account and mode yet/);
 
   expect((await finished(folder, "migrate")).errors).toMatch(
     /^Migrated tidings\.db from .* 0 to \d+/,
