@@ -95,7 +95,7 @@ export function Console(): JSX.Element {
   useEffect(follow, []);
   useShortcutHelp();
   useShortcuts(
-    parts.slice(0, 9).map(({ id, name }, index) => ({
+    parts.map(({ id, name }, index) => ({
       key: String(index + 1),
       label: t("goTo", { page: name() }),
       run: () => go(linkTo([id])),

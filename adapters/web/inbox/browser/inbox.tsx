@@ -94,13 +94,7 @@ export function Inbox(): JSX.Element {
           <NoSuchView />
         ) : (
           <>
-            <ListPane
-              name={name}
-              query={shown}
-              contactQuery={shownContacts}
-              active={open}
-              placeQuery={query}
-            />
+            <ListPane name={name} query={shown} contactQuery={shownContacts} active={open} />
             <section
               class="open-pane"
               ref={pane}

@@ -116,7 +116,6 @@ function KeyTable({ rows, onOpen }: KeyTableProps): JSX.Element {
       keyOf={({ id }) => id}
       columns={[
         {
-          id: "name",
           label: t("columnName"),
           cell: ({ name, last_four, mode }) => (
             <span class="two-lines">
@@ -127,9 +126,8 @@ function KeyTable({ rows, onOpen }: KeyTableProps): JSX.Element {
             </span>
           ),
         },
-        { id: "state", label: t("columnStatus"), cell: (key) => <KeyState of={key} /> },
+        { label: t("columnStatus"), cell: (key) => <KeyState of={key} /> },
         {
-          id: "scopes",
           label: t("keyScopes"),
           cell: ({ scopes }) => (
             <span class="nowrap" data-tooltip={scopes.join(", ")}>
@@ -138,7 +136,6 @@ function KeyTable({ rows, onOpen }: KeyTableProps): JSX.Element {
           ),
         },
         {
-          id: "used",
           label: t("keyUsed"),
           cell: ({ last_used_at }) =>
             last_used_at === null ? (
@@ -147,13 +144,8 @@ function KeyTable({ rows, onOpen }: KeyTableProps): JSX.Element {
               <When at={last_used_at} />
             ),
         },
+        { label: t("columnCreated"), cell: ({ created_at }) => <When at={created_at} /> },
         {
-          id: "created",
-          label: t("columnCreated"),
-          cell: ({ created_at }) => <When at={created_at} />,
-        },
-        {
-          id: "actions",
           label: t("columnActions"),
           isLabelHidden: true,
           isNumeric: true,

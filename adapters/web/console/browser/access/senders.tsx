@@ -104,14 +104,12 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
       keyOf={({ id }) => id}
       columns={[
         {
-          id: "address",
           label: t("address"),
           cell: ({ address }) => (
             <bdi class="sender-address truncate strong">{shownAddress(address)}</bdi>
           ),
         },
         {
-          id: "channels",
           label: t("channels"),
           cell: ({ channels: own, default_channels }) => (
             <span class="chips nowrap">
@@ -127,25 +125,18 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
             </span>
           ),
         },
+        { label: t("fieldTransport"), cell: ({ transport }) => <code>{transport}</code> },
         {
-          id: "transport",
-          label: t("fieldTransport"),
-          cell: ({ transport }) => <code>{transport}</code>,
-        },
-        {
-          id: "pool",
           label: t("senderPool"),
           cell: ({ pool }) => (pool ? t("yes") : <span class="muted">–</span>),
         },
         {
-          id: "rate",
           label: t("senderRate"),
           cell: ({ messages_per_second, daily_cap }) => (
             <span class="nowrap">{limitOf(messages_per_second, daily_cap)}</span>
           ),
         },
         {
-          id: "actions",
           label: t("columnActions"),
           isLabelHidden: true,
           isNumeric: true,

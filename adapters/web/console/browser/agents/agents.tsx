@@ -141,7 +141,6 @@ function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element 
       linkOf={({ id }) => linkTo(["agents", id])}
       columns={[
         {
-          id: "name",
           label: t("columnName"),
           cell: ({ name, persona }) => (
             <span class="two-lines">
@@ -150,32 +149,20 @@ function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element 
             </span>
           ),
         },
+        { label: t("columnStatus"), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
         {
-          id: "state",
-          label: t("columnStatus"),
-          cell: ({ enabled }) => <EnabledBadge enabled={enabled} />,
-        },
-        {
-          id: "channels",
           label: t("channels"),
           cell: ({ channels }) => (
             <span class="nowrap">{channels.map(channelName).join(", ")}</span>
           ),
         },
         {
-          id: "playbooks",
           label: t("playbooks"),
           isNumeric: true,
           cell: ({ playbook_ids }) => number(playbook_ids.length),
         },
+        { label: t("columnVersion"), isNumeric: true, cell: ({ version }) => number(version) },
         {
-          id: "version",
-          label: t("columnVersion"),
-          isNumeric: true,
-          cell: ({ version }) => number(version),
-        },
-        {
-          id: "updated",
           label: t("columnUpdated"),
           isNumeric: true,
           cell: ({ updated_at }) => <When at={updated_at} />,
@@ -194,7 +181,6 @@ function PlaybookTable({ rows }: { readonly rows: readonly Playbook[] }): JSX.El
       linkOf={({ id }) => linkTo(["agents", "playbooks", id])}
       columns={[
         {
-          id: "name",
           label: t("columnName"),
           cell: ({ name, description }) => (
             <span class="two-lines">
@@ -203,13 +189,8 @@ function PlaybookTable({ rows }: { readonly rows: readonly Playbook[] }): JSX.El
             </span>
           ),
         },
+        { label: t("columnStatus"), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
         {
-          id: "state",
-          label: t("columnStatus"),
-          cell: ({ enabled }) => <EnabledBadge enabled={enabled} />,
-        },
-        {
-          id: "trigger",
           label: t("columnTrigger"),
           cell: ({ trigger }) => (
             <span class="truncate muted">
@@ -217,14 +198,8 @@ function PlaybookTable({ rows }: { readonly rows: readonly Playbook[] }): JSX.El
             </span>
           ),
         },
+        { label: t("columnSteps"), isNumeric: true, cell: ({ steps }) => number(steps.length) },
         {
-          id: "steps",
-          label: t("columnSteps"),
-          isNumeric: true,
-          cell: ({ steps }) => number(steps.length),
-        },
-        {
-          id: "updated",
           label: t("columnUpdated"),
           isNumeric: true,
           cell: ({ updated_at }) => <When at={updated_at} />,

@@ -167,7 +167,6 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
       linkOf={({ id }) => linkTo(["messages", id])}
       columns={[
         {
-          id: "text",
           label: t("columnText"),
           cell: ({ body, media, direction }) => (
             <span class="message-cell">
@@ -181,13 +180,8 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
             </span>
           ),
         },
+        { label: t("columnStatus"), cell: ({ status }) => <StatusBadge of={status} /> },
         {
-          id: "status",
-          label: t("columnStatus"),
-          cell: ({ status }) => <StatusBadge of={status} />,
-        },
-        {
-          id: "contact",
           label: t("columnContact"),
           cell: ({ direction, from, to, conversation_id }) => (
             <ContactCell
@@ -197,12 +191,10 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
           ),
         },
         {
-          id: "channel",
           label: t("columnChannel"),
           cell: ({ channel }) => <span class="nowrap">{channelName(channel)}</span>,
         },
         {
-          id: "time",
           label: t("columnCreated"),
           isNumeric: true,
           cell: ({ created_at }) => <When at={created_at} />,

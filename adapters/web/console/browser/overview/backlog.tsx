@@ -67,7 +67,6 @@ function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
       keyOf={({ kind, transport }) => `${kind} ${transport}`}
       columns={[
         {
-          id: "kind",
           label: t("columnWork"),
           cell: ({ kind, transport }) => (
             <span class="two-lines">
@@ -76,21 +75,10 @@ function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
             </span>
           ),
         },
-        { id: "due", label: t("columnDue"), isNumeric: true, cell: ({ due }) => number(due) },
+        { label: t("columnDue"), isNumeric: true, cell: ({ due }) => number(due) },
+        { label: t("columnLater"), isNumeric: true, cell: ({ later }) => number(later) },
+        { label: t("columnRunning"), isNumeric: true, cell: ({ running }) => number(running) },
         {
-          id: "later",
-          label: t("columnLater"),
-          isNumeric: true,
-          cell: ({ later }) => number(later),
-        },
-        {
-          id: "running",
-          label: t("columnRunning"),
-          isNumeric: true,
-          cell: ({ running }) => number(running),
-        },
-        {
-          id: "oldest",
           label: t("columnOldest"),
           isNumeric: true,
           cell: ({ oldest_due_at }) => <Age of={oldest_due_at} />,
@@ -115,7 +103,6 @@ function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX
       linkOf={({ webhook_id }) => linkTo(["webhooks", webhook_id], { status: "pending" })}
       columns={[
         {
-          id: "id",
           label: t("webhook"),
           cell: ({ webhook_id }) => {
             const webhook = byId.get(webhook_id);
@@ -123,17 +110,14 @@ function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX
           },
         },
         {
-          id: "oldest",
           label: t("columnOldest"),
           isNumeric: true,
           cell: ({ oldest_created_at }) => <Age of={oldest_created_at} />,
         },
         {
-          id: "next",
           label: t("columnNext"),
           isNumeric: true,
-          cell: ({ next_attempt_at }) =>
-            next_attempt_at === null ? <span class="muted">–</span> : <When at={next_attempt_at} />,
+          cell: ({ next_attempt_at }) => <When at={next_attempt_at} />,
         },
       ]}
     />
@@ -159,18 +143,12 @@ export function Errors({ version }: VersionProps): JSX.Element {
           rows={data.data}
           keyOf={({ sender, code }) => `${sender} ${code}`}
           columns={[
+            { label: t("columnCode"), cell: ({ code }) => <code class="nowrap">{code}</code> },
             {
-              id: "code",
-              label: t("columnCode"),
-              cell: ({ code }) => <code class="nowrap">{code}</code>,
-            },
-            {
-              id: "sender",
               label: t("columnSender"),
               cell: ({ sender }) => <bdi class="nowrap">{shownAddress(sender)}</bdi>,
             },
             {
-              id: "messages",
               label: t("messages"),
               isNumeric: true,
               cell: ({ messages }) => (

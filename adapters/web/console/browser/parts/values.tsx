@@ -54,12 +54,15 @@ export function ContactCell({ conversationId, address }: ContactProps): JSX.Elem
   );
 }
 
-/** A time in a table. Its tooltip has the whole time. */
-export const When = ({ at }: { readonly at: string }): JSX.Element => (
-  <time class="nowrap muted" dateTime={at} data-tooltip={dateTime(at)}>
-    {shortTime(at)}
-  </time>
-);
+/** A time in a table, if there is one. Its tooltip has the whole time. */
+export const When = ({ at }: { readonly at: string | null }): JSX.Element =>
+  at === null ? (
+    <span class="muted">–</span>
+  ) : (
+    <time class="nowrap muted" dateTime={at} data-tooltip={dateTime(at)}>
+      {shortTime(at)}
+    </time>
+  );
 
 /** How long something has waited. Null if nothing waits. */
 export const Age = ({ of }: { readonly of: string | null }): JSX.Element =>

@@ -172,34 +172,18 @@ function Deliveries({ rows, webhookId }: DeliveriesProps): JSX.Element {
       linkOf={({ id }) => linkTo(["webhooks", webhookId, id])}
       columns={[
         {
-          id: "event",
           label: t("columnEvent"),
           cell: ({ event_type }) => <code class="nowrap">{event_type}</code>,
         },
+        { label: t("columnStatus"), cell: (row) => <DeliveryStatus of={row.status} /> },
+        { label: t("columnResponse"), cell: ({ attempts }) => <Response of={attempts.at(-1)} /> },
         {
-          id: "status",
-          label: t("columnStatus"),
-          cell: (row) => <DeliveryStatus of={row.status} />,
-        },
-        {
-          id: "response",
-          label: t("columnResponse"),
-          cell: ({ attempts }) => <Response of={attempts.at(-1)} />,
-        },
-        {
-          id: "attempts",
           label: t("columnAttempts"),
           isNumeric: true,
           cell: ({ attempt_count }) => number(attempt_count),
         },
+        { label: t("columnNext"), cell: ({ next_attempt_at }) => <When at={next_attempt_at} /> },
         {
-          id: "next",
-          label: t("columnNext"),
-          cell: ({ next_attempt_at }) =>
-            next_attempt_at === null ? <span class="muted">–</span> : <When at={next_attempt_at} />,
-        },
-        {
-          id: "created",
           label: t("columnCreated"),
           isNumeric: true,
           cell: ({ created_at }) => <When at={created_at} />,

@@ -102,25 +102,15 @@ function WebhookTable({ rows, lags }: WebhookTableProps): JSX.Element {
       keyOf={({ id }) => id}
       linkOf={({ id }) => linkTo(["webhooks", id])}
       columns={[
+        { label: t("address"), cell: (row) => <WebhookName of={row} /> },
+        { label: t("columnStatus"), cell: (row) => <WebhookStatus of={row} /> },
         {
-          id: "url",
-          label: t("address"),
-          cell: (row) => <WebhookName of={row} />,
-        },
-        { id: "status", label: t("columnStatus"), cell: (row) => <WebhookStatus of={row} /> },
-        {
-          id: "oldest",
           label: t("columnOldestDelivery"),
           isNumeric: true,
           cell: ({ id }) => <Age of={oldest.get(id) ?? null} />,
         },
+        { label: t("columnEvents"), cell: ({ events }) => <EventPatterns of={events} /> },
         {
-          id: "events",
-          label: t("columnEvents"),
-          cell: ({ events }) => <EventPatterns of={events} />,
-        },
-        {
-          id: "created",
           label: t("columnCreated"),
           isNumeric: true,
           cell: ({ created_at }) => <When at={created_at} />,

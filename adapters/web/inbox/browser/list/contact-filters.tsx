@@ -8,20 +8,16 @@ import { type ActiveFilter, type ChangePlace, LabelFilter } from "./filters.tsx"
 /** The active filters of the list of contacts. */
 export function contactFilters(query: ContactQuery): readonly ActiveFilter[] {
   const { label, optedOut, from, until } = query;
-  return [
-    ...(label === undefined
-      ? []
-      : [{ parameter: "label", label: t("filterIs", { name: t("filterLabel"), value: label }) }]),
-    ...(optedOut === undefined
-      ? []
-      : [{ parameter: "opted_out", label: t(optedOut ? "consentOut" : "filterNotOut") }]),
-    ...(from === undefined
-      ? []
-      : [{ parameter: "from", label: t("filterFromDay", { time: date(startOf(from)) }) }]),
-    ...(until === undefined
-      ? []
-      : [{ parameter: "until", label: t("filterUntilDay", { time: date(startOf(until)) }) }]),
+  const filters = [
+    label && { parameter: "label", label: t("filterIs", { name: t("filterLabel"), value: label }) },
+    optedOut !== undefined && {
+      parameter: "opted_out",
+      label: t(optedOut ? "consentOut" : "filterNotOut"),
+    },
+    from && { parameter: "from", label: t("filterFromDay", { time: date(startOf(from)) }) },
+    until && { parameter: "until", label: t("filterUntilDay", { time: date(startOf(until)) }) },
   ];
+  return filters.filter((each) => typeof each === "object");
 }
 
 interface FieldsProps {

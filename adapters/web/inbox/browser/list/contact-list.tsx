@@ -11,14 +11,13 @@ interface ContactListProps {
   readonly query: ContactQuery;
   /** The open contact. */
   readonly active: string | undefined;
-  readonly placeQuery: Readonly<Record<string, string | undefined>>;
   /** Removes the filters. Undefined if none is set. */
   readonly onClearFilters: (() => void) | undefined;
 }
 
 /** All contacts, the newest first, or those that pass the filters or that a search has found. */
 export function ContactList(props: ContactListProps): JSX.Element {
-  const { query, active, placeQuery, onClearFilters } = props;
+  const { query, active, onClearFilters } = props;
   useLayoutEffect(followContacts, []);
   return (
     <List
@@ -29,7 +28,7 @@ export function ContactList(props: ContactListProps): JSX.Element {
       active={active}
       nothing={<NoContacts words={query.words} onClearFilters={onClearFilters} />}
       renderRow={(id, tabIndex) => (
-        <ContactRow id={id} tabIndex={tabIndex} isActive={id === active} placeQuery={placeQuery} />
+        <ContactRow id={id} tabIndex={tabIndex} isActive={id === active} />
       )}
     />
   );

@@ -5,6 +5,7 @@ import {
   date,
   Icon,
   linkTo,
+  place,
   shortTime,
   shownAddress,
 } from "../../../shared/browser/index.ts";
@@ -19,12 +20,11 @@ interface ContactRowProps {
   readonly id: string;
   readonly tabIndex: 0 | -1;
   readonly isActive: boolean;
-  readonly placeQuery: Readonly<Record<string, string | undefined>>;
 }
 
 /** A contact in the list: a link to it. */
 export function ContactRow(props: ContactRowProps): JSX.Element | null {
-  const { id, tabIndex, isActive, placeQuery } = props;
+  const { id, tabIndex, isActive } = props;
   const row = contacts.row(id);
   if (row === undefined) return null;
   const name = contactName(row);
@@ -32,7 +32,7 @@ export function ContactRow(props: ContactRowProps): JSX.Element | null {
   return (
     <a
       class={`row is-contact ${isActive ? "is-active" : ""}`}
-      href={linkTo(["contacts", id], placeQuery)}
+      href={linkTo(["contacts", id], place.value.query)}
       aria-current={isActive ? "true" : undefined}
       draggable={false}
       tabIndex={tabIndex}

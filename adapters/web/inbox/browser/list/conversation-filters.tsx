@@ -13,22 +13,14 @@ export function conversationFilters(query: ListQuery): readonly ActiveFilter[] {
     parameter,
     label: t("filterIs", { name, value }),
   });
-  return [
-    ...(label === undefined ? [] : [named("label", t("filterLabel"), label)]),
-    ...(channel === undefined
-      ? []
-      : [
-          named(
-            "channel",
-            t("filterChannel"),
-            t(channel === "webchat" ? "channelWebchat" : "channelText"),
-          ),
-        ]),
-    ...(priority === undefined
-      ? []
-      : [named("priority", t("filterPriority"), priorityName(priority))]),
-    ...(unread === undefined ? [] : [{ parameter: "unread", label: t("filterUnread") }]),
+  const medium = t(channel === "webchat" ? "channelWebchat" : "channelText");
+  const filters = [
+    label && named("label", t("filterLabel"), label),
+    channel && named("channel", t("filterChannel"), medium),
+    priority && named("priority", t("filterPriority"), priorityName(priority)),
+    unread && { parameter: "unread", label: t("filterUnread") },
   ];
+  return filters.filter((each) => typeof each === "object");
 }
 
 interface FieldsProps {

@@ -11,12 +11,11 @@ interface ConversationListProps {
   readonly isFiltered: boolean;
   /** The open conversation. */
   readonly active: string | undefined;
-  readonly placeQuery: Readonly<Record<string, string | undefined>>;
 }
 
 /** The conversations of a view, or those that a search has found. */
 export function ConversationList(props: ConversationListProps): JSX.Element {
-  const { query, isFiltered, active, placeQuery } = props;
+  const { query, isFiltered, active } = props;
   return (
     <List
       list={conversations}
@@ -26,13 +25,7 @@ export function ConversationList(props: ConversationListProps): JSX.Element {
       active={active}
       nothing={<NothingHere query={query} isFiltered={isFiltered} active={active} />}
       renderRow={(id, tabIndex) => (
-        <ConversationRow
-          id={id}
-          tabIndex={tabIndex}
-          isActive={id === active}
-          query={query}
-          placeQuery={placeQuery}
-        />
+        <ConversationRow id={id} tabIndex={tabIndex} isActive={id === active} query={query} />
       )}
     />
   );

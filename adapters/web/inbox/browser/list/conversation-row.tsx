@@ -7,6 +7,7 @@ import {
   duration,
   Icon,
   linkTo,
+  place,
   shortTime,
 } from "../../../shared/browser/index.ts";
 import { isApprovalAwaited } from "../state/approvals.ts";
@@ -25,12 +26,11 @@ interface RowProps {
   readonly tabIndex: 0 | -1;
   readonly isActive: boolean;
   readonly query: ListQuery;
-  readonly placeQuery: Readonly<Record<string, string | undefined>>;
 }
 
 /** A conversation in the list: a link to it. */
 export function ConversationRow(props: RowProps): JSX.Element | null {
-  const { id, tabIndex, isActive, query, placeQuery } = props;
+  const { id, tabIndex, isActive, query } = props;
   const row = conversation(id);
   if (row === undefined) return null;
   const { contact, unread_count: unread, last_message: last } = row;
@@ -40,7 +40,7 @@ export function ConversationRow(props: RowProps): JSX.Element | null {
   return (
     <a
       class={`row ${isActive ? "is-active" : ""} ${unread > 0 ? "is-unread" : ""}`}
-      href={linkTo([query.view, id], placeQuery)}
+      href={linkTo([query.view, id], place.value.query)}
       aria-current={isActive ? "true" : undefined}
       draggable={false}
       tabIndex={tabIndex}

@@ -9,11 +9,9 @@ import { ContactFilterFields, contactFilters } from "./contact-filters.tsx";
 import { ContactList } from "./contact-list.tsx";
 import { ConversationFilterFields, conversationFilters } from "./conversation-filters.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { ActiveFilters, Filters, withoutFilters } from "./filters.tsx";
+import { ActiveFilters, type ChangePlace, Filters, withoutFilters } from "./filters.tsx";
 import { NewMessageButton } from "./new-message.tsx";
 import { Search } from "./search.tsx";
-
-type PlaceQuery = Readonly<Record<string, string | undefined>>;
 
 interface ListPaneProps {
   readonly name: ListName;
@@ -23,18 +21,17 @@ interface ListPaneProps {
   readonly contactQuery: ContactQuery;
   /** The id of what is open. */
   readonly active: string | undefined;
-  readonly placeQuery: PlaceQuery;
 }
 
 /** The list with its name, search and filters. */
 export function ListPane(props: ListPaneProps): JSX.Element {
-  const { name, query, contactQuery, active, placeQuery } = props;
+  const { name, query, contactQuery, active } = props;
   const { view } = query;
   const isContacts = name === "contacts";
   const { words } = isContacts ? contactQuery : query;
   const filters = isContacts ? contactFilters(contactQuery) : conversationFilters(query);
   const filterButton = useRef<HTMLButtonElement>(null);
-  const change = (next: PlaceQuery): void => {
+  const change: ChangePlace = (next) => {
     // A person may have gone elsewhere since they typed.
     const { path, query: now } = placeNow();
     go(linkTo(path.length === 0 ? [name] : path, { ...now, ...next }), true);
@@ -79,16 +76,10 @@ export function ListPane(props: ListPaneProps): JSX.Element {
         <ContactList
           query={contactQuery}
           active={active}
-          placeQuery={placeQuery}
           onClearFilters={filters.length === 0 ? undefined : () => change(withoutFilters(filters))}
         />
       ) : (
-        <ConversationList
-          query={query}
-          isFiltered={filters.length > 0}
-          active={active}
-          placeQuery={placeQuery}
-        />
+        <ConversationList query={query} isFiltered={filters.length > 0} active={active} />
       )}
     </section>
   );

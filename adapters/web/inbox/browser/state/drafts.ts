@@ -4,6 +4,7 @@ import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
   currentSession,
   currentKey,
+  keepLatest,
   onRemembered,
   onTabGone,
   recall,
@@ -123,7 +124,8 @@ class Drafts<Value> {
     this.of(id).value = value;
     remember(keyOf(id), this.kind.isEmpty(value) ? undefined : JSON.stringify(value));
     this.kind.onChange?.(id, value);
-    this.prune();
+    // The browser's storage still has those that leave the memory.
+    keepLatest(this.held, maxKept);
   }
 
   forget(id: string): void {
@@ -149,14 +151,6 @@ class Drafts<Value> {
       return this.kind.parse(JSON.parse(stored ?? "null"), isLive);
     } catch {
       return this.kind.parse(null, isLive);
-    }
-  }
-
-  /** Drops the drafts that were used longest ago from memory. The browser's storage keeps them. */
-  private prune(): void {
-    for (const id of this.held.keys()) {
-      if (this.held.size <= maxKept) return;
-      this.held.delete(id);
     }
   }
 }

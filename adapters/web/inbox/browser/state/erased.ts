@@ -1,3 +1,5 @@
+import { keepLatest } from "../../../shared/browser/index.ts";
+
 /**
  * The contacts that were erased while the page was open. A response that the server prepared before
  * the erasure may still contain them and their conversations.
@@ -7,8 +9,7 @@ const maxErased = 1_000;
 
 export function noteErased(contactId: string): void {
   erased.add(contactId);
-  const [first = ""] = erased;
-  if (erased.size > maxErased) erased.delete(first);
+  keepLatest(erased, maxErased);
 }
 
 export const isErased = (contactId: string): boolean => erased.has(contactId);

@@ -1,6 +1,6 @@
 /** Says that a message failed after its author has gone on to another conversation. */
 import type { Message } from "../../../../../src/index.ts";
-import { go, placeNow, toast } from "../../../shared/browser/index.ts";
+import { go, keepLatest, placeNow, toast } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { nameIn } from "../words.ts";
 import { conversationNow } from "./conversations.ts";
@@ -16,10 +16,7 @@ const early = new Set<string>();
 
 function keep(ids: Set<string>, id: string): void {
   ids.add(id);
-  for (const oldest of ids) {
-    if (ids.size <= maxKept) break;
-    ids.delete(oldest);
-  }
+  keepLatest(ids, maxKept);
 }
 
 /** Remembers a message, so that its failure is told. */

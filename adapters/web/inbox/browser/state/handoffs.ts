@@ -1,7 +1,7 @@
 /** Why conversations wait for a person. */
 import { signal } from "@preact/signals";
 import type { Event, Page } from "../../../../../src/index.ts";
-import { api, may, Repetition } from "../../../shared/browser/index.ts";
+import { api, keepLatest, may, Repetition } from "../../../shared/browser/index.ts";
 
 /** Why a conversation waits for a person. */
 export interface Handoff {
@@ -24,10 +24,7 @@ export function noteHandoff({ data, created_at }: Event<"conversation.handoff">)
   // Moves it behind those that were handed off before.
   next.delete(data.conversation_id);
   next.set(data.conversation_id, { reason: data.reason, summary: data.summary, at: created_at });
-  for (const oldest of next.keys()) {
-    if (next.size <= maxKept) break;
-    next.delete(oldest);
-  }
+  keepLatest(next, maxKept);
   handoffs.value = next;
 }
 

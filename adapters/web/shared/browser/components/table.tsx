@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 
 /** One column of a table. */
 export interface Column<Row> {
-  readonly id: string;
+  /** Differs from those of the other columns. */
   readonly label: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumeric?: boolean;
@@ -18,8 +18,6 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** Opens a row. The first cell becomes a link. */
   readonly linkOf?: (row: Row) => string;
-  /** The key of the row that is open. */
-  readonly active?: string | undefined;
 }
 
 /**
@@ -27,14 +25,14 @@ interface TableProps<Row> {
  * each row is a block of labeled values.
  */
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
-  const { label, columns, rows, keyOf, linkOf, active } = props;
+  const { label, columns, rows, keyOf, linkOf } = props;
   return (
     <div class="table-box" role="region" aria-label={label} tabIndex={0}>
       <table class="table">
         <thead>
           <tr>
-            {columns.map(({ id, label, isNumeric, isLabelHidden }) => (
-              <th key={id} scope="col" class={isNumeric === true ? "is-numeric" : undefined}>
+            {columns.map(({ label, isNumeric, isLabelHidden }) => (
+              <th key={label} scope="col" class={isNumeric === true ? "is-numeric" : undefined}>
                 {isLabelHidden === true ? <span class="visually-hidden">{label}</span> : label}
               </th>
             ))}
@@ -42,10 +40,10 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} class={keyOf(row) === active ? "is-active" : undefined}>
-              {columns.map(({ id, label, cell, isNumeric, isLabelHidden }, index) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ label, cell, isNumeric, isLabelHidden }, index) => (
                 <td
-                  key={id}
+                  key={label}
                   class={isNumeric === true ? "is-numeric" : undefined}
                   data-label={isLabelHidden === true ? undefined : label}
                 >

@@ -4,7 +4,6 @@ import { useRef } from "preact/hooks";
 interface Tab<Id extends string> {
   readonly id: Id;
   readonly label: string;
-  readonly count?: number;
   /** What a dot at the label stands for. Without it, there is no dot. */
   readonly mark?: string | undefined;
 }
@@ -36,7 +35,7 @@ export function Tabs<Id extends string>(props: TabsProps<Id>): JSX.Element {
   };
   return (
     <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
-      {tabs.map(({ id, label, count, mark }) => (
+      {tabs.map(({ id, label, mark }) => (
         <button
           key={id}
           type="button"
@@ -49,7 +48,6 @@ export function Tabs<Id extends string>(props: TabsProps<Id>): JSX.Element {
           onClick={() => onChange(id)}
         >
           {label}
-          {count !== undefined && count > 0 && <span class="count">{count}</span>}
           {mark !== undefined && (
             <span class="tab-mark" data-tooltip={mark}>
               <span class="visually-hidden">{mark}</span>

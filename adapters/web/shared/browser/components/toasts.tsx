@@ -42,13 +42,8 @@ function dismissLater(id: number): void {
 }
 
 /** Shows why something failed. */
-export function toastError(error: unknown, retry?: () => void): void {
-  toast({
-    message: explain(error),
-    isError: true,
-    ...(retry && { action: { label: text("retry"), run: retry } }),
-  });
-}
+export const toastError = (error: unknown): void =>
+  toast({ message: explain(error), isError: true });
 
 /** The place where messages appear. Each page has one. */
 export function Toasts(): JSX.Element {

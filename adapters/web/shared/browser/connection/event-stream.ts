@@ -4,6 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import type { Event, EventType, Typing } from "../../../../../src/index.ts";
+import { keepLatest } from "../keep-latest.ts";
 import { addressOf, errorOf, personHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { noteUnreached, onReconnect } from "./reachability.ts";
@@ -208,8 +209,7 @@ class SharedStream {
     this.lastId = event.id;
     if (this.seen.has(event.id)) return;
     this.seen.add(event.id);
-    const [oldest] = this.seen;
-    if (this.seen.size > maxSeen && oldest !== undefined) this.seen.delete(oldest);
+    keepLatest(this.seen, maxSeen);
     this.listener.onEvent(event);
   }
 }

@@ -1,4 +1,5 @@
 /** The keys under which writes are sent, so that the server does each once. */
+import { keepLatest } from "../keep-latest.ts";
 
 /** A new idempotency key. `crypto.randomUUID` exists on https and localhost only. */
 export const newKey = (): string => {
@@ -19,6 +20,5 @@ export const currentKey = (key: string): string => replacements.get(key) ?? key;
  */
 export function replaceKey(key: string): void {
   replacements.set(key, newKey());
-  const [oldest] = replacements.keys();
-  if (replacements.size > maxReplaced && oldest !== undefined) replacements.delete(oldest);
+  keepLatest(replacements, maxReplaced);
 }

@@ -1,4 +1,5 @@
 /** The messages that are shown, each once and in order of time. */
+import { keepLatest } from "../../../shared/browser/keep-latest.ts";
 import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../../../src/index.ts";
 
 /** The place of a message in the order of time. Both parts have a fixed length. */
@@ -62,8 +63,7 @@ export class Thread {
   /** Removes the text and the files of a message, also of one that is not shown yet. */
   redact({ id }: WebchatMessage): void {
     this.#redacted.add(id);
-    const [first = ""] = this.#redacted;
-    if (this.#redacted.size > maxMessages) this.#redacted.delete(first);
+    keepLatest(this.#redacted, maxMessages);
     this.add([]);
   }
 

@@ -138,12 +138,10 @@ function ApprovalTable({ rows, agents }: ApprovalTableProps): JSX.Element {
       linkOf={({ run: { agent_id, id } }) => linkTo(["agents", agent_id, id])}
       columns={[
         {
-          id: "action",
           label: t("stepAction"),
           cell: ({ call }) => <code class="strong nowrap">{call.action}</code>,
         },
         {
-          id: "input",
           label: t("stepInput"),
           cell: ({ call }) => (
             <code class="approval-input truncate muted">
@@ -152,19 +150,16 @@ function ApprovalTable({ rows, agents }: ApprovalTableProps): JSX.Element {
           ),
         },
         {
-          id: "contact",
           label: t("columnContact"),
           cell: ({ run }) => <ContactCell conversationId={run.conversation_id} />,
         },
         {
-          id: "agent",
           label: t("agent"),
           cell: ({ run }) => (
             <bdi class="approval-agent truncate">{agents.get(run.agent_id) ?? run.agent_id}</bdi>
           ),
         },
         {
-          id: "created",
           label: t("columnCreated"),
           isNumeric: true,
           cell: ({ run }) => <When at={run.created_at} />,

@@ -61,7 +61,6 @@ export function RunTable({ rows, playbooks }: RunTableProps): JSX.Element {
       linkOf={({ agent_id, id }) => linkTo(["agents", agent_id, id])}
       columns={[
         {
-          id: "run",
           label: t("columnContact"),
           cell: ({ trigger, playbook_id, conversation_id }) => {
             const why = [playbooks.get(playbook_id ?? ""), triggerName(trigger.type)];
@@ -73,27 +72,19 @@ export function RunTable({ rows, playbooks }: RunTableProps): JSX.Element {
             );
           },
         },
-        { id: "status", label: t("columnStatus"), cell: ({ status }) => <RunStatus of={status} /> },
+        { label: t("columnStatus"), cell: ({ status }) => <RunStatus of={status} /> },
+        { label: t("columnSteps"), isNumeric: true, cell: ({ steps }) => number(steps.length) },
         {
-          id: "steps",
-          label: t("columnSteps"),
-          isNumeric: true,
-          cell: ({ steps }) => number(steps.length),
-        },
-        {
-          id: "tokens",
           label: t("columnTokens"),
           isNumeric: true,
           cell: ({ usage }) => number(usage.input_tokens + usage.output_tokens),
         },
         {
-          id: "time",
           label: t("columnDuration"),
           isNumeric: true,
           cell: (run) => <span class="nowrap">{runTime(run) ?? "–"}</span>,
         },
         {
-          id: "created",
           label: t("columnCreated"),
           isNumeric: true,
           cell: ({ created_at }) => <When at={created_at} />,
