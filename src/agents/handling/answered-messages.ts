@@ -22,7 +22,7 @@ export function findUnanswered(
   conversation: ConversationRow,
   { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
-  return questionsWithoutAnswer(tx, conversation, "person", heard_through);
+  return questionsWithoutAnswer(tx, conversation, "person", { after: heard_through });
 }
 
 /**
@@ -36,12 +36,11 @@ export async function unansweredSince(
 ): Promise<number | null> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return null;
-  const { heard_through } = session;
-  const by = "anybody";
-  const latest = await questionsWithoutAnswer(tx, conversation, by, heard_through);
+  const since = { after: session.heard_through };
+  const latest = await questionsWithoutAnswer(tx, conversation, "anybody", since);
   const isCut = latest.length === maxUnanswered;
   const [first] = isCut
-    ? await questionsWithoutAnswer(tx, conversation, by, heard_through, maxSearched)
+    ? await questionsWithoutAnswer(tx, conversation, "anybody", { ...since, max: maxSearched })
     : latest;
   return first?.created_at ?? null;
 }
@@ -55,15 +54,19 @@ export async function answeredThrough(tx: Tx, conversation: ConversationRow): Pr
   return first === undefined ? lastSequence(conversation) : first.sequence - 1;
 }
 
-/**
- * Returns the contact's latest messages with a number above `after`, answered or not, oldest first,
- * up to `max`.
- */
+/** Which of the contact's messages are looked at. */
+interface Questions {
+  /** Only those with a number above this one. Default: 0. */
+  readonly after?: number;
+  /** The maximum number. The latest are chosen. Default: `maxUnanswered`. */
+  readonly max?: number;
+}
+
+/** Returns the contact's latest messages, answered or not, oldest first. */
 export async function latestQuestions(
   tx: Tx,
   conversation: ConversationRow,
-  after = 0,
-  max: number = maxUnanswered,
+  { after = 0, max = maxUnanswered }: Questions = {},
 ): Promise<readonly MessageRow[]> {
   const { id } = conversation;
   const limit = Math.min(max, lastSequence(conversation) - after);
@@ -95,15 +98,14 @@ export async function messageToAnswer(
 
 type Answerer = "person" | "anybody";
 
-/** Returns the contact's latest messages with a number above `after` that are not answered. */
+/** Returns those of the contact's latest messages that are not answered. */
 async function questionsWithoutAnswer(
   tx: Tx,
   conversation: ConversationRow,
   by: Answerer,
-  after = 0,
-  max: number = maxUnanswered,
+  which?: Questions,
 ): Promise<readonly MessageRow[]> {
-  const questions = await latestQuestions(tx, conversation, after, max);
+  const questions = await latestQuestions(tx, conversation, which);
   const [first] = questions;
   if (first === undefined) return questions;
   const answered = await lastAnswer(tx, conversation, by, first.sequence);

@@ -181,8 +181,8 @@ export async function timeOutQueue(
   // The contact may want no more messages.
   if (conversation.opt_out_suspected === true) return;
   const answers = (await messageToAnswer(tx, messages)) ?? messages.at(-1);
-  const reply = { text: definition.fallback_text, answers };
-  await sendAs(tx, conversation, { type: "system" }, reply, context);
+  const reply = { author: { type: "system" }, text: definition.fallback_text, answers } as const;
+  await sendAs(tx, conversation, reply, context);
 }
 
 interface Waiting {

@@ -14,15 +14,21 @@ export interface SendResult {
   readonly error: { readonly error: string; readonly code: string } | null;
 }
 
+interface Reply {
+  readonly author: Author;
+  /** Null sends nothing. */
+  readonly text: string | null;
+  /** As for `sendInConversation`. */
+  readonly answers: MessageRow | undefined;
+}
+
 /**
- * Sends a message in a conversation for the engine or an agent. A null text sends nothing.
- * `answers` is as for `sendInConversation`. A refusal is returned, not thrown.
+ * Sends a message in a conversation for the engine or an agent. A refusal is returned, not thrown.
  */
 export async function sendAs(
   tx: Tx,
   conversation: Seen<ConversationRow>,
-  author: Author,
-  { text, answers }: { readonly text: string | null; readonly answers: MessageRow | undefined },
+  { author, text, answers }: Reply,
   context: PolicyContext,
 ): Promise<SendResult> {
   if (text === null) return { conversation, message_id: null, error: null };

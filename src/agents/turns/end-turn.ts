@@ -64,7 +64,7 @@ async function conclude(
   outcome: TurnOutcome,
   context: PolicyContext,
 ): Promise<void> {
-  const { run, session, answers } = current;
+  const { run, answers } = current;
   const author = { type: "agent", id: run.agent_id } as const;
   const { text } = outcome;
   // A run that continues after an approval answers no new messages. Its reply answers the latest
@@ -74,12 +74,12 @@ async function conclude(
   const asked = continues ? await latestQuestions(tx, current.conversation) : answers;
   // If every address has opted out since the turn began, the last message is answered, and the
   // opt-out refuses the reply.
-  const reply = { text, answers: (await messageToAnswer(tx, asked)) ?? asked.at(-1) };
-  const sent = await sendAs(tx, current.conversation, author, reply, context);
+  const reply = { author, text, answers: (await messageToAnswer(tx, asked)) ?? asked.at(-1) };
+  const sent = await sendAs(tx, current.conversation, reply, context);
   const isRefused = sent.error !== null;
   const wanted = outcome.handOff ?? refusal(run, sent);
   addObservations(tx, current, outcome);
-  if (session !== null) updateSession(tx, session, run, outcome, sent);
+  updateSession(tx, current, outcome, sent);
   const after =
     wanted === null
       ? sent.conversation
@@ -127,11 +127,12 @@ function refusal({ request }: RunRow, { error }: SendResult): TurnOutcome["handO
 
 function updateSession(
   tx: Tx,
-  session: Seen<AgentSessionRow>,
-  run: RunRow,
+  { session, run }: Current,
   outcome: TurnOutcome,
   { message_id, error }: SendResult,
 ): void {
+  // A single action from a trigger has no session.
+  if (session === null) return;
   const isSaid = message_id !== null;
   const { isFailedAttempt, usage } = outcome;
   tx.update(agentSessions, session, {

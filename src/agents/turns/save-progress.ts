@@ -64,16 +64,21 @@ export async function recordPendingCall(
   return isCurrent;
 }
 
+interface CallNotMade {
+  readonly call: ActionCall;
+  /** The recorded call that it would have continued. */
+  readonly earlier: ActionCall | undefined;
+}
+
 /**
- * Undoes `recordPendingCall` for a call that was not made after all. `earlier` is the recorded call
- * that it would have continued. Under a lost lease, the call belongs to another engine by now.
+ * Undoes `recordPendingCall` for a call that was not made after all. Under a lost lease, the call
+ * belongs to another engine by now.
  */
 export async function takeBackCall(
   tx: Tx,
   claim: Claim<"turn">,
   { id }: RunRow,
-  call: ActionCall,
-  earlier: ActionCall | undefined,
+  { call, earlier }: CallNotMade,
 ): Promise<void> {
   if ((await renew(tx, claim)) === undefined) return;
   const run = await tx.get(runById, [id]);

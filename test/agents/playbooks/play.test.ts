@@ -185,7 +185,7 @@ it("a valid playbook asks, waits or ends within its bound for all inputs and out
       let end = "begins";
       for (const text of [null, ...says]) {
         const { played } = run(
-          play(frames, end === "waits" ? null : text, findPlaybook, { ...most, steps }),
+          play(frames, end === "waits" ? null : text, { ...most, findPlaybook, steps }),
           world,
         );
         expect([JSON.stringify(all.map((each) => each.steps)), played.end]).not.toEqual([
@@ -220,7 +220,7 @@ it("the recorded steps are a path of the graphs, which ends where the playbook w
       ];
       for (const text of [null, ...says]) {
         const before = frames.map(({ step }) => step);
-        const { played, path } = run(play(frames, text, findPlaybook, { ...most, steps }), world);
+        const { played, path } = run(play(frames, text, { ...most, findPlaybook, steps }), world);
         const recorded = recordOf(path);
         expect(pathFaults(recorded, (id) => findPlaybook(id as PlaybookId)?.definition)).toEqual(
           [],
@@ -244,7 +244,10 @@ it("a playbook with a loop is stopped at its bound", () => {
   const loop = definition([{ id: "s", type: "send", text: "x", next: "s" }]);
   const findPlaybook = finderOf(loop);
   const { played } = run(
-    play([beginFrame(findPlaybook(idOf(0)) as PinnedPlaybook, {}, most)], null, findPlaybook, most),
+    play([beginFrame(findPlaybook(idOf(0)) as PinnedPlaybook, {}, most)], null, {
+      ...most,
+      findPlaybook,
+    }),
     worldOf([]),
   );
   expect(played.end).toMatchObject({ type: "stuck", cause: "guardrail" });
@@ -262,13 +265,16 @@ it("a replay with the same results makes the same moves and ends the same", () =
         const kept: MoveResult[] = [];
         const before = JSON.stringify(frames);
         const world = worldOf(givens);
-        const first = run(play(frames, text, findPlaybook, most), (move) => {
+        const first = run(play(frames, text, { ...most, findPlaybook }), (move) => {
           const answer = world(move);
           kept.push(answer);
           return answer;
         });
         const copy = JSON.parse(before) as Frame[];
-        const again = run(play(copy, text, findPlaybook, most), () => kept.shift() as MoveResult);
+        const again = run(
+          play(copy, text, { ...most, findPlaybook }),
+          () => kept.shift() as MoveResult,
+        );
         expect(again).toEqual(first);
         expect(
           JSON.stringify(frames),

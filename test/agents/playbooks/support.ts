@@ -16,7 +16,7 @@ import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/pla
 import type { Move, MoveResult, TurnMoves } from "../../../src/agents/turns/decision/moves.ts";
 
 /** Tuesday, 24 November 2026, at noon in New York. */
-export const most: PlayOptions = {
+export const most: Omit<PlayOptions, "findPlaybook"> = {
   steps: 50,
   language: english(),
   now: Date.UTC(2026, 10, 24, 17),
@@ -127,7 +127,10 @@ export class Talk {
   }
 
   say(said: string | null): readonly string[] {
-    const { played } = run(play(this.#frames, said, this.#findPlaybook, most), this.#world);
+    const { played } = run(
+      play(this.#frames, said, { ...most, findPlaybook: this.#findPlaybook }),
+      this.#world,
+    );
     // Frames are stored as JSON between turns.
     this.#frames = JSON.parse(JSON.stringify(played.frames)) as Frame[];
     this.end = played.end;

@@ -143,23 +143,16 @@ export function moveToStep(
   below: readonly Frame[],
   frame: Frame,
   to: string | undefined,
-  findPlaybook: FindPlaybook,
-  context: AnswerContext,
+  context: AnswerContext & { readonly findPlaybook: FindPlaybook },
 ): readonly Frame[] {
   if (to !== undefined) {
     const { input: _, asked_in: _askedIn, ...others } = frame;
     return [...below, { ...others, step: to, asked: false, tries: 0 }];
   }
   const caller = below.at(-1);
-  const definition = caller && frameDefinition(caller, findPlaybook);
+  const definition = caller && frameDefinition(caller, context.findPlaybook);
   const step = caller && stepOf(caller, definition);
   if (caller === undefined || definition === undefined || step === undefined) return below;
   const slots = { ...caller.slots, ...slotsFrom(definition, frame.slots, context) };
-  return moveToStep(
-    below.slice(0, -1),
-    { ...caller, slots },
-    nextOf(definition, step),
-    findPlaybook,
-    context,
-  );
+  return moveToStep(below.slice(0, -1), { ...caller, slots }, nextOf(definition, step), context);
 }

@@ -1,5 +1,5 @@
 /** What a step of a playbook works with, and how a step and a turn of the playbook end. */
-import type { Frame } from "./frames.ts";
+import type { FindPlaybook, Frame } from "./frames.ts";
 import type { AnswerContext } from "./slots.ts";
 import type { PlaybookDefinition } from "../types.ts";
 import type { PlaybookStepOutcome } from "../../runs/step-types.ts";
@@ -8,6 +8,7 @@ import type { PlaybookId } from "../../../kernel/index.ts";
 import type { Json } from "../../../ports/index.ts";
 
 export interface PlayOptions extends AnswerContext {
+  readonly findPlaybook: FindPlaybook;
   /** Maximum steps per turn. */
   readonly steps: number;
   readonly contact: AnswerContext["contact"] & { readonly name: string | null };

@@ -7,7 +7,6 @@ import type { TurnMoves } from "../../turns/decision/moves.ts";
 import {
   beginFrame,
   frameDefinition,
-  type FindPlaybook,
   maxFrames,
   nextOf,
   moveToStep,
@@ -32,14 +31,13 @@ export interface Played {
 export function* play(
   frames: readonly Frame[],
   contactText: string | null,
-  findPlaybook: FindPlaybook,
   options: PlayOptions,
 ): TurnMoves<Played> {
   const texts: string[] = [];
   let stack =
     contactText === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
   yield* enter(stack);
-  if (stack.some((frame) => exceedsTurns(frame, findPlaybook))) {
+  if (stack.some((frame) => exceedsTurns(frame, options))) {
     const reason = "The playbook exceeded its max_turns.";
     return yield* finish(stack, { end: { type: "stuck", cause: "max_turns", reason } }, texts);
   }
@@ -48,7 +46,7 @@ export function* play(
     if (frame === undefined) return { texts, frames: [], end: { type: "over" } };
     const after =
       taken < options.steps
-        ? yield* advance(stack, frame, { contactText, findPlaybook, texts, options })
+        ? yield* advance(stack, frame, { contactText, texts, options })
         : stopped("The playbook exceeded the step limit of a turn.", "limit");
     if ("end" in after) return yield* finish(stack, after, texts);
     stack = after.stack;
@@ -64,10 +62,6 @@ interface TurnEnd {
   readonly exit?: StepExit;
   /** The frames that stay, if the innermost step asks or waits. */
   readonly frames?: readonly Frame[];
-}
-
-interface PlayContext extends Pick<StepContext, "contactText" | "texts" | "options"> {
-  readonly findPlaybook: FindPlaybook;
 }
 
 function* finish(
@@ -88,10 +82,10 @@ const stopped = (reason: string, outcome: "limit" | "failed"): TurnEnd => ({
 function* advance(
   stack: readonly Frame[],
   frame: Frame,
-  { findPlaybook, ...context }: PlayContext,
+  context: Pick<StepContext, "contactText" | "texts" | "options">,
 ): TurnMoves<AfterStep> {
   const { options } = context;
-  const definition = frameDefinition(frame, findPlaybook);
+  const definition = frameDefinition(frame, options.findPlaybook);
   const step = stepOf(frame, definition);
   if (definition === undefined || step === undefined) {
     return stopped(`The playbook has no step "${frame.step}".`, "failed");
@@ -102,12 +96,12 @@ function* advance(
     case "next": {
       const to = outcome.to ?? nextOf(definition, step);
       const changed = { ...frame, ...outcome.changes };
-      const moved = moveToStep(below, changed, to, findPlaybook, options);
+      const moved = moveToStep(below, changed, to, options);
       yield* moveOn(stack, moved, outcome.exit);
       return { stack: moved };
     }
     case "call": {
-      const called = findPlaybook(outcome.playbook_id);
+      const called = options.findPlaybook(outcome.playbook_id);
       if (called === undefined) {
         return stopped("The called playbook was deleted or disabled.", "failed");
       }
@@ -119,7 +113,7 @@ function* advance(
       return { stack: [...stack, begun] };
     }
     case "cancel": {
-      const remaining = cancel(stack, findPlaybook, options);
+      const remaining = cancel(stack, options);
       if (remaining === undefined) return { end: { type: "canceled" } };
       yield* moveOn(stack, remaining, { outcome: "canceled" });
       return { stack: remaining };
@@ -197,7 +191,7 @@ function exitOf(end: PlayEnd): StepExit {
   }
 }
 
-function exceedsTurns(frame: Frame, findPlaybook: FindPlaybook): boolean {
+function exceedsTurns(frame: Frame, { findPlaybook }: PlayOptions): boolean {
   return frame.turns > (frameDefinition(frame, findPlaybook)?.max_turns ?? Infinity);
 }
 
@@ -205,15 +199,11 @@ function exceedsTurns(frame: Frame, findPlaybook: FindPlaybook): boolean {
  * Ends the innermost frames up to one with `on_cancel`, which continues there. Returns undefined
  * when no frame has it.
  */
-function cancel(
-  stack: readonly Frame[],
-  findPlaybook: FindPlaybook,
-  options: PlayOptions,
-): readonly Frame[] | undefined {
+function cancel(stack: readonly Frame[], options: PlayOptions): readonly Frame[] | undefined {
   const cancelStep = (frame: Frame): string | undefined =>
-    frameDefinition(frame, findPlaybook)?.on_cancel;
+    frameDefinition(frame, options.findPlaybook)?.on_cancel;
   const place = stack.findLastIndex((frame) => cancelStep(frame) !== undefined);
   const frame = stack[place];
   if (frame === undefined) return undefined;
-  return moveToStep(stack.slice(0, place), frame, cancelStep(frame), findPlaybook, options);
+  return moveToStep(stack.slice(0, place), frame, cancelStep(frame), options);
 }

@@ -17,8 +17,9 @@ export function* playPlaybook(
   { frames, contactText }: Pick<Play, "frames" | "contactText">,
 ): TurnMoves<Stage> {
   const { agent } = facts;
-  const played = yield* play(frames, contactText, facts.findPlaybook, {
+  const played = yield* play(frames, contactText, {
     ...answerContext(facts),
+    findPlaybook: facts.findPlaybook,
     steps: agent.limits.max_steps_per_turn,
     stopsOn: (failure) => handsOffOn(agent, failure),
     mayFillSlot: (words) => mayFillSlot(facts, words),

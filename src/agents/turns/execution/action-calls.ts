@@ -262,7 +262,7 @@ export class ActionCalls {
     await retry(clock, abort, () =>
       store.commit(
         begun.run,
-        (tx) => takeBackCall(tx, claim, begun.run, call, earlier),
+        (tx) => takeBackCall(tx, claim, begun.run, { call, earlier }),
         background,
       ),
     );
