@@ -75,9 +75,8 @@ export class Store {
   /** The number of commands that were queued so far. */
   #queued = 0;
   #lastCommit: CommitOutcome | undefined;
-  /** The damage that the storage reported. */
+  /** The damage that the storage reported first. */
   #damage: TidingsError | undefined;
-  #isDamageLogged = false;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -123,7 +122,7 @@ export class Store {
       },
       onFailure: (error: TidingsError) => {
         this.#lastCommit = { at: clock.now(), error };
-        if (error.code === "storage_damaged") this.#logDamage(error);
+        if (error.code === "storage_damaged") this.reportDamage(error);
       },
     };
     this.#pipeline = new Pipeline(committing);
@@ -133,23 +132,21 @@ export class Store {
   }
 
   /**
-   * The outcome of the last commit of this process. Undefined before the first. After damage, the
-   * outcome that every commit has from now on.
+   * The outcome of the last commit of this process. Undefined before the first. After damage, a
+   * failure for ever: while some commits succeed, others fail at every try.
    */
   get lastCommit(): CommitOutcome | undefined {
     if (this.#damage === undefined) return this.#lastCommit;
     return { at: this.#options.clock.now(), error: this.#damage };
   }
 
-  /** Notes that the storage is damaged and refuses all commits from now on. */
+  /**
+   * Notes that the storage is damaged: some commits fail from now on, or all. Later commits may
+   * succeed, but no storage is repaired while it is open.
+   */
   reportDamage(error: TidingsError): void {
-    this.#damage ??= error;
-    this.#logDamage(error);
-  }
-
-  #logDamage(error: TidingsError): void {
-    if (this.#isDamageLogged) return;
-    this.#isDamageLogged = true;
+    if (this.#damage !== undefined) return;
+    this.#damage = error;
     this.#options.logger.error({ err: error }, "the storage is damaged");
   }
 

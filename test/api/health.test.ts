@@ -3,7 +3,7 @@
  * responds.
  */
 import { execFileSync } from "node:child_process";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -106,6 +106,29 @@ describe("the health of an engine", () => {
     await expectUnavailable(one, "storage_damaged", reason);
     await clock.advance(60_000);
     await expectUnavailable(one, "storage_damaged", reason);
+  });
+
+  it("is unavailable from the first commit that meets a damaged page on, though others would succeed", async () => {
+    const file = await temporaryFile();
+    const { clock, engine, log } = world();
+    const one = engine(sqlite({ file }));
+    await one.messages.send(text);
+    const handle = new DatabaseSync(file);
+    handle.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    const root = handle.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?");
+    const page = Number(root.get("tidings_messages")?.["rootpage"]);
+    handle.close();
+    const damaging = await open(file, "r+");
+    await damaging.write(Buffer.alloc(4_096, 0xa5), 0, 4_096, (page - 1) * 4_096);
+    await damaging.close();
+    for (let i = 0; i < 2; i++) {
+      await expect(one.messages.send(text)).rejects.toMatchObject({ code: "storage_damaged" });
+      const reason = /^The database file is damaged: SQLite cannot read a page\. .*Restore it/;
+      await expectUnavailable(one, "storage_damaged", reason);
+      await clock.advance(60_000);
+      await expectUnavailable(one, "storage_damaged", reason);
+    }
+    expect(log.filter(({ message }) => message === "the storage is damaged")).toHaveLength(1);
   });
 
   it("is unavailable while another connection holds the lock of the SQLite file", async () => {

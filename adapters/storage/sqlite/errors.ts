@@ -92,6 +92,11 @@ export interface Damage {
   readonly detail: string;
 }
 
+/** What to do about a damaged file. */
+export const repairAdvice =
+  "Restore it from a backup, or recover what is readable with the command .recover of the " +
+  "sqlite3 shell.";
+
 /** Returns the error for damage, which a retry does not solve. */
 export function damagedError({ message, detail }: Damage, cause?: unknown): TidingsError {
   return new TidingsError("storage_damaged", message, { detail, cause });
@@ -109,7 +114,7 @@ export function toStorageError(error: unknown, file: string): unknown {
     return new StorageRefusal("SQLite refused a row: see the cause", { cause: error });
   }
   if (primary === "CORRUPT") {
-    const what = "is damaged: SQLite cannot read a page.";
+    const what = `is damaged: SQLite cannot read a page. ${repairAdvice}`;
     const message = `The database file ${file} ${what}`;
     return damagedError({ message, detail: `The database file ${what}` }, error);
   }

@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import type { Connection } from "../connections/connection.ts";
 import { whenUnlocked } from "../connections/when-unlocked.ts";
-import { damagedError } from "../errors.ts";
+import { damagedError, repairAdvice } from "../errors.ts";
 import { startThread } from "../thread/start-thread.ts";
 import type { Check } from "../thread/thread-messages.ts";
 import { findDamage, maxQuickBytes, sizeOf } from "./find-damage.ts";
@@ -27,12 +27,9 @@ export async function checkPages(
     (thread === undefined ? undefined : await responseOf(thread)) ??
     (await whenUnlocked(path, () => findDamage(connection, check)));
   if (damage === "") return;
-  const advice =
-    "Restore it from a backup, or recover what is readable with the command .recover of the " +
-    "sqlite3 shell.";
   throw damagedError({
-    message: `The database file ${path} is damaged (${damage}). ${advice}`,
-    detail: `The database file is damaged. ${advice}`,
+    message: `The database file ${path} is damaged (${damage}). ${repairAdvice}`,
+    detail: `The database file is damaged. ${repairAdvice}`,
   });
 }
 

@@ -127,7 +127,9 @@ describe("damage in the middle of the file", () => {
       code: "storage_damaged",
       retryable: false,
       message: says(new RegExp(`${file} is damaged`)),
-      detail: "The database file is damaged: SQLite cannot read a page.",
+      detail: says(
+        /^The database file is damaged: SQLite cannot read a page\. Restore it from a backup/,
+      ),
     });
   });
 
