@@ -30,7 +30,8 @@ export function reportFailure(error: unknown): number {
     return 2;
   }
   const { message, advice } = explained(error);
-  note(`${red("Error:")} ${message}`, ...advice.map((line) => `  ${line}`));
+  const lines = [...advice, ...howToDiagnose(error)];
+  note(`${red("Error:")} ${message}`, ...lines.map((line) => `  ${line}`));
   return error instanceof TidingsError && aboutArguments.has(error.code) ? 2 : 1;
 }
 
@@ -49,8 +50,17 @@ const advices: { readonly [code in TidingsError["code"]]?: readonly string[] } =
   ],
   storage_damaged: ["Stop every process that uses the database before you repair it."],
   storage_contended: ["Run the command again."],
-  storage_unavailable: ["To find out why, with the same options:  tidings doctor"],
 };
+
+/** Names the doctor, whose own findings have no such advice. */
+function howToDiagnose(error: unknown): readonly string[] {
+  if (error instanceof Failure) return [];
+  if (!(error instanceof TidingsError)) {
+    return ["Run `tidings doctor` to check this machine and the database."];
+  }
+  if (error.code !== "storage_unavailable") return [];
+  return ["To find out why, with the same options:  tidings doctor"];
+}
 
 /** Returns an error with what to do about it. */
 export function explained(error: unknown): Failure {
@@ -65,10 +75,7 @@ export function explained(error: unknown): Failure {
     return new Failure(error.message, ...others, ...(advices[error.code] ?? []));
   }
   if (error instanceof AggregateError && error.message === "") return explained(error.errors[0]);
-  return new Failure(
-    error instanceof Error ? error.message : String(error),
-    "Run `tidings doctor` to check this machine and the database.",
-  );
+  return new Failure(error instanceof Error ? error.message : String(error));
 }
 
 /** Returns the code of an error of the system, such as `ENOENT`. Undefined for other errors. */

@@ -141,6 +141,23 @@ test("a read waits for another process that has the file locked for a moment", a
   await once(worker, "exit");
 });
 
+test.runIf(isLong)("the doctor says that another process has the file locked", async () => {
+  const folder = await scratch();
+  await finished(folder, "migrate");
+  const other = new DatabaseSync(join(folder, "tidings.db"));
+  onTestFinished(() => other.close());
+  for (const lock of [
+    "BEGIN IMMEDIATE",
+    "ROLLBACK; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE",
+  ]) {
+    other.exec(lock);
+    const { status, output } = await finished(folder, "doctor");
+    expect(status).toBe(1);
+    expect(output).toMatch(/✗ Database +The database is locked: .* another process writes/);
+    expect(output).not.toMatch(/tidings doctor/);
+  }
+});
+
 test("the doctor finds work that nobody does and times in the future", async () => {
   const folder = await scratch();
   const file = join(folder, "tidings.db");

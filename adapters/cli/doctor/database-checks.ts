@@ -54,6 +54,9 @@ async function checkOpening(database: Database): Promise<Finding> {
   try {
     // Reports why it cannot be opened. `health` only says that it cannot.
     await engine.account().get();
+    // Waits for the lock of a SQLite file for as long as any command, and names it. `health` does
+    // not wait for that long.
+    await engine.transaction(async () => {});
     const { status, reasons } = await engine.health();
     if (status !== "ok") throw new Failure(reasons.map(({ message }) => message).join(" "));
   } finally {
