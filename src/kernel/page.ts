@@ -4,7 +4,8 @@ import { queryInteger } from "./fields.ts";
 
 /**
  * One page of a list. `next_cursor` is null on the last page. A page examines at most 1,000 rows,
- * so a filtered page may have fewer rows than requested, or none, and still not be the last.
+ * so a filtered page may have fewer rows than requested, or none, and still not be the last. A page
+ * of very large rows ends after about 2 million characters.
  */
 export interface Page<T> {
   /** The items of this page. */
@@ -20,8 +21,8 @@ export const defaultPageSize = 20;
 /** The query parameters of every list. */
 export interface PageQuery {
   /**
-   * Maximum number of items, at most 100. By default 20. A filtered page may have fewer; continue
-   * while `has_more` is true.
+   * Maximum number of items, at most 100. By default 20. A page may have fewer; continue while
+   * `has_more` is true.
    */
   readonly limit?: number | undefined;
   /** `next_cursor` of the previous page. */
@@ -32,8 +33,8 @@ export const pageFields = {
   limit: queryInteger(1, 100)
     .optional()
     .describe(
-      `Maximum number of items, at most 100. By default ${defaultPageSize}. A filtered page may ` +
-        "have fewer; continue while `has_more` is true.",
+      `Maximum number of items, at most 100. By default ${defaultPageSize}. A page may have ` +
+        "fewer; continue while `has_more` is true.",
     ),
   // A loop in process begins with null. Over HTTP every value is a string.
   cursor: z

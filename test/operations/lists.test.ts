@@ -275,6 +275,38 @@ describe.each(lightStorages)("lists on $name", ({ name, open }) => {
     );
   });
 
+  it("of large resources have short pages, and return all", async () => {
+    const one = world().engine(open().connect(), { agents: { model: () => ({}) } });
+    const { account } = await one.accounts.create({ name: "lists" });
+    const { agents, contacts } = one.account(account.id);
+    const names = Array.from({ length: 12 }, (_, n) => `Agent ${n}`);
+    const piece = { title: "Prices", text: "x".repeat(4_000) };
+    const knowledge = Array.from({ length: 100 }, () => piece);
+    for (const name of names) await agents.create({ name, channels: ["sms"], knowledge });
+    const attributes = Object.fromEntries(
+      Array.from({ length: 50 }, (_, n) => [`attribute_${n}`, "x".repeat(500)]),
+    );
+    const people = Array.from({ length: 90 }, (_, n) => `Person ${n}`);
+    for (const name of people) await contacts.create({ name, attributes });
+
+    const first = [await agents.list({ limit: 100 }), await contacts.list({ limit: 100 })];
+    for (const page of first) {
+      expect(page.data).not.toEqual([]);
+      expect(JSON.stringify(page).length).toBeLessThan(7_000_000);
+      expect(page.has_more).toBe(true);
+    }
+    for (const limit of [3, 100]) {
+      const named = [
+        await walk((page) => agents.list(page), limit),
+        await walk((page) => contacts.list(page), limit),
+      ];
+      expect(named.map((all) => all.map(({ name }) => name))).toEqual([
+        names.toReversed(),
+        people.toReversed(),
+      ]);
+    }
+  });
+
   it("of keys and senders return all, for all page sizes", async () => {
     const one = world().engine(open().connect(), { transports: [carrier()] });
     const { account } = await one.accounts.create({ name: "lists" });

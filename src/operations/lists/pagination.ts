@@ -10,6 +10,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Call, Query } from "../operation.ts";
 import type { Index, KeyValue, ScopedIndex, Seen } from "../../ports/index.ts";
 import {
+  placeAt,
   type RowFilter,
   scan,
   type Scan,
@@ -45,9 +46,15 @@ export interface ScanList<R extends object> extends PageRequest {
 type ListCall = Pick<Call, "scope"> & { readonly services: Pick<Call["services"], "secret"> };
 
 /**
- * Returns one page of rows in the order of the index. The cursor holds the position of the last
- * scanned row instead of a count, so concurrent inserts and removals never cause a skipped or
- * repeated row.
+ * The number of characters of text after which a page ends. A hundred agents with all the knowledge
+ * that they can have would make a response of 40 MB, and block the process for seconds.
+ */
+const maxCharacters = 2 * 1_024 * 1_024;
+
+/**
+ * Returns one page of rows in the order of the index, with fewer rows than asked for if they are
+ * very large. The cursor holds the position of the last scanned row instead of a count, so
+ * concurrent inserts and removals never cause a skipped or repeated row.
  * @throws TidingsError `invalid_cursor`
  */
 export async function page<R extends Scope>(
@@ -62,10 +69,31 @@ export async function page<R extends Scope>(
     input,
     index,
     prefix: prefix.length,
-    scan: (limit, after = range.after) =>
-      scan(reads, { ...range, limit, ...(after === undefined ? {} : { after }) }),
+    scan: async (limit, after = range.after) => {
+      const wanted = { ...range, limit, ...(after === undefined ? {} : { after }) };
+      return shortened(await scan(reads, wanted), scopedPlaceColumns(index, prefix.length));
+    },
   };
   return pageOf(list, call);
+}
+
+/** Leaves out the rows after the first `maxCharacters`. At least one row stays. */
+function shortened<R extends object>(found: Scan<R>, columns: readonly string[]): Scan<R> {
+  let characters = 0;
+  const end = found.rows.findIndex((row, i) => {
+    characters += charactersIn(row);
+    return characters > maxCharacters && i > 0;
+  });
+  const last = found.rows[end - 1];
+  if (last === undefined) return found;
+  return { rows: found.rows.slice(0, end), more: true, last: placeAt(columns, last) };
+}
+
+/** Counts the characters of all texts in a value. */
+function charactersIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, each) => sum + charactersIn(each), 0);
 }
 
 /**
@@ -103,6 +131,9 @@ interface WholeList<R extends Scope, T> {
   readonly show: (rows: readonly Seen<R>[], reads: Reads) => T[] | Promise<T[]>;
 }
 
+/** How many resources of a whole list are read at once. An agent or a playbook may have 1 MB. */
+const maxStep = 10;
+
 /** Returns the query that lists a whole collection, page by page. */
 export function listQuery<R extends Scope, T>({
   name,
@@ -115,9 +146,31 @@ export function listQuery<R extends Scope, T>({
     name,
     input: () => pageQuerySchema,
     async run(reads, input, call) {
-      const asked = { index, prefix: [], order, operation: name, filters: {}, input };
-      const found = await page<R>(reads, asked, call);
-      return { ...found, data: await show(found.data, reads) };
+      const data: T[] = [];
+      let characters = 0;
+      const list: ScanList<R> = {
+        operation: name,
+        filters: {},
+        input,
+        index,
+        prefix: 0,
+        async scan(limit, after) {
+          const rows: Seen<R>[] = [];
+          for (let from = after; ;) {
+            const step = Math.min(maxStep, limit - rows.length);
+            const range = { index, prefix: [], order, limit: step, ...(from && { after: from }) };
+            const found = await scan<R>(reads, range);
+            const shown = await show(found.rows, reads);
+            rows.push(...found.rows);
+            data.push(...shown);
+            characters += charactersIn(shown);
+            const isFull = rows.length === limit || characters > maxCharacters;
+            if (isFull || !found.more) return { ...found, rows };
+            from = found.last;
+          }
+        },
+      };
+      return { ...(await pageOf(list, call)), data };
     },
   };
 }
