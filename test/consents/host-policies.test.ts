@@ -167,6 +167,8 @@ describe.each(hosts)("host policies on $name", ({ name, open }) => {
       { verdict: "deny", code: "Not A Code", message: "no" },
       { verdict: "defer", until: Number.NaN, reason: "no" },
       { verdict: "defer", until: Infinity, reason: "no" },
+      { until: 0, reason: "no" },
+      { code: "no", message: "no" },
       undefined,
     ];
     const odd: Policy<object> = { name: "odd", evaluate: () => answers[0] as Verdict };
