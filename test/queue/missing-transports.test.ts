@@ -51,6 +51,22 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
     expect(Math.max(...line.calls.map(({ at }) => at - begun))).toBeLessThanOrEqual(5_000);
   });
 
+  it("for a transport that this engine lacks are not put off when it releases their messages", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
+    const line = carrier();
+    const able = engine(ground.connect(), { transports: [line] });
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    const { id } = await able.messages.send({ ...hello, send_at });
+    await bare.start();
+    await clock.advance(60_000);
+    expect(await outcome(bare, id)).toBe("queued");
+    await able.start();
+    await clock.advance(5_000);
+    expect(await outcome(able, id)).toBe("sent");
+  });
+
   it("for a transport that this engine lacks are not put off while a busy engine works on them", async () => {
     const { clock, engine } = world();
     const ground = open();
