@@ -140,6 +140,29 @@ it("a message that waits for a retry ends if its carrier reports that it was not
   expect(line.calls).toHaveLength(1);
 });
 
+it("a carrier's report that comes before its answer is not taken back by the answer", async () => {
+  const { clock, engine } = world();
+  const answer = Promise.withResolvers<SendAnswer>();
+  const first = carrier({ send: () => answer.promise });
+  const second = carrier({ name: "second" });
+  const third = carrier({ name: "third" });
+  const routes: readonly Route[] = [
+    { transports: ["sandbox", "second", "third"], fallBackAfter: ["undelivered"] },
+  ];
+  const one = engine(memory(), { transports: [first, second, third], routes });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.settle();
+  await report(first, 0, { status: "undelivered", at: clock.now() });
+  answer.resolve({ outcome: "accepted", provider_message_id: "p-1" });
+  await clock.settle();
+  await report(second, 0, { status: "undelivered", at: clock.now() });
+  await clock.advance(minute);
+  // The first carrier has given the message up, so the message does not stay with it.
+  expect(third.calls).toHaveLength(1);
+  expect((await one.messages.get(id)).status).toBe("sent");
+});
+
 it("of the receipts that come before the answer to a call, the first 50 are kept", async () => {
   const { clock, engine } = world();
   const answer = Promise.withResolvers<SendAnswer>();

@@ -66,6 +66,16 @@ export const evidence = inArea("evidence", [
     tests: ["test/messages/evidence.test.ts"],
   },
   {
+    name: "answer-takes-back-a-report",
+    sentence:
+      "The answer to a call hides that the carrier has reported `undelivered` before, so that the " +
+      "message later stays with this carrier, `sent`, instead of going to the next one.",
+    file: "src/messages/hand-over/record-answer.ts",
+    find: 'outcome: isUndelivered ? "undelivered" : outcome,',
+    replace: "outcome,",
+    tests: ["test/messages/late-receipts.test.ts"],
+  },
+  {
     name: "wait-for-receipts-never-ends",
     sentence:
       "With a carrier that cannot look messages up, a message whose receipt never comes stays " +
