@@ -43,6 +43,14 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
     slow.answer({ outcome: "accepted", provider_message_id: "late" });
     await clock.advance(10 * minute);
     expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "sent"]);
+    // The lost answer and the late one each have their change of status.
+    const { data } = await one.messages.timeline(id);
+    expect(data.flatMap((each) => (each.type === "transition" ? [each.to] : []))).toEqual([
+      "queued",
+      "sending",
+      "ambiguous",
+      "sent",
+    ]);
   });
 
   it("of a look-up is not replaced by a weaker late answer", async () => {
@@ -252,10 +260,15 @@ describe.each(lightStorages)("what a look-up lists on $name", ({ open }) => {
     });
   });
 
-  it("is given to neither of two lost messages until a receipt names one", async () => {
+  it.each([
+    ["", false],
+    [" although the first is redacted", true],
+  ])("is given to neither of two lost messages%s until a receipt names one", async (_, redacts) => {
     const { clock, one, line } = await started();
     const first = await one.messages.send(hello);
     const second = await one.messages.send(hello);
+    await clock.settle();
+    if (redacts) await one.messages.redact(first.id);
     const statuses = () =>
       Promise.all([first, second].map(async ({ id }) => (await one.messages.get(id)).status));
     await clock.advance(minute);
