@@ -44,7 +44,7 @@ export async function showContacts(
 export function contactResource(
   row: ContactRow,
   identities: readonly IdentityRow[],
-  current: readonly Pick<Activity, "last_message_id" | "last_activity_at">[],
+  current: readonly Pick<Activity, "message_count" | "last_activity_at">[],
 ): Contact {
   const { id, name, phone, email, time_zone, language, merged_into } = row;
   return {
@@ -80,10 +80,10 @@ export function contactReference(
 /** The time of the last message in either direction. Null when there was none. */
 function lastMessageAt(
   { last_message_at }: ContactRow,
-  current: readonly Pick<Activity, "last_message_id" | "last_activity_at">[],
+  current: readonly Pick<Activity, "message_count" | "last_activity_at">[],
 ): number | null {
   const times = current
-    .filter(({ last_message_id }) => last_message_id !== null)
+    .filter(({ message_count }) => message_count > 0)
     .map(({ last_activity_at }) => last_activity_at);
   if (last_message_at !== null) times.push(last_message_at);
   return times.length === 0 ? null : Math.max(...times);

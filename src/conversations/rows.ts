@@ -66,11 +66,10 @@ export const conversations = scoped("conversations", {
    * (`lastSequence`). Null means never, so that most messages need not write it.
    */
   moved_count: added(13, nullable(integer())),
-  /** The last message of the thread, and so none that waits for its time since it was written. */
+  /** The message that was written last, or that took its place after that. */
   last_message_id: nullable(text<MessageId>()),
   /**
-   * When the last message in either direction took its place, or the start. The inbox is in this
-   * order.
+   * The time of the last message in either direction, or of the start. The inbox is in this order.
    */
   last_activity_at: time(),
   metadata: json<Readonly<Record<string, string>>>(),

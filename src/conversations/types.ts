@@ -85,7 +85,7 @@ export interface LastMessage {
   readonly preview: string;
   /** When the message was created. */
   readonly created_at: string;
-  /** The `placed_at` of the message. Null while a policy defers it. */
+  /** The `placed_at` of the message. Null while it waits for its time. */
   readonly placed_at: string | null;
 }
 
@@ -103,7 +103,7 @@ export const lastMessageSchema = z
     created_at: timestamp.describe("When the message was created."),
     placed_at: timestamp
       .nullable()
-      .describe("The `placed_at` of the message. Null while a policy defers it."),
+      .describe("The `placed_at` of the message. Null while it waits for its time."),
   })
   .meta({ id: "LastMessage", description: "The last message of a conversation." });
 
@@ -143,7 +143,10 @@ export interface Conversation {
    * nobody has answered. Null if it does not wait, as while an agent handles the conversation.
    */
   readonly waiting_since: string | null;
-  /** The last message that has taken its place (`placed_at`). Null if there is none. */
+  /**
+   * The message that was written last, or a scheduled one that was sent since. Null if there is
+   * none.
+   */
   readonly last_message: LastMessage | null;
   /** The number of messages, in both directions. Scheduled ones count, too. */
   readonly message_count: number;
@@ -204,7 +207,10 @@ export const conversationSchema = z
       ),
     last_message: lastMessageSchema
       .nullable()
-      .describe("The last message that has taken its place (`placed_at`). Null if there is none."),
+      .describe(
+        "The message that was written last, or a scheduled one that was sent since. Null if " +
+          "there is none.",
+      ),
     message_count: z
       .int()
       .min(0)

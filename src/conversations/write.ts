@@ -98,7 +98,7 @@ export async function updateForMessage(
   } as const;
   const patch = {
     message_count: message_count + 1,
-    ...(isForLater ? {} : lastColumns(conversation, id, tx.now)),
+    ...lastColumns(conversation, id, tx.now),
     ...(direction === "inbound" ? received : {}),
     ...(isByReader ? { read_at: readAtNow(conversation, tx.now) } : {}),
   };
@@ -133,7 +133,7 @@ export async function placeLast(
   return { sequence: lastSequence(after), placed_at: tx.now };
 }
 
-/** Returns the columns that the last message of the thread sets. */
+/** Returns the columns that a message sets when it is written, and when it takes its place. */
 function lastColumns(
   { last_activity_at }: ConversationRow,
   last_message_id: MessageId,
@@ -227,7 +227,7 @@ async function updateContactTime(
   tx: Tx,
   { account_id, mode, contact_id, ...last }: ConversationRow,
 ): Promise<void> {
-  if (last.last_message_id === null) return;
+  if (last.message_count === 0) return;
   const contact = await tx.get(contactById, [contact_id], { hold: true });
   if (contact === undefined || (contact.last_message_at ?? 0) >= last.last_activity_at) return;
   tx.update(contacts, contact, { last_message_at: last.last_activity_at });

@@ -125,8 +125,7 @@ export const standardHistoryChunks: HistoryChunks = {
 /** The activity of a contact, stored in its current conversation to avoid writes to the contact. */
 export interface Activity {
   readonly contact_id: ContactId;
-  /** Null if no message has taken its place yet. */
-  readonly last_message_id: string | null;
+  readonly message_count: number;
   /** In milliseconds since the epoch. */
   readonly last_activity_at: number;
 }

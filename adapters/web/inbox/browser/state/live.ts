@@ -209,18 +209,16 @@ function received(event: Event<"message.received">): void {
     conversations.fetchSoon(conversation_id);
   }
   const at = event.created_at;
+  const next = { id: message_id, created_at: at, placed_at: at };
   // A page that was read after the message has it already.
-  if (row === undefined || !isBehind(row, { id: message_id, created_at: at, placed_at: at }))
-    return;
+  if (row === undefined || !isBehind(row, next)) return;
   conversations.patch(conversation_id, {
     contact,
     last_message: {
-      id: message_id,
+      ...next,
       direction: "inbound",
       status: "received",
       preview: firstCharacters(body, previewCharacters),
-      created_at: at,
-      placed_at: at,
     },
     unread_count: row.unread_count + 1,
     message_count: row.message_count + 1,
