@@ -159,7 +159,11 @@ test("what a person does to a conversation and its contact is done, and what fai
   const is = async (wanted: object): Promise<void> => {
     await expect.poll(() => shop.conversations.get(id)).toMatchObject(wanted);
   };
-  const sent = async () => (await shop.conversations.messages(id, { limit: 1 })).data[0];
+  /** The message that was written last. Scheduled ones are listed before it. */
+  const sent = async () => {
+    const { data } = await shop.conversations.messages(id, { limit: 10 });
+    return data.toSorted((a, b) => (a.id < b.id ? 1 : -1))[0];
+  };
 
   await inMenu("Hand off to people");
   await page.getByLabel("Reason").fill("Wants a person");
