@@ -30,6 +30,7 @@ describe("a wrong parameter", () => {
       "events/stream?types=message.sent,%20message.failed",
       'must be an event type, got " message.failed". Did you mean "message.failed"?',
     ],
+    ["events/stream?types=message.sent,,", /^must be an event type, got ""/],
     ["events/stream?last_event_id=foo", 'must be the id of an event, got "foo"'],
     ["events/stream?last_event_id=evt_01JZZZZZZZZZZZZZZZZZZZZZZZ", /no longer kept/],
     [

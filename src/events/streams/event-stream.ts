@@ -35,9 +35,14 @@ export interface StreamEvents {
 
 const maxTypes = 50;
 
-/** A parameter that is given twice is a list, which is no event type. */
+const split = (list: string): readonly string[] => [...new Set(list.split(","))];
+
+/**
+ * A parameter that is given twice is a list, which is no event type. A type that is in a list twice
+ * counts once, so that a wrong one has one error.
+ */
 const typeList: z.ZodType<EventType[]> = z.preprocess(
-  (list) => (typeof list !== "string" ? [list] : list === "" ? [] : list.split(",")),
+  (list) => (typeof list !== "string" ? [list] : list === "" ? [] : split(list)),
   z.array(eventTypeSchema).min(1).max(maxTypes),
 );
 
