@@ -55,12 +55,18 @@ const advices: { readonly [code in TidingsError["code"]]?: readonly string[] } =
 /** Names the doctor, whose own findings have no such advice. */
 function howToDiagnose(error: unknown): readonly string[] {
   if (error instanceof Failure) return [];
+  if (isOnlyGroup(error)) return howToDiagnose(error.errors[0]);
   if (!(error instanceof TidingsError)) {
     return ["Run `tidings doctor` to check this machine and the database."];
   }
-  if (error.code !== "storage_unavailable") return [];
-  return ["To find out why, with the same options:  tidings doctor"];
+  return error.code === "storage_unavailable"
+    ? ["To find out why, with the same options:  tidings doctor"]
+    : [];
 }
+
+/** Whether an error says nothing but that others occurred. */
+const isOnlyGroup = (error: unknown): error is AggregateError =>
+  error instanceof AggregateError && error.message === "";
 
 /** Returns an error with what to do about it. */
 export function explained(error: unknown): Failure {
@@ -74,7 +80,7 @@ export function explained(error: unknown): Failure {
     const others = fields.filter((field) => !error.message.includes(field));
     return new Failure(error.message, ...others, ...(advices[error.code] ?? []));
   }
-  if (error instanceof AggregateError && error.message === "") return explained(error.errors[0]);
+  if (isOnlyGroup(error)) return explained(error.errors[0]);
   return new Failure(error instanceof Error ? error.message : String(error));
 }
 

@@ -7,6 +7,8 @@ import { Worker } from "node:worker_threads";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
+import { explained } from "../../adapters/cli/failures.ts";
+import { TidingsError } from "../../adapters/entry.ts";
 import { database } from "../support/postgres.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { Frames } from "../support/postgres-frames.ts";
@@ -191,6 +193,15 @@ test("the doctor finds work that nobody does and times in the future", async () 
   const empty = await finished(await scratch(), "doctor");
   expect(empty.status).toBe(0);
   expect(empty.output).toMatch(/\n! Database [^]*\nPossible problems: 1\.\n$/);
+});
+
+test("a command whose database cannot be reached names the doctor, and the doctor not itself", async () => {
+  const url = "postgres://127.0.0.1:1/x";
+  const listed = await finished(await scratch(), "keys", "list", "--database", url);
+  expect(listed.errors).toMatch(/\n +To find out why, with the same options: +tidings doctor\n$/);
+  const lost = new TidingsError("storage_unavailable", "The connection was lost.");
+  expect(explained(lost)).toMatchObject({ message: "The connection was lost.", advice: [] });
+  expect(explained(new Error("Oops"))).toMatchObject({ message: "Oops", advice: [] });
 });
 
 test("the doctor tells a backlog that an engine works on from work that nobody does", async () => {
