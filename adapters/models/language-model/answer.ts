@@ -122,8 +122,7 @@ function slotOf(input: ToolCall["input"] | undefined, name: string): ModelAnswer
 }
 
 function toolCallOf({ toolName, input }: GeneratedContent, usage: ModelUsage): ToolCall {
-  const parsed =
-    typeof input === "string" && input.length <= maxInputLength ? parse(input) : undefined;
+  const parsed = parse(input);
   if (typeof toolName !== "string" || !isObject(parsed)) {
     throw new UnusableResult(
       `the language model called the tool ${String(toolName)} with an input that is not a ` +
@@ -134,10 +133,15 @@ function toolCallOf({ toolName, input }: GeneratedContent, usage: ModelUsage): T
   return { name: toolName, input: parsed };
 }
 
-/** Some models send an empty text for a tool without parameters. */
-function parse(input: string): unknown {
+/**
+ * Returns the value of an input. Some providers pass a value in place of its JSON text. Some models
+ * send an empty text for a tool without parameters.
+ */
+function parse(input: unknown): unknown {
   try {
-    return input.trim() === "" ? {} : JSON.parse(input);
+    const text = typeof input === "string" ? input : JSON.stringify(input);
+    if (text.length > maxInputLength) return undefined;
+    return text.trim() === "" ? {} : JSON.parse(text);
   } catch {
     return undefined;
   }

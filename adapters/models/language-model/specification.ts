@@ -201,7 +201,7 @@ export interface GeneratedContent {
   readonly text?: unknown;
   /** The tool that a part of type `tool-call` calls. */
   readonly toolName?: unknown;
-  /** The arguments of a part of type `tool-call`, as JSON text. */
+  /** The arguments of a part of type `tool-call`, as JSON text or as an object. */
   readonly input?: unknown;
   /** True when the provider runs the tool itself. Such calls are ignored. */
   readonly providerExecuted?: unknown;

@@ -257,6 +257,12 @@ describe("a result of a language model", () => {
     usage: { inputTokens: { total: 120 }, outputTokens: { total: 7 } },
   };
 
+  it("may have the input of a call as an object instead of its JSON text", async () => {
+    const input = { text: "Yes, we do." };
+    const content = [{ type: "tool-call", toolName: "_reply", input }];
+    expect(await answerTo({ ...complete, content })).toEqual({ ...input, usage });
+  });
+
   it.each([undefined, null, {}, { unified: 7 }, 7])(
     "is an answer if it names no finish reason: %j",
     async (finishReason) => {
