@@ -134,7 +134,7 @@ function Settings({ agent, playbooks }: SettingsProps): JSX.Element {
             playbook_ids.length > 0 && (
               <span class="chips">
                 {playbook_ids.map((each) => (
-                  <a key={each} href={linkTo(["agents", "playbooks", each])}>
+                  <a key={each} class="chip" href={linkTo(["agents", "playbooks", each])}>
                     <bdi>{playbooks.get(each) ?? each}</bdi>
                   </a>
                 ))}
