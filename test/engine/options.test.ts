@@ -190,7 +190,7 @@ describe("options", () => {
     ],
     ["http.allow.0", { client: {}, allow: ["a b"] }, /a host name, an address or/, '"a b"'],
     ["http.allow.0", { client: {}, allow: ["a:80"] }, /, without scheme and port/, '"a:80"'],
-    ["policies.0.name", [{ name: "Quiet", evaluate() {} }], /lower-case letters/, '"Quiet"'],
+    ["policies.0.name", [{ name: "Quiet", evaluate() {} }], /letter and up to 63/, '"Quiet"'],
     ["policies.0.evaluate", [{ name: "quiet", check() {} }], /a function/, "undefined"],
     ["policies.0", [() => "allow"], /a policy with a name and a method evaluate/, "a function"],
     ["agents.actions.0.risk", { model: rules(), actions: [{}] }, /"read", "write" or/, "undefined"],

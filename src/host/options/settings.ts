@@ -78,7 +78,7 @@ const policy = option<Policy>(
   const problem = (path: string, message: string, got: unknown): void =>
     context.addIssue({ code: "custom", path: [path], message, params: { got: show(got) } });
   if (typeof name !== "string" || !/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
-    problem("name", "a name of lower-case letters, digits and underscores", name);
+    problem("name", 'a lower-case letter and up to 63 lower-case letters, digits and "_"', name);
   }
   if (typeof evaluate !== "function") problem("evaluate", "a function", evaluate);
 });
