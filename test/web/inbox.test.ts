@@ -401,10 +401,15 @@ test.runIf(isLong)(
     });
     await shop.conversations.addNote(id, { body: "Regular customer" });
     server.breakOff(/\/notes$/);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await page.goto(`${server.url}#/all/${id}`);
     await page.locator(".thread").getByText("The server does not respond.").waitFor();
     server.breakOff(undefined);
     await page.locator(".note", { hasText: "Regular customer" }).waitFor();
+    // All is read again once the page has asked whether the server is back, and not before.
+    const times = (path: string): number => asked.filter((each) => each.endsWith(path)).length;
+    expect(times("/v1/agents")).toBeLessThanOrEqual(times("/session"));
   },
 );
 

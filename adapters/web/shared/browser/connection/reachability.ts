@@ -32,8 +32,13 @@ export function probe(): void {
   void askServer().catch(() => {});
 }
 
-/** Notes that the server answers, and stops asking. */
+/**
+ * Notes that the server answers, and stops asking. Before the page has asked once, an answer says
+ * nothing: if that of one request breaks off each time, those of the others would end the outage at
+ * once, and the page would read everything again and again without a pause.
+ */
 export function noteReached(): void {
+  if (probes === 1 && probing !== undefined) return;
   clearTimeout(probing);
   probing = undefined;
   probes = 0;
