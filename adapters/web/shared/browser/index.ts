@@ -36,6 +36,7 @@ export * from "./connection/resource.ts";
 export * from "./connection/send-once.ts";
 export * from "./connection/session.ts";
 export * from "./keep-latest.ts";
+export * from "./keyboard/arrow-keys.ts";
 export * from "./keyboard/composing.ts";
 export * from "./keyboard/focus.ts";
 export * from "./keyboard/shortcuts.ts";

@@ -2,12 +2,10 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
-  Avatar,
   Badge,
   Button,
   date,
   go,
-  Icon,
   linkTo,
   placeNow,
   toast,
@@ -15,6 +13,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { beginConversation, isReachable, mayBegin, showReply } from "../conversation/begin.ts";
 import { NotShown } from "../not-shown.tsx";
+import { PaneHeader } from "../pane-header.tsx";
 import { contacts, noteContact } from "../state/contacts.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
@@ -55,7 +54,19 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
   if (row === undefined) return <NotShown of={loading} title={t("contactNotFound")} back={back} />;
   return (
     <article class="contact-page">
-      <Header contact={row} back={back} />
+      <PaneHeader
+        back={back}
+        contactId={id}
+        name={contactName(row)}
+        about={t("contactSince", { time: date(row.created_at) })}
+      >
+        {row.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
+        {mayBegin() && isReachable(row) && (
+          <div class="actions">
+            <WriteButton id={id} />
+          </div>
+        )}
+      </PaneHeader>
       <div class="contact-page-scroll">
         <div class="contact-page-columns">
           <div>
@@ -71,37 +82,6 @@ export function ContactPage({ id, back }: ContactPageProps): JSX.Element {
         </div>
       </div>
     </article>
-  );
-}
-
-interface HeaderProps {
-  readonly contact: Contact;
-  readonly back: string;
-}
-
-function Header({ contact, back }: HeaderProps): JSX.Element {
-  const name = contactName(contact);
-  return (
-    <header class="conversation-header">
-      <a class="button button-quiet button-icon back" href={back} aria-label={t("back")}>
-        <Icon name="back" />
-      </a>
-      <Avatar name={name} seed={contact.id} />
-      <div class="grow">
-        <h2 class="truncate" dir="auto">
-          {name}
-        </h2>
-        <p class="conversation-sub muted truncate">
-          {t("contactSince", { time: date(contact.created_at) })}
-        </p>
-      </div>
-      {contact.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
-      {mayBegin() && isReachable(contact) && (
-        <div class="actions">
-          <WriteButton id={contact.id} />
-        </div>
-      )}
-    </header>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { ContactSentiment } from "../../../../../src/index.ts";
-import { dateTime, may, number } from "../../../shared/browser/index.ts";
+import { dateTime, may, number, stepOf } from "../../../shared/browser/index.ts";
 import { goToMessage } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { uncoverThread } from "./contact-visibility.ts";
@@ -29,7 +29,7 @@ export function SentimentChart(props: SentimentChartProps): JSX.Element {
   const step = width / Math.max(messages.length, slots);
   const onKeyDown = (event: KeyboardEvent): void => {
     const bars = Array.from(chart.current?.querySelectorAll<SVGGElement>("[tabindex]") ?? []);
-    const next = neighbour(event.key, bars);
+    const next = neighbour(event, bars);
     if (next === undefined) return;
     event.preventDefault();
     next.focus();
@@ -60,13 +60,12 @@ export function SentimentChart(props: SentimentChartProps): JSX.Element {
 }
 
 /** The bar that a key moves to. */
-function neighbour(key: string, bars: readonly SVGGElement[]): SVGGElement | undefined {
+function neighbour(event: KeyboardEvent, bars: readonly SVGGElement[]): SVGGElement | undefined {
+  if (event.key === "Home") return bars[0];
+  if (event.key === "End") return bars.at(-1);
+  const step = stepOf(event);
   const at = bars.findIndex((each) => each === document.activeElement);
-  const isRightToLeft = document.documentElement.dir === "rtl";
-  if (key === "Home") return bars[0];
-  if (key === "End") return bars.at(-1);
-  if (key === (isRightToLeft ? "ArrowLeft" : "ArrowRight")) return bars[at + 1];
-  return key === (isRightToLeft ? "ArrowRight" : "ArrowLeft") ? bars[at - 1] : undefined;
+  return step === 0 ? undefined : bars[at + step];
 }
 
 interface BarProps {

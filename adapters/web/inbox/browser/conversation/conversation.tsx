@@ -1,9 +1,8 @@
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 import type { Conversation as Row } from "../../../../../src/index.ts";
 import {
-  Avatar,
   Button,
   dayAndTime,
   Icon,
@@ -14,6 +13,7 @@ import {
   useResource,
 } from "../../../shared/browser/index.ts";
 import { NotShown } from "../not-shown.tsx";
+import { PaneHeader } from "../pane-header.tsx";
 import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
 import { conversation, conversations } from "../state/conversations.ts";
 import { handoffs } from "../state/handoffs.ts";
@@ -44,34 +44,26 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
     if (row === undefined && data !== undefined) void loading.reload();
   }, [row === undefined]);
   if (row === undefined) return <NotShown of={loading} title={t("notFound")} back={back} />;
+  const name = nameIn(row);
   const phone = shownAddress(row.contact.phone ?? "");
+  const about = [
+    mediumName(row.medium),
+    phone !== name && phone,
+    row.assignee !== null && nameOfAssignee(row.assignee),
+  ].filter(Boolean);
   return (
     <article class="conversation">
-      <header class="conversation-header">
-        <a class="button button-quiet button-icon back" href={back} aria-label={t("back")}>
-          <Icon name="back" />
-        </a>
-        <Avatar name={nameIn(row)} seed={row.contact.id} />
-        <div class="grow">
-          <h2 class="truncate" dir="auto">
-            {nameIn(row)}
-          </h2>
-          <p class="conversation-sub muted truncate">
-            {mediumName(row.medium)}
-            {phone !== "" && phone !== nameIn(row) && (
-              <>
-                {" · "}
-                <bdi>{phone}</bdi>
-              </>
-            )}
-            {row.assignee !== null && (
-              <>
-                {" · "}
-                <bdi>{nameOfAssignee(row.assignee)}</bdi>
-              </>
-            )}
-          </p>
-        </div>
+      <PaneHeader
+        back={back}
+        contactId={row.contact.id}
+        name={name}
+        about={about.map((each, index) => (
+          <Fragment key={index}>
+            {index > 0 && " · "}
+            <bdi>{each}</bdi>
+          </Fragment>
+        ))}
+      >
         <Actions row={row} />
         {may("contacts:read") && (
           <IconButton
@@ -83,7 +75,7 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
             onClick={() => showContact(!isContactShown.value)}
           />
         )}
-      </header>
+      </PaneHeader>
       <Notices row={row} />
       <ThreadView row={row} />
       <Approvals row={row} />

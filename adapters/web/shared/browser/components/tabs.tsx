@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
+import { stepOf } from "../keyboard/arrow-keys.ts";
 
 interface Tab<Id extends string> {
   readonly id: Id;
@@ -22,12 +23,9 @@ export function Tabs<Id extends string>(props: TabsProps<Id>): JSX.Element {
   const { label, tabs, active, onChange, panel } = props;
   const list = useRef<HTMLDivElement>(null);
   const move = (event: KeyboardEvent): void => {
-    const isRightToLeft = document.documentElement.dir === "rtl";
-    const forward = isRightToLeft ? "ArrowLeft" : "ArrowRight";
-    const backward = isRightToLeft ? "ArrowRight" : "ArrowLeft";
     const at = tabs.findIndex(({ id }) => id === active);
-    const step = event.key === forward ? 1 : event.key === backward ? tabs.length - 1 : 0;
-    const next = tabs[(at + step) % tabs.length];
+    const step = stepOf(event);
+    const next = tabs.at((at + step) % tabs.length);
     if (step === 0 || next === undefined) return;
     event.preventDefault();
     onChange(next.id);
