@@ -2,19 +2,14 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Agent, AgentAction, Playbook } from "../../../../../../../src/index.ts";
 import {
-  api,
   Badge,
   channelName,
   channels,
   Checkbox,
-  goFromHere,
-  linkTo,
   TextArea,
   TextField,
-  toast,
   type Tone,
 } from "../../../../../shared/browser/index.ts";
-import { changedFields } from "../../../changed-fields.ts";
 import { t } from "../../../texts.ts";
 import { riskName } from "../action-risk.ts";
 import { EditorForm, Section } from "../form/editor-form.tsx";
@@ -22,7 +17,7 @@ import { Choices, List } from "../form/fields.tsx";
 import { bind, useForm } from "../form/form.ts";
 import { e } from "../texts.ts";
 import { Handoff, Limits, Replies } from "./agent-behavior.tsx";
-import { agentBody, type AgentDraft, agentDraftOf, newAgent } from "./agent-draft.ts";
+import { agentBody, agentDraftOf, newAgent } from "./agent-draft.ts";
 import { agentDefault, agentHint, type AgentSectionProps } from "./agent-section.ts";
 
 interface AgentFormProps {
@@ -37,44 +32,16 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
   const [saved] = useState(() =>
     agent === undefined ? newAgent(agentDefault) : agentDraftOf(agent),
   );
-  const form = useForm<AgentDraft>({
-    id: agent?.id ?? "agent",
-    saved,
-    onSave: async (draft, key) => {
-      const leave = goFromHere();
-      if (agent === undefined) {
-        const { id } = await api.post<Agent>("v1/agents", agentBody(draft), { key });
-        toast({ message: e("agentCreated") });
-        return leave(linkTo(["agents", id]));
-      }
-      const changes = changedFields(agentBody(saved), agentBody(draft));
-      const { version } = await api.patch<Agent>(`v1/agents/${agent.id}`, changes, { key });
-      toast({ message: e("agentSaved", { version }) });
-      return leave(linkTo(["agents", agent.id]));
-    },
-  });
-  const sections = { form };
+  const form = useForm({ kind: "agents", changed: agent, saved, bodyOf: agentBody });
   return (
-    <EditorForm
-      title={agent === undefined ? e("agentNew") : e("editNamed", { name: agent.name })}
-      back={
-        agent === undefined
-          ? { href: linkTo(["agents"]), label: t("agents") }
-          : { href: linkTo(["agents", agent.id]), label: agent.name }
-      }
-      save={
-        agent === undefined ? e("agentCreate") : e("saveVersion", { version: agent.version + 1 })
-      }
-      form={form}
-      isNew={agent === undefined}
-    >
-      <General {...sections} />
-      <Persona {...sections} />
-      <Knowledge {...sections} />
-      <Tools {...sections} playbooks={playbooks} actions={actions} />
-      <Replies {...sections} />
-      <Handoff {...sections} />
-      <Limits {...sections} />
+    <EditorForm kind="agents" changed={agent} form={form}>
+      <General form={form} />
+      <Persona form={form} />
+      <Knowledge form={form} />
+      <Tools form={form} playbooks={playbooks} actions={actions} />
+      <Replies form={form} />
+      <Handoff form={form} />
+      <Limits form={form} />
     </EditorForm>
   );
 }

@@ -1,25 +1,36 @@
 /** The frame of a form: its page, its sections and its buttons. */
 import type { ComponentChildren, JSX } from "preact";
-import { Button, explain, go, Icon } from "../../../../../shared/browser/index.ts";
+import { Button, explain, go, Icon, linkTo } from "../../../../../shared/browser/index.ts";
 import { Card, PageView } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
 import { e } from "../texts.ts";
-import type { Form } from "./form.ts";
+import { type Form, placeOf, type Saved } from "./form.ts";
 
 interface EditorFormProps<Values> {
-  readonly title: string;
-  readonly back: { readonly href: string; readonly label: string };
-  /** The label of the button that saves. */
-  readonly save: string;
+  readonly kind: "agents" | "playbooks";
+  /** What is changed. Undefined for something new. */
+  readonly changed: Saved | undefined;
   readonly form: Form<Values>;
-  readonly isNew: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A page with a form, which says what the server finds wrong. */
 export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element {
-  const { title, back, save, form, isNew, children } = props;
-  const canSave = isNew || form.isChanged;
+  const { kind, changed, form, children } = props;
+  const canSave = changed === undefined || form.isChanged;
+  const isAgent = kind === "agents";
+  const back =
+    changed === undefined
+      ? { href: linkTo(["agents"]), label: t("agents") }
+      : { href: placeOf(kind, changed.id), label: changed.name };
+  const title =
+    changed === undefined
+      ? e(isAgent ? "agentNew" : "playbookNew")
+      : e("editNamed", { name: changed.name });
+  const save =
+    changed === undefined
+      ? e(isAgent ? "agentCreate" : "playbookCreate")
+      : e("saveVersion", { version: changed.version + 1 });
   return (
     <PageView title={title} back={back}>
       <form

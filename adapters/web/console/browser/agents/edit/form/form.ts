@@ -1,8 +1,19 @@
 /** The state of a form. What a person types survives a reload of the page until it is saved. */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { currentSession, newKey, recall, remember } from "../../../../../shared/browser/index.ts";
+import {
+  api,
+  currentSession,
+  goFromHere,
+  linkTo,
+  newKey,
+  recall,
+  remember,
+  toast,
+} from "../../../../../shared/browser/index.ts";
 import { changedFields } from "../../../changed-fields.ts";
+import { e } from "../texts.ts";
 import { Problems } from "./problems.ts";
+import type { Body } from "./values.ts";
 
 /** The names of the fields that are texts. */
 type TextName<Values> = {
@@ -58,16 +69,29 @@ export interface Form<Values> {
   readonly save: () => Promise<void>;
 }
 
-interface FormOptions<Values> {
-  /** Names what is edited, such as its id. */
+/** An agent or a playbook, as far as both are alike. */
+export interface Saved {
   readonly id: string;
-  readonly saved: Values;
-  /** Saves the values. The same values get the same idempotency key, so a repetition saves once. */
-  readonly onSave: (values: Values, key: string) => Promise<void>;
+  readonly name: string;
+  readonly version: number;
 }
 
+interface FormOptions<Values> {
+  readonly kind: "agents" | "playbooks";
+  /** What is changed. Undefined for something new. */
+  readonly changed: Saved | undefined;
+  readonly saved: Values;
+  /** The body of a request that saves the values. */
+  readonly bodyOf: (values: Values) => Body;
+}
+
+/** The place in the console of an agent or a playbook. */
+export const placeOf = (kind: FormOptions<unknown>["kind"], id: string): string =>
+  linkTo(kind === "agents" ? ["agents", id] : ["agents", "playbooks", id]);
+
 export function useForm<Values extends object>(options: FormOptions<Values>): Form<Values> {
-  const { id, saved, onSave } = options;
+  const { kind, changed, saved, bodyOf } = options;
+  const id = changed?.id ?? (kind === "agents" ? "agent" : "playbook");
   const storageKey = useMemo(() => storageKeyOf(id), [id]);
   const [restored] = useState(() => restore(storageKey, saved));
   const [values, setValues] = useState(restored ?? saved);
@@ -76,6 +100,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
   const [isBusy, setBusy] = useState(false);
   const content = JSON.stringify(values);
   const isChanged = content !== JSON.stringify(saved);
+  // The same values get the same key, so that a repetition saves once.
   const key = useMemo(newKey, [content]);
   const problems = useMemo(() => new Problems(error), [error]);
   useLayoutEffect(() => {
@@ -90,6 +115,21 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
     setValues(next);
     // Only what the person has changed: another person may save the form before it is restored.
     remember(storageKey, JSON.stringify(changedFields(saved, next)));
+  };
+  const send = async (): Promise<void> => {
+    const leave = goFromHere();
+    const isAgent = kind === "agents";
+    if (changed === undefined) {
+      const created = await api.post<Saved>(`v1/${kind}`, bodyOf(values), { key });
+      toast({ message: e(isAgent ? "agentCreated" : "playbookCreated") });
+      leave(placeOf(kind, created.id));
+    } else {
+      const changes = changedFields(bodyOf(saved), bodyOf(values));
+      const path = `v1/${kind}/${changed.id}`;
+      const { version } = await api.patch<Saved>(path, changes, { key });
+      toast({ message: e(isAgent ? "agentSaved" : "playbookSaved", { version }) });
+      leave(placeOf(kind, changed.id));
+    }
   };
   return {
     values,
@@ -109,7 +149,7 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
     save: async () => {
       setBusy(true);
       try {
-        await onSave(values, key);
+        await send();
         remember(storageKey, undefined);
       } catch (failure) {
         setError(failure);

@@ -1,18 +1,8 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../../src/index.ts";
-import {
-  api,
-  Checkbox,
-  goFromHere,
-  linkTo,
-  TextArea,
-  TextField,
-  toast,
-} from "../../../../../shared/browser/index.ts";
-import { changedFields } from "../../../changed-fields.ts";
+import { Checkbox, TextArea, TextField } from "../../../../../shared/browser/index.ts";
 import { Card } from "../../../parts/layout.tsx";
-import { t } from "../../../texts.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { EditorForm, Section } from "../form/editor-form.tsx";
 import { StepChoice } from "../form/fields.tsx";
@@ -39,40 +29,14 @@ interface PlaybookFormProps {
 /** Creates a playbook, or a new version of one. The graph beside the steps follows each change. */
 export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps): JSX.Element {
   const saved = playbook === undefined ? newPlaybook : playbookDraftOf(playbook);
-  const form = useForm<PlaybookDraft>({
-    id: playbook?.id ?? "playbook",
+  const form = useForm({
+    kind: "playbooks",
+    changed: playbook,
     saved,
-    onSave: async (draft, key) => {
-      const leave = goFromHere();
-      if (playbook === undefined) {
-        const body = playbookBody(draft, true);
-        const { id } = await api.post<Playbook>("v1/playbooks", body, { key });
-        toast({ message: e("playbookCreated") });
-        return leave(linkTo(["agents", "playbooks", id]));
-      }
-      const changes = changedFields(playbookBody(saved, false), playbookBody(draft, false));
-      const path = `v1/playbooks/${playbook.id}`;
-      const { version } = await api.patch<Playbook>(path, changes, { key });
-      toast({ message: e("playbookSaved", { version }) });
-      return leave(linkTo(["agents", "playbooks", playbook.id]));
-    },
+    bodyOf: (draft) => playbookBody(draft, playbook === undefined),
   });
   return (
-    <EditorForm
-      title={playbook === undefined ? e("playbookNew") : e("editNamed", { name: playbook.name })}
-      back={
-        playbook === undefined
-          ? { href: linkTo(["agents"]), label: t("agents") }
-          : { href: linkTo(["agents", "playbooks", playbook.id]), label: playbook.name }
-      }
-      save={
-        playbook === undefined
-          ? e("playbookCreate")
-          : e("saveVersion", { version: playbook.version + 1 })
-      }
-      form={form}
-      isNew={playbook === undefined}
-    >
+    <EditorForm kind="playbooks" changed={playbook} form={form}>
       <div class="editor-columns">
         <General form={form} />
         <Trigger form={form} />
