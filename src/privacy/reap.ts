@@ -31,10 +31,10 @@ export function reap(runtime: Runtime): JobHandler<"reap"> {
     // Deliveries of an event are removed before the event, and events of a run before the run,
     // and runs before the versions that they used.
     const all = [
-      idempotencyReaper(runtime, chunk),
-      earlyReceiptReaper(runtime, chunk),
-      sessionReaper(runtime, chunk),
-      observationReaper(runtime, chunk),
+      idempotencyReaper(runtime),
+      earlyReceiptReaper(runtime),
+      sessionReaper(runtime),
+      observationReaper(runtime),
       deliveryReaper(runtime, chunk),
       eventReaper(runtime, eventsWithDeliveries, chunk),
       runReaper(runtime, chunk),
@@ -69,16 +69,15 @@ interface Expires {
 function expiryReaper<R extends Expires>(
   index: Index<R>,
   reapRow: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
-): (runtime: Runtime, chunk: number) => () => Promise<number> {
-  return (runtime, limit) => async () => {
+): (runtime: Runtime) => () => Promise<number> {
+  return (runtime) => async () => {
     const { store, clock } = runtime;
-    const until = [clock.now()];
     const expired = await store.unscopedReads.range({
       index,
       prefix: [],
       order: "ascending",
-      until,
-      limit,
+      until: [clock.now()],
+      limit: chunk,
     });
     await store.commitUnscoped(async (tx) => {
       const rows = await reread(tx, index.collection.primary, expired);

@@ -64,10 +64,7 @@ export const redactMessage: Command<ById, Message> = {
     });
     await removeWords(tx, message);
     await mailRedaction(tx, redacted);
-    writeTimeline(tx, message, redacted, {
-      type: "redaction",
-      at: iso(tx.now),
-    });
+    writeTimeline(tx, message, redacted, { type: "redaction", at: iso(tx.now) });
     const { id: message_id, contact_id, conversation_id, channel } = redacted;
     const facts = { message_id, contact_id, conversation_id, channel };
     appendEvent(tx, messageRedacted, facts, redacted);

@@ -157,9 +157,7 @@ export const createSandboxEvent: Command<SandboxEvent, EventEnvelope> = {
 /** The contact is held, so that a concurrent erasure finds the event. */
 async function contactOf(tx: Tx, services: Services, id: string): Promise<Contact> {
   const contact = await tx.get(contactById, [id], { hold: true });
-  if (contact === undefined) {
-    throw unknownContact();
-  }
+  if (contact === undefined) throw unknownContact();
   if (contact.merged_into !== null) throw mergedError(contact.merged_into);
   return showContact(tx, contact, services);
 }
@@ -183,12 +181,7 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
     const body = JSON.stringify(
       eventResource({ id: event_id, type: event_type, created_at: tx.now, data }),
     );
-    const made = writeDelivery(tx, {
-      webhook_id: webhook.id,
-      event_id,
-      event_type,
-      body,
-    });
+    const made = writeDelivery(tx, { webhook_id: webhook.id, event_id, event_type, body });
     // Unlike a redelivery, a sample event has no place in the order of a `fifo` webhook.
     const delivery = tx.update(deliveries, made, { manual_at: tx.now, next_attempt_at: null });
     await arm(tx, deliverJob(webhook, tx.now));

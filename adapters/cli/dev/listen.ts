@@ -12,22 +12,21 @@ export const maxPort = 65_535;
 export class Listener {
   readonly port: number;
   readonly #server: Server;
-  #setHandler: (handle: RequestListener) => void = () => {};
+  readonly #handler = Promise.withResolvers<RequestListener>();
 
   constructor(server: Server) {
     const address = server.address();
     this.port = typeof address === "object" && address !== null ? address.port : 0;
     this.#server = server;
     // Requests that come before the engine has started wait for it.
-    const ready = new Promise<RequestListener>((resolve) => (this.#setHandler = resolve));
     server.on("request", (request, response) => {
-      void ready.then((handle) => handle(request, response));
+      void this.#handler.promise.then((handle) => handle(request, response));
     });
   }
 
   /** Passes all requests to a handler, also those that wait. */
   serve(handle: RequestListener): void {
-    this.#setHandler(handle);
+    this.#handler.resolve(handle);
   }
 
   /** Accepts no more connections. */

@@ -35,19 +35,19 @@ export class ProcessRun implements EngineRun {
   readonly number: number;
   skewMs = 0;
   readonly outages: Outage[] = [];
-  readonly ended: Promise<void>;
   endedAt: number | undefined;
   readonly #now: () => number;
+  readonly #ended = Promise.withResolvers<void>();
   #isAlive = true;
-  #resolveEnded: () => void = () => {};
 
   constructor(name: string, number: number, now: () => number) {
     this.name = name;
     this.number = number;
     this.#now = now;
-    this.ended = new Promise((resolve) => {
-      this.#resolveEnded = resolve;
-    });
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   get isAlive(): boolean {
@@ -57,7 +57,7 @@ export class ProcessRun implements EngineRun {
   end(): void {
     this.endedAt ??= this.#now();
     this.#isAlive = false;
-    this.#resolveEnded();
+    this.#ended.resolve();
   }
 
   guard<T>(promise: Promise<T>): Promise<T> {
