@@ -22,8 +22,8 @@ export default defineConfig(({ mode }) => ({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Each worker imports the sources once. Tests undo what they change of the process.
     isolate: false,
-    setupFiles: ["test/support/sources-setup.ts", "test/support/no-strays.ts"],
-    globalSetup: ["scratch", "postgres", "chromium"].map((each) => `test/support/${each}-setup.ts`),
+    setupFiles: ["test/support/setup/sources.ts", "test/support/setup/no-strays.ts"],
+    globalSetup: ["scratch", "postgres", "chromium"].map((each) => `test/support/setup/${each}.ts`),
     // One more than a small machine has cores: many tests wait for a server or another process.
     maxWorkers: 3,
     // `share` is that of the random cases that properties and simulations try. `sources` has the

@@ -13,7 +13,7 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { consoleHandler } from "../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../src/operations/caller.ts";
-import { launchChromium, unpackChromium } from "../test/support/launch-chromium.ts";
+import { launchChromium, unpackChromium } from "../test/support/browser/launch-chromium.ts";
 import { person } from "./support/contact-rows.ts";
 import { withEngineOn, withTempFile } from "./support/engines.ts";
 import { count, median, scaled, table } from "./support/measure.ts";

@@ -5,7 +5,7 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import type { MessagingEngine } from "../src/engine.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { OutboundMessage, Transport } from "../src/ports/transport.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { startPostgres } from "../test/support/postgres/server.ts";
 import { instantCarrier, text, withEngineOn, withTempFile } from "./support/engines.ts";
 import { count, ratio, scaled, table } from "./support/measure.ts";
 import { poolSize, withDatabase } from "./support/postgres-databases.ts";

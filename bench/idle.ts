@@ -5,7 +5,7 @@ import { memory } from "../adapters/storage/memory/index.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { startPostgres } from "../test/support/postgres/server.ts";
 import { instantCarrier, recipient, text, withEngineOn, withTempFile } from "./support/engines.ts";
 import { listen } from "./support/listen.ts";
 import { median, ratio, scaled, table } from "./support/measure.ts";

@@ -12,7 +12,7 @@ import { contactsByWords } from "../src/contacts/rows.ts";
 import type { MessagingEngine } from "../src/engine.ts";
 import { schema } from "../src/modules.ts";
 import type { Write } from "../src/ports/storage.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { startPostgres } from "../test/support/postgres/server.ts";
 import { contactId, inserts, person } from "./support/contact-rows.ts";
 import { withEngineOn, withTempFile } from "./support/engines.ts";
 import { count, median, ratio, scaled, table } from "./support/measure.ts";

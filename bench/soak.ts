@@ -7,7 +7,7 @@ import type { MessagingEngine } from "../adapters/entry.ts";
 import { nodeHandler } from "../adapters/http/node.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { startPostgres } from "../test/support/postgres/server.ts";
 import { createContacts, recipient, text, withEngineOn, withTempFile } from "./support/engines.ts";
 import { listen, type Listening } from "./support/listen.ts";
 import { count, table } from "./support/measure.ts";

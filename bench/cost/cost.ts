@@ -6,7 +6,7 @@ import pg from "pg";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { startPostgres } from "../../test/support/postgres-server.ts";
+import { startPostgres } from "../../test/support/postgres/server.ts";
 import { counted, countCalls, countPromises, Counts } from "./counters.ts";
 import { agentSteps, eventSteps, type Measure, messageSteps } from "./steps.ts";
 import { median, scaled, table } from "../support/measure.ts";

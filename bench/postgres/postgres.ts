@@ -1,4 +1,4 @@
-import { startPostgres } from "../../test/support/postgres-server.ts";
+import { startPostgres } from "../../test/support/postgres/server.ts";
 import { postgresDelivery } from "./delivery.ts";
 import { postgresLink } from "./link.ts";
 import { postgresProcesses } from "./processes.ts";

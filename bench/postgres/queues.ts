@@ -4,7 +4,7 @@
  */
 import { Logger, makeWorkerUtils, run, type Runner } from "graphile-worker";
 import { PgBoss } from "pg-boss";
-import type { Database } from "../../test/support/postgres-database.ts";
+import type { Database } from "../../test/support/postgres/temporary-database.ts";
 import { recipient, text } from "../support/engines.ts";
 import { poolSize } from "../support/postgres-databases.ts";
 

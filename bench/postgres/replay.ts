@@ -11,7 +11,7 @@ import { sqlTypes } from "../../adapters/storage/postgres/tables/values.ts";
 import { schema } from "../../src/modules.ts";
 import { type Collection, columnsOf } from "../../src/ports/collection.ts";
 import type { Lookup, Row, Write } from "../../src/ports/storage.ts";
-import type { Database } from "../../test/support/postgres-database.ts";
+import type { Database } from "../../test/support/postgres/temporary-database.ts";
 import type { Recipients } from "../support/engines.ts";
 import { concurrently, type Work } from "../support/measure.ts";
 import { poolSize, withDatabase } from "../support/postgres-databases.ts";

@@ -1,7 +1,7 @@
 /**
  * A slow connection to the database in its argument. Sends its parent the URL, and exits with it.
  */
-import { PostgresProxy } from "../../test/support/postgres-proxy.ts";
+import { PostgresProxy } from "../../test/support/postgres/proxy.ts";
 
 const [url = ""] = process.argv.slice(2);
 const proxy = await PostgresProxy.open(url);

@@ -9,7 +9,7 @@ import { system } from "../../adapters/system/index.ts";
 import { dayMs } from "../../src/kernel/index.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { type Database, makeDatabase } from "../../test/support/postgres-database.ts";
+import { type Database, makeDatabase } from "../../test/support/postgres/temporary-database.ts";
 import { cloneRows, copiedText, type RunSql, seedNumber, windowMs } from "./clone-rows.ts";
 import { instantCarrier } from "../support/engines.ts";
 import { concurrently } from "../support/measure.ts";

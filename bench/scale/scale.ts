@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { MessagingEngine } from "../../adapters/entry.ts";
-import { startPostgres } from "../../test/support/postgres-server.ts";
+import { startPostgres } from "../../test/support/postgres/server.ts";
 import { windowMs } from "./clone-rows.ts";
 import { withTempFile } from "../support/engines.ts";
 import {

@@ -1,6 +1,6 @@
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { type Database, makeDatabase } from "../../test/support/postgres-database.ts";
+import { type Database, makeDatabase } from "../../test/support/postgres/temporary-database.ts";
 import { type dispatcherSettings, withEngineOn } from "./engines.ts";
 
 /** The size of every contender's connection pool. */

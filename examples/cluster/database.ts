@@ -3,7 +3,7 @@
  * `DATABASE_URL`, or on a temporary server that is installed from npm.
  */
 import pg from "pg";
-import { startPostgres } from "../../test/support/postgres-server.ts";
+import { startPostgres } from "../../test/support/postgres/server.ts";
 
 export interface StoredCounts {
   readonly messages: number;

@@ -6,10 +6,10 @@ import { type KeyScope, keyScopes } from "../../src/operations/caller.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { isLong, runsOn } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const bothModes = () =>

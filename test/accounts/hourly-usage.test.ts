@@ -10,9 +10,9 @@ import type { ApiResponse } from "../../src/api/http.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { fastForward } from "../support/fast-forward.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const hourMs = 3_600_000;
 

@@ -7,8 +7,8 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 interface Tenant {
   readonly account: AccountHandle;

@@ -7,8 +7,8 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { storages } from "../support/storages.ts";
-import { type LogLine, world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { type LogLine, world } from "../support/engines/world.ts";
 import {
   assistantConversations,
   beyondHelp,

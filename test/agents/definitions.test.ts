@@ -11,8 +11,8 @@ import { action } from "../../src/ports/action.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { runsOn } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const required = { name: "Ada", channels: ["sms"] } satisfies CreateAgent;
 /** An agent can be enabled only if the engine has a model. */

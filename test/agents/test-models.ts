@@ -1,7 +1,7 @@
 /** Models for agents: rules, the AI SDK's mocks, and its provider for OpenAI-compatible servers. */
 import { type GenerateOptions, languageModel, rules } from "tidings/models";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { openAiModel } from "../support/openai-model.ts";
+import { openAiModel } from "../support/engines/openai-model.ts";
 import { specifications } from "../adapters/models/mocks.ts";
 import { type Prompt, respondTo, type Tool } from "./stand-in-model.ts";
 

@@ -8,9 +8,9 @@ import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { type Carrier, carrier } from "../support/carrier.ts";
-import { fastForward } from "../support/fast-forward.ts";
-import { type World, world } from "../support/world.ts";
+import { type Carrier, carrier } from "../support/engines/carrier.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
+import { type World, world } from "../support/engines/world.ts";
 
 export const visitor = "+15005550101";
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 import { call, jsonOf } from "./call.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };

@@ -15,10 +15,10 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Group, StoragePort } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
-import { makeDatabase } from "../support/postgres-database.ts";
-import { migrated, serverUrl } from "../support/postgres.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { makeDatabase } from "../support/postgres/temporary-database.ts";
+import { migrated, serverUrl } from "../support/postgres/test-database.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { temporaryDirectory, temporaryFile } from "../adapters/storage/sqlite/files.ts";
 
 const ready = { status: "ok", reasons: [] };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { carrier } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 import { call, jsonOf } from "./call.ts";
 
 test("a request for a feature that is not configured cannot fill the log with errors", async () => {

@@ -9,7 +9,7 @@ import { eventTypes } from "../../src/events/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { refund } from "../security/owner.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "../webhooks/receivers.ts";
 import { call, jsonOf } from "./call.ts";
 

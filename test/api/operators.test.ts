@@ -11,7 +11,7 @@ import { defaultLimits } from "../../src/kernel/limits.ts";
 import { type KeyScope, keyScopes } from "../../src/operations/caller.ts";
 import { call, jsonOf } from "./call.ts";
 import { runs } from "../support/runs.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+15005550001";
 

@@ -5,13 +5,13 @@ import { MessagingEngine } from "../../adapters/entry.ts";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import { commit, event } from "../events/log.ts";
 import { call, jsonOf } from "./call.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
 import { mountings, serve } from "./servers.ts";
-import { storages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const from = "+15005550001";
 

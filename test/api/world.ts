@@ -18,8 +18,8 @@ import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Mode, Scope } from "../../src/kernel/ids.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import { over } from "../support/over.ts";
-import { makeDatabase } from "../support/postgres-database.ts";
-import { migrated, serverUrl } from "../support/postgres.ts";
+import { makeDatabase } from "../support/postgres/temporary-database.ts";
+import { migrated, serverUrl } from "../support/postgres/test-database.ts";
 
 export interface Tenant {
   readonly scope: Scope;

@@ -84,7 +84,7 @@ const builtinsOfSrc = new Set(["node:crypto", "node:async_hooks"]);
 const bundled = new Set(["preact", "@preact/signals", "uplot"]);
 
 /** Stands in for the server that a user has. */
-const server = "test/support/postgres-server.ts";
+const server = "test/support/postgres/server.ts";
 
 const browserHalf = /^adapters\/web\/([^/]+)\/browser\//;
 

@@ -9,10 +9,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
 import { explained } from "../../adapters/cli/failures.ts";
 import { TidingsError } from "../../adapters/entry.ts";
-import { database } from "../support/postgres.ts";
+import { database } from "../support/postgres/test-database.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { Frames } from "../support/postgres-frames.ts";
-import { connectTo } from "../support/postgres-proxy.ts";
+import { Frames } from "../support/postgres/frames.ts";
+import { connectTo } from "../support/postgres/proxy.ts";
 import { dev, finished, scratch } from "./tidings.ts";
 
 /** Runs statements on a SQLite file. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
-import { type Carrier, carrier, held } from "../support/carrier.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { type Carrier, carrier, held } from "../support/engines/carrier.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+15005550101";
 const other = "+15550001111";

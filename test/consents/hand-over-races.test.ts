@@ -4,10 +4,10 @@ import { messages } from "../../src/messages/rows.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Group, Write } from "../../src/ports/storage.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { over } from "../support/over.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 const isHandOver = (write: Write): boolean =>
   write.kind === "update" && write.collection === messages && write.row["status"] === "sending";

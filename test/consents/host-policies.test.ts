@@ -7,10 +7,10 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
-import { carrier } from "../support/carrier.ts";
-import { held } from "../support/real-time-storage.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { held } from "../support/storage/real-time-storage.ts";
 import { isLong } from "../support/runs.ts";
-import { stopped, world } from "../support/world.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { hosts, note } from "../adapters/transactions/hosts.ts";
 
 const to = "+15005550101";

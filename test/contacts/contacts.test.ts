@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { ListContacts } from "../../src/contacts/input-types.ts";
 import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { addressesOf, all, everyEvent, outcome } from "./helpers.ts";
 import { tablesWith } from "./rows.ts";
 

@@ -1,10 +1,10 @@
 /** Messages that wait while their contact gives up the number that they go to. */
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { carrier } from "../support/carrier.ts";
-import { fastForward } from "../support/fast-forward.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+4915112345678";
 const other = "+4915187654321";

@@ -9,7 +9,7 @@ import { mail } from "../../src/webchat/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Row } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 import { isLong } from "../support/runs.ts";
 
 /** Merges contacts until one has `count` addresses. */

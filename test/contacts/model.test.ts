@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { checkContacts } from "./invariants.ts";
 import { contactCommands, Model } from "./commands.ts";
 import { tablesWith } from "./rows.ts";

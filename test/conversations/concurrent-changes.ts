@@ -14,8 +14,8 @@ import type { Message } from "../../src/messages/types.ts";
 import type { Reads } from "../../src/store/reads/reads.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { Carrier } from "../support/carrier.ts";
-import { fastForward } from "../support/fast-forward.ts";
+import type { Carrier } from "../support/engines/carrier.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
 import {
   apply,
   type Change,

@@ -6,9 +6,9 @@ import {
   type SentimentState,
   sentimentOf,
 } from "../../src/contacts/sentiment/sentiment-rules.ts";
-import { carrier } from "../support/carrier.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+15005551001";
 const line = "+15005559999";

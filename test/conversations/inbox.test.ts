@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ListConversations } from "../../src/conversations/input-types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { fill, filling, type Filling } from "./fill-inbox.ts";
 
 const anna = "anna";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { LogLine } from "../support/world.ts";
+import type { LogLine } from "../support/engines/world.ts";
 import { shop } from "../webchat/world.ts";
 
 /** Markup, a header, terminal escapes, JavaScript line separators and right-to-left text. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 const [home, work, mobile] = ["+15005550001", "+15005550002", "+15005550009"];
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { agency } from "../agents/world.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+15005551001";
 const hour = 3_600_000;

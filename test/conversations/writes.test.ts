@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { conversations } from "../../src/conversations/rows.ts";
 import { over } from "../support/over.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+15005551001";
 

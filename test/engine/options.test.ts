@@ -7,7 +7,7 @@ import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { AccountOptions, EngineOptions, StopOptions } from "../../src/host/options/options.ts";
 import { simulated } from "../../adapters/testing/index.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 
 const good: EngineOptions = { storage: memory(), transports: [carrier()], ...simulated() };

@@ -8,12 +8,12 @@ import { system } from "../../adapters/system/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { epoch, fastClock } from "../crash/clock.ts";
-import { type Carrier, carrier, providerId } from "../support/carrier.ts";
+import { type Carrier, carrier, providerId } from "../support/engines/carrier.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Database, makeDatabase } from "../support/postgres-database.ts";
-import type { PostgresProxy, Statement } from "../support/postgres-proxy.ts";
-import { startPostgres } from "../support/postgres-server.ts";
-import { database, migrated } from "../support/postgres.ts";
+import { type Database, makeDatabase } from "../support/postgres/temporary-database.ts";
+import type { PostgresProxy, Statement } from "../support/postgres/proxy.ts";
+import { startPostgres } from "../support/postgres/server.ts";
+import { database, migrated } from "../support/postgres/test-database.ts";
 import { cases, isLong, pointsApart } from "../support/runs.ts";
 
 /** A message to a separate number, because a conversation is sent in sequence. */

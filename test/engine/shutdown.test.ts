@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { accepted, carrier, held } from "../support/carrier.ts";
+import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { lightStorages } from "../support/storages.ts";
-import { stopping, world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { stopping, world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

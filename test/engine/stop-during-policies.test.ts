@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/ports/policy.ts";
-import { carrier, held } from "../support/carrier.ts";
-import { lightStorages } from "../support/storages.ts";
-import { stopping, world } from "../support/world.ts";
+import { carrier, held } from "../support/engines/carrier.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { stopping, world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

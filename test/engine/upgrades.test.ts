@@ -16,11 +16,11 @@ import type { Message } from "../../src/messages/types.ts";
 import { deliveries } from "../../src/webhooks/rows.ts";
 import { echo } from "../agents/world.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { carrier } from "../support/carrier.ts";
-import { database, migrated } from "../support/postgres.ts";
-import { realTimeStorage } from "../support/real-time-storage.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { database, migrated } from "../support/postgres/test-database.ts";
+import { realTimeStorage } from "../support/storage/real-time-storage.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { stopped, type World, world } from "../support/world.ts";
+import { stopped, type World, world } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 import { changeDeliveries, failed } from "../webhooks/rows.ts";
 

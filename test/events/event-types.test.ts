@@ -2,7 +2,7 @@ import { expect, expectTypeOf, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EventType } from "../../src/events/types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 test("events that were asked for by their type have the data of that type", async () => {
   const one = world().engine(memory());

@@ -9,11 +9,11 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
 import { call } from "../api/call.ts";
-import { accepted, busy, carrier, refused } from "../support/carrier.ts";
+import { accepted, busy, carrier, refused } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Follower, type Step } from "../../src/events/follower.ts";
 import { virtualClock } from "../../adapters/testing/index.ts";
-import { held } from "../support/carrier.ts";
+import { held } from "../support/engines/carrier.ts";
 
 /** Follows a log whose reads call `step`. */
 function following(

@@ -19,7 +19,7 @@ import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import { over } from "../support/over.ts";
-import type { StorageCase } from "../support/storages.ts";
+import type { StorageCase } from "../support/storage/storages.ts";
 
 export const quiet: Scope = { account_id: "acct_quiet", mode: "live" };
 export const busy: Scope = { account_id: "acct_busy", mode: "live" };

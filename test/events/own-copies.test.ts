@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 type Created = Event<"contact.created">;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const from = "+15005550001";
 /** All events, newest first. */

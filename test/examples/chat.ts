@@ -1,7 +1,7 @@
 /** Checks the pages of docs/webchat.md in a real browser. */
 import type { Page } from "playwright-core";
 import { expect, type TestContext } from "vitest";
-import { chromium } from "../support/chromium.ts";
+import { chromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 
 /**

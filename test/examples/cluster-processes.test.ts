@@ -5,7 +5,7 @@ import { Carrier } from "../../examples/cluster/carrier.ts";
 import { DeliveryLedger } from "../../examples/cluster/delivery-ledger.ts";
 import { prepareAccount, type Settings } from "../../examples/cluster/engine.ts";
 import { Processes } from "../../examples/cluster/processes.ts";
-import { database } from "../support/postgres.ts";
+import { database } from "../support/postgres/test-database.ts";
 import { isLong } from "../support/runs.ts";
 
 test.runIf(isLong)(

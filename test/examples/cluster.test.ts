@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { database } from "../support/postgres.ts";
+import { database } from "../support/postgres/test-database.ts";
 import { isLong } from "../support/runs.ts";
 import { type Program, start } from "./program.ts";
 

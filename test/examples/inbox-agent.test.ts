@@ -12,7 +12,7 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { simulated } from "../../adapters/testing/index.ts";
-import { stopped } from "../support/world.ts";
+import { stopped } from "../support/engines/world.ts";
 
 const phone = "+15005550001";
 

@@ -8,8 +8,8 @@ import { postgres } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";
 import { system } from "tidings/system";
 import { schema } from "../../src/modules.ts";
-import { database, serverUrl } from "../support/postgres.ts";
-import { onServer } from "../support/postgres-database.ts";
+import { database, serverUrl } from "../support/postgres/test-database.ts";
+import { onServer } from "../support/postgres/temporary-database.ts";
 
 const document = readFileSync("docs/postgres.md", "utf8");
 

@@ -15,7 +15,7 @@ import type { Keyword } from "../../src/contacts/consent/consent-types.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/kernel/errors.ts";
 import { compile } from "../support/compile.ts";
-import { database } from "../support/postgres.ts";
+import { database } from "../support/postgres/test-database.ts";
 import { cases } from "../support/runs.ts";
 import { expectToChat, expectWidgetToChat } from "./chat.ts";
 import {

@@ -4,8 +4,8 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { accepted, busy, carrier, held, lost } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 const hour = 3_600_000;
 const routes: Route[] = [

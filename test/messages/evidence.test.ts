@@ -7,7 +7,7 @@ import type {
   SendContext,
 } from "../../src/ports/transport.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/before-commits.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
 import {
   accepted,
   busy,
@@ -17,11 +17,11 @@ import {
   providerId,
   refused,
   type Script,
-} from "../support/carrier.ts";
+} from "../support/engines/carrier.ts";
 import { isLong } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { fastForward } from "../support/fast-forward.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
+import { world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const minute = 60_000;

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { Category } from "../../src/messages/types.ts";
-import { accepted, type Carrier, carrier, type Script } from "../support/carrier.ts";
+import { accepted, type Carrier, carrier, type Script } from "../support/engines/carrier.ts";
 import { isLong } from "../support/runs.ts";
-import { lightStorages, type StorageCase, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, type StorageCase, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const person = "+15005551000";
 const paced = "+15550000001";

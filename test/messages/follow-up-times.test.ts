@@ -5,9 +5,9 @@ import { firstFollowUpAt, nextFollowUpAt } from "../../src/messages/attempts/fol
 import type { AttemptRow, MessageRow } from "../../src/messages/rows.ts";
 import type { FactsByTransport } from "../../src/operations/transport-facts.ts";
 import type { LookupAnswer, LookupContext } from "../../src/ports/transport.ts";
-import { accepted, type Carrier, carrier, lost, providerId } from "../support/carrier.ts";
-import { hello } from "../support/over-two.ts";
-import { stopped, world } from "../support/world.ts";
+import { accepted, type Carrier, carrier, lost, providerId } from "../support/engines/carrier.ts";
+import { hello } from "../support/engines/over-two.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const receipts = { lookups_ms: [60_000], timeout_ms: 600_000 };
 const factsByTransport = new Map([

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
-import { hello, overTwo, unavailable } from "../support/over-two.ts";
-import { world } from "../support/world.ts";
+import { accepted, busy, carrier, held, lost, providerId } from "../support/engines/carrier.ts";
+import { hello, overTwo, unavailable } from "../support/engines/over-two.ts";
+import { world } from "../support/engines/world.ts";
 
 describe("a message that is `sent` because of a first carrier's receipt goes on when that carrier reports `undelivered`", () => {
   const onceLost = (second: SendAnswer | Promise<SendAnswer>) =>

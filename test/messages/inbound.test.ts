@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { InboundMessage } from "../../src/ports/transport.ts";
 import { messages as messageRows } from "../../src/messages/rows.ts";
-import { carrier } from "../support/carrier.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+15005550101";
 

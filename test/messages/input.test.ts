@@ -11,7 +11,7 @@ import {
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { anyCharacter } from "../support/any-character.ts";
 import { isLong } from "../support/runs.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 const schema = sendMessageSchema(defaultLimits);
 const to = "+15005550001";

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { LookupAnswer, SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, busy, type Carrier, carrier, held } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { accepted, busy, type Carrier, carrier, held } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 const no = (code: CarrierErrorCode, permanent = true, retry_after_ms?: number): SendAnswer => ({
   outcome: "rejected",

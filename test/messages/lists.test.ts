@@ -8,8 +8,8 @@ import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const ulid = (n: number): string => String(n).padStart(26, "0");
 const conversation_id: ConversationId = `conv_${ulid(1)}`;

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, carrier } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { accepted, carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 const unauthorized: SendAnswer = {
   outcome: "rejected",

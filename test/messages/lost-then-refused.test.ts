@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { LookupAnswer, Receipt, SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, held, lost, type Script } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { accepted, busy, carrier, held, lost, type Script } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 const to = "+15005550001";
 const no = (code: CarrierErrorCode): SendAnswer => ({

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
-import type { Carrier } from "../support/carrier.ts";
+import type { Carrier } from "../support/engines/carrier.ts";
 import { type Evidence, ModelMessage, type Plan } from "./message-model.ts";
 
 export interface Model {

@@ -4,10 +4,18 @@ import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import type { Receipt } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  held,
+  lost,
+  providerId,
+  refused,
+} from "../support/engines/carrier.ts";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { messageCommands } from "./message-commands.ts";
 import { receiptsMs } from "./message-model.ts";
 

@@ -3,9 +3,9 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import type { SendAnswer, Transport } from "../../src/ports/transport.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
-import { busy, carrier } from "../support/carrier.ts";
+import { busy, carrier } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 it("a receipt is judged by the present state of its message, not by that of a commit in progress", async () => {
   const { clock, engine } = world();

@@ -4,11 +4,11 @@ import { keyOf, positionColumnOf } from "../../src/ports/collection.ts";
 import type { Insert, Update } from "../../src/ports/storage.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { messages } from "../../src/messages/rows.ts";
-import type { Ground } from "../support/storages.ts";
-import { accepted, busy, carrier, held, lost, refused } from "../support/carrier.ts";
+import type { Ground } from "../support/storage/storages.ts";
+import { accepted, busy, carrier, held, lost, refused } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const to = "+15005550001";
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { attempts } from "../../src/messages/rows.ts";
-import { carrier } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 it("a message whose lost attempt is proved is sent", async () => {
   const { clock, engine } = world();

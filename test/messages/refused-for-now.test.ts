@@ -4,8 +4,8 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, lost } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { accepted, busy, carrier, lost } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 const no = (code: CarrierErrorCode): SendAnswer => ({
   outcome: "rejected",

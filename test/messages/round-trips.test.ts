@@ -4,12 +4,12 @@
  */
 import { expect, it } from "vitest";
 import type { Lookup } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/before-commits.ts";
-import { accepted, carrier, held } from "../support/carrier.ts";
-import { counting } from "../support/counting.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
+import { accepted, carrier, held } from "../support/engines/carrier.ts";
+import { counting } from "../support/storage/counting.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const postgres = storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
 

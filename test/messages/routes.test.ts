@@ -13,10 +13,10 @@ import {
   lost,
   providerId,
   type Script,
-} from "../support/carrier.ts";
+} from "../support/engines/carrier.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { over } from "../support/over.ts";
-import { stopped, world } from "../support/world.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const to = "+15005550001";
 const no = (code: CarrierErrorCode, permanent = true): SendAnswer => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

@@ -5,11 +5,11 @@ import type { KeyOptions } from "../../src/operations/handle-methods.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
-import { carrier, lost } from "../support/carrier.ts";
+import { carrier, lost } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const hourMs = 3_600_000;

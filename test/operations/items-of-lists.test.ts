@@ -7,10 +7,10 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { imported } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { letWork } from "../support/let-work.ts";
+import { letWork } from "../support/engines/let-work.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 const person = "+15005559000";

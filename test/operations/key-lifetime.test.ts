@@ -4,10 +4,10 @@ import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
 import { simulated } from "tidings/testing";
 import { idempotency, idempotencyByExpiry } from "../../src/operations/execution/rows.ts";
-import { carrier, lost, refused } from "../support/carrier.ts";
+import { carrier, lost, refused } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { fastForward } from "../support/fast-forward.ts";
-import { world } from "../support/world.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
+import { world } from "../support/engines/world.ts";
 import { cases } from "../support/runs.ts";
 
 const dayMs = 86_400_000;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, textOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 describe.each(lightStorages)("a replay on $name", ({ open }) => {
   it("is called one only if all of it was there before", async () => {

@@ -3,8 +3,8 @@ import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { takesKey } from "../../src/operations/api-route.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
 const phone = "+15005550001";

@@ -14,7 +14,7 @@ import {
   threads,
   versionCheck,
 } from "../../tsup.config.ts";
-import { chromium } from "../support/chromium.ts";
+import { chromium } from "../support/browser/chromium.ts";
 import { compile } from "../support/compile.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { installIn, type Manifest, onWindows } from "./consumer.ts";

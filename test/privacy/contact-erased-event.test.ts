@@ -4,9 +4,9 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { agency } from "../agents/world.ts";
 import { events } from "../../src/events/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/before-commits.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
 it.each(lightStorages)(

@@ -11,12 +11,12 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { mortal, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
-import { beforeCommits } from "../support/before-commits.ts";
-import { carrier } from "../support/carrier.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { cases, pointsApart } from "../support/runs.ts";
 import { silent } from "../../src/ports/logger.ts";
-import { lightStorages } from "../support/storages.ts";
-import { stopped } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { stopped } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
 /** A model that observes the last message. Its run quotes all messages that it has read. */

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { contacts } from "../../src/contacts/rows.ts";
 import type { Index } from "../../src/ports/collection.ts";
-import { readingByIndex } from "../support/reading-by-index.ts";
-import { world } from "../support/world.ts";
+import { readingByIndex } from "../support/storage/reading-by-index.ts";
+import { world } from "../support/engines/world.ts";
 
 it("a message to a contact that another process merges meanwhile goes to the survivor", async () => {
   const { engine } = world();

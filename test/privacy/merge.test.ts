@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { carrier } from "../support/carrier.ts";
-import { lightStorages, type StorageCase, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { lightStorages, type StorageCase, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { addressesOf, all, everyEvent, mortal, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 

@@ -11,8 +11,8 @@ import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { mortal, outcome } from "../contacts/helpers.ts";
 import { observations } from "../../src/observations/rows.ts";
-import { held } from "../support/carrier.ts";
-import { lightStorages } from "../support/storages.ts";
+import { held } from "../support/engines/carrier.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 
 describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   it("removes consumers' errors about the message's events, and no others", async () => {

@@ -21,10 +21,10 @@ import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { mail } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { counting } from "../support/counting.ts";
+import { counting } from "../support/storage/counting.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 
 const phone = "+15005550101";

@@ -3,10 +3,10 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
+import { accepted, busy, carrier, held, lost } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { lightStorages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

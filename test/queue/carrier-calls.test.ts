@@ -3,12 +3,20 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
-import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  held,
+  lost,
+  providerId,
+  refused,
+} from "../support/engines/carrier.ts";
 import { runsOn } from "../support/runs.ts";
-import { fastForward } from "../support/fast-forward.ts";
-import { lightStorages } from "../support/storages.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { stopped, world } from "../support/world.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

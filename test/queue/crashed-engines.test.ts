@@ -9,12 +9,12 @@ import type { SendAnswer } from "../../src/ports/transport.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { accepted, busy, carrier, held, providerId } from "../support/carrier.ts";
+import { accepted, busy, carrier, held, providerId } from "../support/engines/carrier.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { schema } from "../../src/modules.ts";
 
 /** Within this time work has to continue: far less than the minute of a lease. */

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { Range } from "../../src/ports/storage.ts";
 import { jobByName, jobs, jobsByDueTime, jobsByLane } from "../../src/queue/jobs/rows.ts";
 import { schema } from "../../src/modules.ts";
-import { accepted, busy, carrier, held } from "../support/carrier.ts";
+import { accepted, busy, carrier, held } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { job } from "./job-row.ts";
 
 describe.each(lightStorages)("dispatch on $name", ({ open }) => {

@@ -9,7 +9,7 @@ import { schema } from "../../src/modules.ts";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 import { job, laneOf, nameOf } from "./job-row.ts";
 
 const now = Date.parse("2026-01-01T00:00:00.000Z");

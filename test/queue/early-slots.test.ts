@@ -6,11 +6,11 @@ import { attempts, messages } from "../../src/messages/rows.ts";
 import { decodeLane } from "../../src/queue/jobs/lane.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
-import { beforeCommits } from "../support/before-commits.ts";
-import { accepted, type Carrier, carrier, held } from "../support/carrier.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
+import { accepted, type Carrier, carrier, held } from "../support/engines/carrier.ts";
 import { runs } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { jobsByDueTime } from "../../src/queue/jobs/rows.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 describe.each(storages)("a failed search for due jobs, on $name", ({ open }) => {
   it("is repeated only when the searches of the other pools have ended", async () => {

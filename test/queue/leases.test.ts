@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import { accepted, busy, carrier, held, type Script } from "../support/carrier.ts";
+import { accepted, busy, carrier, held, type Script } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { type Ground, lightStorages, storages } from "../support/storages.ts";
-import { world, type World } from "../support/world.ts";
+import { type Ground, lightStorages, storages } from "../support/storage/storages.ts";
+import { world, type World } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

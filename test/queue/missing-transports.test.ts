@@ -1,10 +1,10 @@
 /** Messages for transports that only some engines have, or none. */
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { accepted, carrier } from "../support/carrier.ts";
-import { fastForward } from "../support/fast-forward.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { accepted, carrier } from "../support/engines/carrier.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

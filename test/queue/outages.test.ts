@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/index.ts";
 import type { Write } from "../../src/ports/index.ts";
-import { accepted, carrier } from "../support/carrier.ts";
+import { accepted, carrier } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { lightStorages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 describe.each(lightStorages)("an engine on $name", ({ open }) => {
   it("survives a storage outage", async () => {

@@ -3,11 +3,11 @@ import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, carrier, held } from "../support/carrier.ts";
+import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const few = { concurrency: 64, laneConcurrency: 16 } as const;

@@ -10,9 +10,9 @@ import { type DueJob, dueJob } from "../../src/queue/dispatcher/round-robin.ts";
 import { decodeLane, type Lane } from "../../src/queue/jobs/lane.ts";
 import { type JobRow, jobs } from "../../src/queue/jobs/rows.ts";
 import { unscopedReads } from "../../src/store/reads/reads.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 import { job, laneOf, nameOf } from "./job-row.ts";
 
 const accounts = 40;

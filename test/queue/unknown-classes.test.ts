@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { jobByName, jobs } from "../../src/queue/jobs/rows.ts";
-import { carrier } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 it.each([
   { what: "a class that this version does not have", change: (lane: string) => `${lane}_soon` },

@@ -7,10 +7,10 @@ import { schema } from "../../src/modules.ts";
 import { action } from "../../src/ports/action.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { accepted, carrier, held } from "../support/carrier.ts";
+import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { isLong } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 

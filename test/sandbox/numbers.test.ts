@@ -3,9 +3,9 @@ import { rules } from "../../adapters/models/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
-import { counted } from "../support/carrier.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { counted } from "../support/engines/carrier.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 interface Fate {
   readonly end: MessageStatus;

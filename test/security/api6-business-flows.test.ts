@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { guardedRoutes, requestOf, titled } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";
 import { type SecurityWorld, startedWorld } from "./world.ts";

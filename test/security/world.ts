@@ -6,7 +6,7 @@ import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { type World, world } from "../api/world.ts";
-import { stopped } from "../support/world.ts";
+import { stopped } from "../support/engines/world.ts";
 import { type Making, refund } from "./owner.ts";
 
 export interface SecurityWorld extends World, Making {

@@ -1,7 +1,7 @@
 /** Which texts can be the address of a sender. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 const sender = { channels: ["sms" as const], transport: "sandbox" };
 

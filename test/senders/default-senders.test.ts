@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Channel } from "../../src/kernel/channels.ts";
 import type { AccountHandle } from "../../src/index.ts";
-import { beforeCommits } from "../support/before-commits.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
 import { runsOn } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const channels = ["sms", "mms"] as const;
 

@@ -1,8 +1,8 @@
 /** The errors of a send for which the account has no sender, or the engine not the sender's transport. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { carrier } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 const address = "+15550000001";
 

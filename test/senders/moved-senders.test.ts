@@ -1,9 +1,9 @@
 /** A throttled sender that is removed and added again with another transport. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier } from "../support/engines/carrier.ts";
 import { isLong } from "../support/runs.ts";
-import { stopped, world } from "../support/world.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const address = "+15550000001";
 const sender = { address, channels: ["sms" as const], messages_per_second: 1 };

@@ -1,8 +1,8 @@
 /** Throttled senders beside others, and beside their own earlier limits. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { accepted, carrier } from "../support/carrier.ts";
-import { world } from "../support/world.ts";
+import { accepted, carrier } from "../support/engines/carrier.ts";
+import { world } from "../support/engines/world.ts";
 
 const slow = "+15550000001";
 const other = "+15550000002";

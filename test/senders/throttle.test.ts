@@ -8,10 +8,10 @@ import { jobs } from "../../src/queue/jobs/rows.ts";
 import { senderHandOvers, senderThrottles } from "../../src/senders/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { CreateSender, Policy } from "../../src/index.ts";
-import { accepted, busy, carrier, type Carrier, type Script } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
-import { fastForward } from "../support/fast-forward.ts";
+import { accepted, busy, carrier, type Carrier, type Script } from "../support/engines/carrier.ts";
+import { storages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
+import { fastForward } from "../support/engines/fast-forward.ts";
 import { cases, isLong } from "../support/runs.ts";
 
 const paced = "+15550000001";

@@ -9,8 +9,8 @@ import {
 import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { runsOn } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const phones = ["+15005550101", "+15005550102"] as const;
 

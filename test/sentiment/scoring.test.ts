@@ -11,11 +11,11 @@ import type { SentimentAnalyzer } from "../../src/ports/sentiment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { held } from "../support/carrier.ts";
+import { held } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const phone = "+15005550101";
 

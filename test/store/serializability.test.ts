@@ -15,10 +15,10 @@ import {
   type ConnectionOptions,
   SharedStorage,
 } from "../../adapters/testing/world/ports/shared-storage.ts";
-import { beforeCommits } from "../support/before-commits.ts";
-import { letWork } from "../support/let-work.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
+import { letWork } from "../support/engines/let-work.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { storages } from "../support/storage/storages.ts";
 import {
   type Command,
   entriesByTopic,

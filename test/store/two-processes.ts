@@ -5,9 +5,9 @@ import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
-import { letWork } from "../support/let-work.ts";
+import { letWork } from "../support/engines/let-work.ts";
 import { over } from "../support/over.ts";
-import { storages, type Ground } from "../support/storages.ts";
+import { storages, type Ground } from "../support/storage/storages.ts";
 import { type Item, itemById, items, schema } from "./commands.ts";
 
 /** The storages whose commands run in turn. On these, a process keeps the rows that it writes. */

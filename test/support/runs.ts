@@ -1,6 +1,6 @@
 /** How many random cases a run of the tests tries. */
 import { inject } from "vitest";
-import type { StorageCase } from "./storages.ts";
+import type { StorageCase } from "./storage/storages.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

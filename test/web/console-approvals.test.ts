@@ -4,7 +4,7 @@ import { expect, test, type TestContext } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import type { AgentModel } from "../../src/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";

@@ -5,7 +5,7 @@ import type { EngineOptions } from "../../adapters/entry.ts";
 import { standard } from "../../adapters/standard.ts";
 import { system } from "../../adapters/system/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";

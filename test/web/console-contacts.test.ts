@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { kim, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
 

@@ -1,7 +1,7 @@
 /** What the console makes of what a person types into its fields. */
 import { expect, test, type TestContext } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { cases, isLong, runs } from "../support/runs.ts";
 import { active, faultsOf, show } from "./faults.ts";

@@ -2,7 +2,7 @@
 import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";

@@ -1,7 +1,7 @@
 /** How a person signs in to the console with a token, and sets up endpoints and API keys. */
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { show } from "./faults.ts";
 import { newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
 

@@ -5,7 +5,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";

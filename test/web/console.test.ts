@@ -8,7 +8,7 @@ import { standard } from "../../adapters/standard.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { consoleHandler, type PageMount } from "../../adapters/web/console/server/index.ts";
 import { scratch } from "../cli/tidings.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { system } from "../../adapters/system/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";

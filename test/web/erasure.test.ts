@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
 

@@ -1,7 +1,7 @@
 /** What the pages say about reads that fail, and where the focus is after another try. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { openInbox } from "./inbox-shop.ts";

@@ -1,7 +1,7 @@
 /** Pages in the colors of the system's high-contrast mode. */
 import { expect, test } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 

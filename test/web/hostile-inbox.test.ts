@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { triedHostileTexts } from "./hostile-texts.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";

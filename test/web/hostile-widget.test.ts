@@ -1,6 +1,6 @@
 /** Everything that can be written into a chat, from both sides. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { widgetSite } from "./widget-site.ts";

@@ -1,6 +1,6 @@
 /** What a person does in the inbox: searches, follows the sentiment, acts on conversations. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation, openInbox } from "./inbox-shop.ts";

@@ -4,7 +4,7 @@ import { standard } from "../../adapters/standard.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { AgentModel, KeyScope } from "../../src/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import {
   accessibilityFaults,

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { openInbox } from "./inbox-shop.ts";

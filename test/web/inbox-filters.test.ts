@@ -1,7 +1,7 @@
 /** The filters of the lists of the inbox. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { openInbox } from "./inbox-shop.ts";

@@ -1,6 +1,6 @@
 /** The inbox by keyboard: its list, its dialogs and forms, and where the focus is. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 

@@ -4,7 +4,7 @@ import { expect, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { KeyScope } from "../../src/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { openInbox } from "./inbox-shop.ts";

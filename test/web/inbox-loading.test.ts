@@ -1,6 +1,6 @@
 /** What the inbox reads when it is opened. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 

@@ -4,7 +4,7 @@ import type { Locator, Page, Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";

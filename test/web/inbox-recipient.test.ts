@@ -1,6 +1,6 @@
 /** To whom a message goes that a person sends later. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 

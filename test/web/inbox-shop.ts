@@ -2,7 +2,7 @@
 import { expect, type TestContext } from "vitest";
 import type { Policy } from "../../adapters/entry.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import type { sharedChromium } from "../support/chromium.ts";
+import type { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 

@@ -1,6 +1,6 @@
 /** The messages of an open conversation during and after an outage. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";

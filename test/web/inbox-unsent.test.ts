@@ -1,6 +1,6 @@
 /** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
 import { expect, onTestFinished, test, type TestContext } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";
 import { waitForQuota } from "./shop-pages.ts";

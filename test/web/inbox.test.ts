@@ -2,7 +2,7 @@
 import type { Page, Route } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";

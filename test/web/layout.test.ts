@@ -5,7 +5,7 @@ import { standard } from "../../adapters/standard.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import {

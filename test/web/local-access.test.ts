@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { PageMount } from "../../adapters/web/shared/server/page.ts";
 import { jsonOf } from "../api/call.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 import { type Asked, engineOf, pageOf, signIn, siteOf } from "./pages.ts";
 
 describe("a page without authorize", () => {

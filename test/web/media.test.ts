@@ -12,7 +12,7 @@ import type { HttpClient, HttpOutcome, HttpRequest } from "../../src/ports/http-
 import type { KeyScope } from "../../src/operations/caller.ts";
 import type { PageAccess } from "../../adapters/web/shared/server/options.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 import { type Answered, engineOf, pageOf, type Site, siteOf } from "./pages.ts";
 
 const picture = Buffer.from("89504e470d0a1a0a", "hex");

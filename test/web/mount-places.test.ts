@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { engineOf, mountings, pageOf, siteOf } from "./pages.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";

@@ -15,7 +15,7 @@ import type {
 import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
 import { overFetch } from "../api/servers.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { eventually } from "../support/eventually.ts";
 import {

@@ -1,6 +1,6 @@
 /** What the page's headers stop in a real browser, and what they let the page do. */
 import { expect, it } from "vitest";
-import { chromium } from "../support/chromium.ts";
+import { chromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { listening } from "../support/listening.ts";
 import { builtFolder, engineOf, pageOf, siteOf } from "./pages.ts";

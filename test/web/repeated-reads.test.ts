@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { openInbox } from "./inbox-shop.ts";

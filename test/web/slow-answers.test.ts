@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 

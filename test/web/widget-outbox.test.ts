@@ -1,6 +1,6 @@
 /** What a visitor wrote and the server has not confirmed, in all tabs. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { type Tab, widgetSite } from "./widget-site.ts";
 

@@ -1,6 +1,6 @@
 /** What the chat counts as unread and reports as read, and whose chat it is in each tab. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { freezable, thaw, type WidgetSite, widgetSite } from "./widget-site.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { freezable, thaw, toBeginning, widgetSite } from "./widget-site.ts";
 

@@ -10,8 +10,8 @@ import { expressHandler } from "../../adapters/http/express.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { widgetHandler, type WidgetOptions } from "../../adapters/web/widget/server/index.ts";
-import { sharedChromium } from "../support/chromium.ts";
-import { world } from "../support/world.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
+import { world } from "../support/engines/world.ts";
 
 const chromium = sharedChromium();
 

@@ -1,6 +1,6 @@
 /** The inbox in a browser whose clock is wrong. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { openInbox } from "./inbox-shop.ts";

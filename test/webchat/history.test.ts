@@ -3,8 +3,8 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { WebchatMessagePage } from "../../src/webchat/types.ts";
 import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { lightStorages, type StorageCase } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, type StorageCase } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 const origin = "https://shop.example";
 

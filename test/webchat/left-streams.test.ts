@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 /** Opens a visitor's session. Returns a function that opens a stream of it. */
 async function visitor(): Promise<() => Promise<AsyncIterator<unknown>>> {

@@ -14,8 +14,8 @@ import { Store } from "../../src/store/store.ts";
 import { webchatTransport } from "../../src/webchat/transport.ts";
 import { call } from "../api/call.ts";
 import { isLong } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { committing } from "./world.ts";
 
 const rowsOf = (storage: StoragePort, { primary: index }: typeof mail | typeof mailboxes) =>

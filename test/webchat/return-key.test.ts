@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { world } from "../support/world.ts";
+import { world } from "../support/engines/world.ts";
 
 const hourMs = 3_600_000;
 

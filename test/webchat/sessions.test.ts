@@ -6,8 +6,8 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { cases } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { committing } from "./world.ts";
 
 const hourMs = 3_600_000;

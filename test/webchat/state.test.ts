@@ -5,8 +5,8 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { WebchatState } from "../../src/webchat/streams/signal-types.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 
 /** The states that a visitor's stream tells. */
 async function statesOf(engine: MessagingEngine, id: string): Promise<WebchatState[]> {

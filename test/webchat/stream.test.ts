@@ -11,8 +11,8 @@ import { mailByNumber, webchatSessions } from "../../src/webchat/rows.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 
 /** A quiet stream reads the storage every 15 s. A notification must arrive well before. */

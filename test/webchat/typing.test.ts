@@ -6,7 +6,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
-import { type World, world } from "../support/world.ts";
+import { type World, world } from "../support/engines/world.ts";
 import { committing } from "./world.ts";
 
 /** Connects a storage to the signals of others, as PostgreSQL does for processes. */

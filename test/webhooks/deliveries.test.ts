@@ -14,8 +14,8 @@ import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";
 import { over } from "../support/over.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
 

@@ -4,7 +4,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
-import { stopped } from "../support/world.ts";
+import { stopped } from "../support/engines/world.ts";
 import type { WebhookWorld } from "./world.ts";
 
 export interface Process {

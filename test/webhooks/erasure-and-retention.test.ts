@@ -6,8 +6,8 @@ import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
 import { all, everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
-import { lightStorages } from "../support/storages.ts";
-import { stopped, world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { stopped, world } from "../support/engines/world.ts";
 import { type Behavior, receivers } from "./receivers.ts";
 import { changeDeliveries } from "./rows.ts";
 

@@ -15,7 +15,7 @@ import {
   eventTypesOf,
 } from "../../src/webhooks/event-patterns.ts";
 import { deliveriesOfWebhook, webhookPatterns } from "../../src/webhooks/rows.ts";
-import { storages } from "../support/storages.ts";
+import { storages } from "../support/storage/storages.ts";
 import { webhookWorld } from "./world.ts";
 
 const embedded = storages.filter(({ name }) => name === "memory");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { leaseMs } from "../../src/queue/jobs/lease.ts";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 import { checkInvariants } from "./invariants.ts";
 import { startProcess } from "./engine-process.ts";
 import { type Answer } from "./receivers.ts";

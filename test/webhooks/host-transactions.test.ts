@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { storages } from "../support/storages.ts";
+import { storages } from "../support/storage/storages.ts";
 import { webhookWorld } from "./world.ts";
 
 const soonMs = 6_000;

@@ -3,7 +3,7 @@ import { webhooks } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { storages } from "../support/storage/storages.ts";
 import type { Behavior } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 

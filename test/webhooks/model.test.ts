@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
+import { storages } from "../support/storage/storages.ts";
 import { checkInvariants } from "./invariants.ts";
 import { type Process, startProcess } from "./engine-process.ts";
 import type { Answer } from "./receivers.ts";

@@ -1,7 +1,7 @@
 /** A webhook whose URL is changed. */
 import { describe, expect, it } from "vitest";
 import { delays } from "../../src/webhooks/sending/schedule.ts";
-import { storages } from "../support/storages.ts";
+import { storages } from "../support/storage/storages.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 
 const hourMs = 3_600_000;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runsOn } from "../support/runs.ts";
-import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { storages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { type Model, webhookCommands } from "./commands.ts";
 import { receivers } from "./receivers.ts";
 import { partsOf } from "./rows.ts";

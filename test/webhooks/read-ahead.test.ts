@@ -4,9 +4,9 @@ import { deliveryAttempts } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/before-commits.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storages.ts";
+import { storages } from "../support/storage/storages.ts";
 import { isGenuine } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 

@@ -7,8 +7,8 @@ import { mortal } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { receivers } from "./receivers.ts";
 import { changeDeliveries, failed, loseJobs, partsOf } from "./rows.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { deliveriesDue } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storages.ts";
-import { stopped } from "../support/world.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
+import { stopped } from "../support/engines/world.ts";
 import type { Behavior } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 

@@ -4,7 +4,7 @@ import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage
 import type { Write } from "../../src/ports/storage.ts";
 import { events as eventRows } from "../../src/events/rows.ts";
 import { deliveries } from "../../src/webhooks/rows.ts";
-import { held } from "../support/carrier.ts";
+import { held } from "../support/engines/carrier.ts";
 import { webhookWorld } from "./world.ts";
 
 it.each(["leases the job of", "reads the deliveries of"])(

@@ -8,8 +8,8 @@ import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { lightStorages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { lightStorages } from "../support/storage/storages.ts";
+import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, partsOf } from "./rows.ts";
 

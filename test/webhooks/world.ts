@@ -17,8 +17,8 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import type { CreatedWebhook } from "../../src/webhooks/types.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
-import { type LogLine, world } from "../support/world.ts";
-import type { Ground } from "../support/storages.ts";
+import { type LogLine, world } from "../support/engines/world.ts";
+import type { Ground } from "../support/storage/storages.ts";
 import { type Behavior, receivers, type Receivers } from "./receivers.ts";
 
 export interface WebhookWorld {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { complete, openAiModel } from "../../support/openai-model.ts";
+import { complete, openAiModel } from "../../support/engines/openai-model.ts";
 import { never, nextPick } from "./turns.ts";
 
 interface Asked {

@@ -1,7 +1,7 @@
 /** Models for the conformance suite. */
 import type { ServerResponse } from "node:http";
 import type { ModelBehavior, ModelUnderTest } from "../../../adapters/testing/index.ts";
-import { complete, openAiModel } from "../../support/openai-model.ts";
+import { complete, openAiModel } from "../../support/engines/openai-model.ts";
 
 /** What the contact writes so that `rules()` and the simulated server behave in each way. */
 export const texts: Readonly<Record<ModelBehavior, string>> = {

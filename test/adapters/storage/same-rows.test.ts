@@ -31,7 +31,7 @@ import type { StoragePort } from "../../../src/ports/storage.ts";
 import { Store } from "../../../src/store/store.ts";
 import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
 import { runs } from "../../support/runs.ts";
-import { storages } from "../../support/storages.ts";
+import { storages } from "../../support/storage/storages.ts";
 
 const texts = fc.constantFrom(
   ..."|a|b|a\0|\u0001|\u0001\u0002|\0|'|\"|\\|{|,|NULL|\u{1f600}|\uff01|\ud7ff|é|e\u0301| a|a |\n|\\N|0|1e5|\ufeff".split(

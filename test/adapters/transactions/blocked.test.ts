@@ -4,7 +4,7 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { over } from "../../support/over.ts";
 import { isLong } from "../../support/runs.ts";
-import { world } from "../../support/world.ts";
+import { world } from "../../support/engines/world.ts";
 import { type Host, hosts, type OwnTransaction } from "./hosts.ts";
 
 const { open } = hosts.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");

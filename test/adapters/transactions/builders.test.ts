@@ -30,8 +30,8 @@ import {
   fromPrisma,
   type KyselyTransaction,
 } from "tidings/transactions";
-import { type ReusedDatabase, reusedDatabase } from "../../support/reused-database.ts";
-import { world } from "../../support/world.ts";
+import { type ReusedDatabase, reusedDatabase } from "../../support/storage/reused-database.ts";
+import { world } from "../../support/engines/world.ts";
 import { prismaLike } from "./prisma-like.ts";
 import { cases, isLong } from "../../support/runs.ts";
 

@@ -1,9 +1,9 @@
 /** The order of events of transactions that the host application can join, and of all others. */
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../../src/ports/policy.ts";
-import { carrier } from "../../support/carrier.ts";
+import { carrier } from "../../support/engines/carrier.ts";
 import { over } from "../../support/over.ts";
-import { world } from "../../support/world.ts";
+import { world } from "../../support/engines/world.ts";
 import { hosts } from "./hosts.ts";
 
 describe.each(hosts)("the event log on $name", ({ open }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { world } from "../../support/world.ts";
+import { world } from "../../support/engines/world.ts";
 import { hosts, note } from "./hosts.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };

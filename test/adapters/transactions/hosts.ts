@@ -11,10 +11,10 @@ import { onTestFinished } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { held, realTimeStorage } from "../../support/real-time-storage.ts";
-import { reusedDatabase } from "../../support/reused-database.ts";
-import { writeMigrated } from "../../support/sqlite-file.ts";
-import type { StorageCase } from "../../support/storages.ts";
+import { held, realTimeStorage } from "../../support/storage/real-time-storage.ts";
+import { reusedDatabase } from "../../support/storage/reused-database.ts";
+import { writeMigrated } from "../../support/storage/sqlite-file.ts";
+import type { StorageCase } from "../../support/storage/storages.ts";
 
 export interface Host {
   connect(): StoragePort<object>;

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { held } from "../../support/carrier.ts";
-import { world } from "../../support/world.ts";
+import { held } from "../../support/engines/carrier.ts";
+import { world } from "../../support/engines/world.ts";
 import { hosts, note } from "./hosts.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };

@@ -4,7 +4,7 @@ import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import { system } from "../../../adapters/system/index.ts";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import type { Message } from "../../../src/messages/types.ts";
-import { database } from "../../support/postgres.ts";
+import { database } from "../../support/postgres/test-database.ts";
 import { cases, isLong } from "../../support/runs.ts";
 import { firstSchema } from "../storage/notes.ts";
 

@@ -9,9 +9,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../../adapters/http/node.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { CallbackRequest, Transport } from "../../../src/ports/transport.ts";
-import { carrier } from "../../support/carrier.ts";
+import { carrier } from "../../support/engines/carrier.ts";
 import { isLong } from "../../support/runs.ts";
-import { world } from "../../support/world.ts";
+import { world } from "../../support/engines/world.ts";
 import { answered, fromTwilio, line, overTwilio, sid } from "./world.ts";
 
 const hello = { to: "+15005551000", body: "Hello" };

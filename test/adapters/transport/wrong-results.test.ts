@@ -14,8 +14,8 @@ import type {
   SendAnswer,
   Transport,
 } from "../../../src/ports/transport.ts";
-import { carrier, held, lost, type Script } from "../../support/carrier.ts";
-import { world } from "../../support/world.ts";
+import { carrier, held, lost, type Script } from "../../support/engines/carrier.ts";
+import { world } from "../../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const error = { code: "throttled", message: "Too many messages." };

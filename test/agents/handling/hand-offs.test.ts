@@ -9,7 +9,7 @@ import { action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import type { SendAnswer } from "../../../src/ports/transport.ts";
-import { carrier } from "../../support/carrier.ts";
+import { carrier } from "../../support/engines/carrier.ts";
 import { type Agency, agency, type AgencyOptions, echo, visitor } from "../world.ts";
 import { cases } from "../../support/runs.ts";
 

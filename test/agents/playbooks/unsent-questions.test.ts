@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { EngineOptions } from "../../../src/host/options/options.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
-import { accepted, busy, carrier, refused } from "../../support/carrier.ts";
+import { accepted, busy, carrier, refused } from "../../support/engines/carrier.ts";
 import { type Agency, agency, survey } from "../world.ts";
 
 const hour = 3_600_000;

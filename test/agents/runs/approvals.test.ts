@@ -5,8 +5,8 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import { outcome } from "../../contacts/helpers.ts";
-import { lightStorages } from "../../support/storages.ts";
-import { stopped } from "../../support/world.ts";
+import { lightStorages } from "../../support/storage/storages.ts";
+import { stopped } from "../../support/engines/world.ts";
 import { type Agency, agency } from "../world.ts";
 
 const day = 86_400_000;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { action } from "../../../src/ports/action.ts";
 import type { Run } from "../../../src/agents/runs/types.ts";
-import { stopped } from "../../support/world.ts";
+import { stopped } from "../../support/engines/world.ts";
 import { pathFaults } from "../playbooks/path.ts";
 import { type Agency, agency } from "../world.ts";
 

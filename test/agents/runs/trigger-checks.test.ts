@@ -6,7 +6,7 @@ import { fetchHandler } from "../../../adapters/http/fetch.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { action } from "../../../src/ports/action.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";
-import { stopping } from "../../support/world.ts";
+import { stopping } from "../../support/engines/world.ts";
 import { nested } from "../nested.ts";
 import { agency, survey, visitor } from "../world.ts";
 

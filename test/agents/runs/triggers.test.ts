@@ -9,8 +9,8 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { action } from "../../../src/ports/action.ts";
 import { outcome } from "../../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../../contacts/rows.ts";
-import { lightStorages } from "../../support/storages.ts";
-import { world } from "../../support/world.ts";
+import { lightStorages } from "../../support/storage/storages.ts";
+import { world } from "../../support/engines/world.ts";
 import { agency, visitor } from "../world.ts";
 
 const phone = "+15005551001";

@@ -6,7 +6,7 @@ import { action } from "../../../src/ports/action.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../contacts/rows.ts";
-import { lightStorages, storages } from "../../support/storages.ts";
+import { lightStorages, storages } from "../../support/storage/storages.ts";
 import { agency } from "../world.ts";
 
 const payOut = action({

@@ -4,7 +4,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import { maxUnanswered } from "../../../src/agents/runs/limits.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
-import { lightStorages } from "../../support/storages.ts";
+import { lightStorages } from "../../support/storage/storages.ts";
 import { agency, visitor } from "../world.ts";
 
 /** The host application sends more messages than a turn reads. */

@@ -7,7 +7,7 @@ import { type Action, action } from "../../../src/ports/action.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { mortal } from "../../contacts/helpers.ts";
 import { tablesWith } from "../../contacts/rows.ts";
-import { held } from "../../support/carrier.ts";
+import { held } from "../../support/engines/carrier.ts";
 import { agency, type Agency } from "../world.ts";
 
 const usage = { input_tokens: 30, output_tokens: 10 };

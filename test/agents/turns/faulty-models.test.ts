@@ -11,7 +11,7 @@ import type { AgentModel, Json, ModelAnswer, ModelCall } from "../../../src/port
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../contacts/rows.ts";
 import { anyCharacter } from "../../support/any-character.ts";
-import { lightStorages } from "../../support/storages.ts";
+import { lightStorages } from "../../support/storage/storages.ts";
 import { type Agency, agency } from "../world.ts";
 
 type Respond = AgentModel["respond"];

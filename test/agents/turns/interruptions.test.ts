@@ -12,8 +12,8 @@ import { outcome } from "../../contacts/helpers.ts";
 import { tablesWith } from "../../contacts/rows.ts";
 import { SharedStorage } from "../../../adapters/testing/world/ports/shared-storage.ts";
 import { cases, isLong, pointsApart } from "../../support/runs.ts";
-import { type Ground, storages } from "../../support/storages.ts";
-import { stopped, world } from "../../support/world.ts";
+import { type Ground, storages } from "../../support/storage/storages.ts";
+import { stopped, world } from "../../support/engines/world.ts";
 import { checkInvariants, type ActionCalls, said } from "./invariants.ts";
 
 const ann = "+15005550101";

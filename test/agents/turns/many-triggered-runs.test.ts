@@ -5,9 +5,9 @@ import { maxOpenRuns } from "../../../src/agents/runs/limits.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { held } from "../../support/carrier.ts";
+import { held } from "../../support/engines/carrier.ts";
 import { isLong } from "../../support/runs.ts";
-import { type StorageCase, storages } from "../../support/storages.ts";
+import { type StorageCase, storages } from "../../support/storage/storages.ts";
 import { agency, type AgencyOptions } from "../world.ts";
 
 const notice = { name: "Notice", steps: [{ id: "tell", type: "send", text: "A notice" }] } as const;

@@ -6,7 +6,7 @@ import { defaultAgent } from "../../../src/agents/types.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
 import { action } from "../../../src/ports/action.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
-import { world } from "../../support/world.ts";
+import { world } from "../../support/engines/world.ts";
 import { type Agency, type AgencyOptions, agency, survey } from "../world.ts";
 
 const message = "I'll get a colleague.";

@@ -6,7 +6,7 @@ import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.t
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { isLong } from "../../support/runs.ts";
-import { storages } from "../../support/storages.ts";
+import { storages } from "../../support/storage/storages.ts";
 import { agency, echo, visitor } from "../world.ts";
 
 describe.each(storages)("an agent on $name", ({ name, open }) => {

@@ -9,8 +9,8 @@ import type { ImportContact, ImportReport } from "../../../src/contacts/import/i
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { heapInUse } from "../../support/heap.ts";
 import { isLong, runsOn } from "../../support/runs.ts";
-import { storages } from "../../support/storages.ts";
-import { world } from "../../support/world.ts";
+import { storages } from "../../support/storage/storages.ts";
+import { world } from "../../support/engines/world.ts";
 import { imported } from "../helpers.ts";
 
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;

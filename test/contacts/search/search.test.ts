@@ -6,8 +6,8 @@ import type { Contacts } from "../../../src/host/handles/contact-handles.ts";
 import type { Search } from "../../../src/ports/storage.ts";
 import { over } from "../../support/over.ts";
 import { cases, isLong, runsOn } from "../../support/runs.ts";
-import { type StorageCase, storages } from "../../support/storages.ts";
-import { world } from "../../support/world.ts";
+import { type StorageCase, storages } from "../../support/storage/storages.ts";
+import { world } from "../../support/engines/world.ts";
 
 const names = [
   "Ann",

@@ -8,10 +8,10 @@ import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { collection, nullable, text } from "../../../src/ports/define-collection.ts";
 import { type Collection, schemaOf } from "../../../src/ports/collection.ts";
 import { StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
-import { makeDatabase } from "../../support/postgres-database.ts";
-import { serverUrl } from "../../support/postgres.ts";
-import { storages } from "../../support/storages.ts";
-import { world } from "../../support/world.ts";
+import { makeDatabase } from "../../support/postgres/temporary-database.ts";
+import { serverUrl } from "../../support/postgres/test-database.ts";
+import { storages } from "../../support/storage/storages.ts";
+import { world } from "../../support/engines/world.ts";
 
 /** The collection in the first version of a schema and in the second. */
 function songs(version: 1 | 2) {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { PostgresProxy, Statement } from "../../support/postgres-proxy.ts";
-import { makeDatabase } from "../../support/postgres-database.ts";
-import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";
+import type { PostgresProxy, Statement } from "../../support/postgres/proxy.ts";
+import { makeDatabase } from "../../support/postgres/temporary-database.ts";
+import { type PostgresServer, startPostgres } from "../../support/postgres/server.ts";
 import type { Dice } from "../dice.ts";
 import type { CrashedStorage, Mishap } from "./storages.ts";
 import { type Query, type DatabaseView, databaseView } from "./database-view.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { held } from "../../support/carrier.ts";
+import { held } from "../../support/engines/carrier.ts";
 import { isLong } from "../../support/runs.ts";
 import { anna, bert, opened } from "./consumer-world.ts";
 import { eventually, later, lightPlaces, type PlaceCase } from "./storages-with-table.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { consumerLane } from "../../../src/events/consumers/job-orders.ts";
 import { encodeLane } from "../../../src/queue/jobs/lane.ts";
 import { jobsByLane } from "../../../src/queue/jobs/rows.ts";
-import { held } from "../../support/carrier.ts";
+import { held } from "../../support/engines/carrier.ts";
 import { cases, isLong } from "../../support/runs.ts";
 import { anna, bert, opened } from "./consumer-world.ts";
 import { eventually, lightPlaces, places } from "./storages-with-table.ts";

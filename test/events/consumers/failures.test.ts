@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
-import { held } from "../../support/carrier.ts";
+import { held } from "../../support/engines/carrier.ts";
 import { over } from "../../support/over.ts";
 import { cases, isLong } from "../../support/runs.ts";
 import { anna, bert, opened } from "./consumer-world.ts";

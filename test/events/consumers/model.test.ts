@@ -8,7 +8,7 @@ import type { Group, StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { over } from "../../support/over.ts";
 import { cases, runsOn } from "../../support/runs.ts";
-import { stopped, world } from "../../support/world.ts";
+import { stopped, world } from "../../support/engines/world.ts";
 import { eventually, later, places } from "./storages-with-table.ts";
 
 /** How often an event's handler fails before it succeeds; `forever` lasts until it is repaired. */

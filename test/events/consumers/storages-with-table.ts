@@ -5,7 +5,7 @@ import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { hosts, note } from "../../adapters/transactions/hosts.ts";
 import { cases } from "../../support/runs.ts";
-import type { StorageCase } from "../../support/storages.ts";
+import type { StorageCase } from "../../support/storage/storages.ts";
 
 export interface Place {
   connect(): StoragePort;

@@ -9,8 +9,8 @@ import type { Scope } from "../../../src/kernel/ids.ts";
 import { call } from "../../api/call.ts";
 import { eventually } from "../../support/eventually.ts";
 import { over } from "../../support/over.ts";
-import { lightStorages, storages } from "../../support/storages.ts";
-import { stopped, world } from "../../support/world.ts";
+import { lightStorages, storages } from "../../support/storage/storages.ts";
+import { stopped, world } from "../../support/engines/world.ts";
 import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "../log.ts";
 
 interface Followed extends Omit<StreamProcess, "open"> {

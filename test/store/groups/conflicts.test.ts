@@ -5,7 +5,7 @@ import { StorageConflict } from "../../../src/ports/storage.ts";
 import { Store } from "../../../src/store/store.ts";
 import { simulated } from "../../../adapters/testing/index.ts";
 import { over } from "../../support/over.ts";
-import { storages } from "../../support/storages.ts";
+import { storages } from "../../support/storage/storages.ts";
 import { itemById, items, schema } from "../commands.ts";
 
 describe.each(storages)("a command that meets a conflict while it runs, on $name", ({ open }) => {

@@ -14,10 +14,10 @@ import { silent } from "../../../src/ports/logger.ts";
 import type { Access, StoragePort } from "../../../src/ports/storage.ts";
 import type { Origin } from "../../../src/store/groups/command-queue.ts";
 import { Store } from "../../../src/store/store.ts";
-import { beforeCommits } from "../../support/before-commits.ts";
-import { letWork } from "../../support/let-work.ts";
+import { beforeCommits } from "../../support/storage/before-commits.ts";
+import { letWork } from "../../support/engines/let-work.ts";
 import { over } from "../../support/over.ts";
-import type { Ground, StorageCase } from "../../support/storages.ts";
+import type { Ground, StorageCase } from "../../support/storage/storages.ts";
 import { itemById, items, schema } from "../commands.ts";
 import { inTurn, put, tokenOf, twoProcesses } from "../two-processes.ts";
 

@@ -12,7 +12,7 @@ import { type Scan, scanAcross } from "../../../src/store/reads/scan.ts";
 import { comparePlaces } from "../../../src/store/reads/index-order.ts";
 import { unscopedReads as readsOf } from "../../../src/store/reads/reads.ts";
 import { runsOn } from "../../support/runs.ts";
-import { storages } from "../../support/storages.ts";
+import { storages } from "../../support/storage/storages.ts";
 
 const owners = ["anna", "bert", "cleo"] as const;
 const rows = fc

@@ -17,7 +17,7 @@ import {
   type UnscopedReads,
 } from "../../../src/store/reads/reads.ts";
 import { runsOn } from "../../support/runs.ts";
-import { storages } from "../../support/storages.ts";
+import { storages } from "../../support/storage/storages.ts";
 
 type FilteredRange = Omit<RangeOf<Item>, "limit"> & RowFilter<Item>;
 

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
-import { beforeCommits } from "../../support/before-commits.ts";
-import { held } from "../../support/carrier.ts";
-import { storages } from "../../support/storages.ts";
+import { beforeCommits } from "../../support/storage/before-commits.ts";
+import { held } from "../../support/engines/carrier.ts";
+import { storages } from "../../support/storage/storages.ts";
 import { itemById, items } from "../commands.ts";
 import {
   distrustMs,

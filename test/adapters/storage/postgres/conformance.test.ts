@@ -3,8 +3,8 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { postgres } from "../../../../adapters/storage/postgres/index.ts";
 import { storageConformance } from "../../../../adapters/testing/conformance/storage/index.ts";
-import { type Database, makeDatabase } from "../../../support/postgres-database.ts";
-import { serverUrl } from "../../../support/postgres.ts";
+import { type Database, makeDatabase } from "../../../support/postgres/temporary-database.ts";
+import { serverUrl } from "../../../support/postgres/test-database.ts";
 import { isLong } from "../../../support/runs.ts";
 
 let database: Database;

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { StoragePort, Write } from "../../../../src/ports/storage.ts";
 import { sumByDay, sums } from "../../../../adapters/testing/conformance/storage/collections.ts";
-import { database } from "../../../support/postgres.ts";
-import type { Database } from "../../../support/postgres-database.ts";
+import { database } from "../../../support/postgres/test-database.ts";
+import type { Database } from "../../../support/postgres/temporary-database.ts";
 import { client, log, opened } from "./rows.ts";
 import { write } from "../port.ts";
 

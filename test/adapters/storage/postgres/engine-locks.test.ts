@@ -4,7 +4,7 @@ import type { SessionUser } from "../../../../adapters/storage/postgres/connecti
 import { AdvisoryLocks } from "../../../../adapters/storage/postgres/engine-locks.ts";
 import { Names } from "../../../../adapters/storage/postgres/names.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { database } from "../../../support/postgres.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 import { client, opened } from "./rows.ts";
 
 /** The sessions of this database that hold locks of engines. */

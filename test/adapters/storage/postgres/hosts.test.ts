@@ -2,8 +2,8 @@ import type pg from "pg";
 import { describe, expect, it } from "vitest";
 import { StorageConflict, type Write } from "../../../../src/ports/storage.ts";
 import { itemById } from "../../../../adapters/testing/conformance/storage/collections.ts";
-import { database } from "../../../support/postgres.ts";
-import type { Database } from "../../../support/postgres-database.ts";
+import { database } from "../../../support/postgres/test-database.ts";
+import type { Database } from "../../../support/postgres/temporary-database.ts";
 import { allIds, client, close, followed, ids, insert, log, opened } from "./rows.ts";
 import { write } from "../port.ts";
 

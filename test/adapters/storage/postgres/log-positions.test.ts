@@ -5,7 +5,7 @@ import {
   entriesByTopic,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { database } from "../../../support/postgres.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 import { client, followed, ids, insert, log, opened } from "./rows.ts";
 import { write } from "../port.ts";
 

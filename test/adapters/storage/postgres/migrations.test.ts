@@ -4,8 +4,8 @@ import { postgres, type PostgresOptions } from "../../../../adapters/storage/pos
 import { StorageConflict, type StoragePort, type Write } from "../../../../src/ports/storage.ts";
 import { schema as engineSchema } from "../../../../src/modules.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { database } from "../../../support/postgres.ts";
-import type { Database } from "../../../support/postgres-database.ts";
+import { database } from "../../../support/postgres/test-database.ts";
+import type { Database } from "../../../support/postgres/temporary-database.ts";
 import {
   firstSchema,
   insertNote,

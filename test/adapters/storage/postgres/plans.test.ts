@@ -12,8 +12,8 @@ import {
   findPendingCounts,
 } from "../../../../adapters/storage/postgres/writes/pending-counts.ts";
 import type { Write } from "../../../../src/ports/storage.ts";
-import { type Database, makeDatabase } from "../../../support/postgres-database.ts";
-import { serverUrl } from "../../../support/postgres.ts";
+import { type Database, makeDatabase } from "../../../support/postgres/temporary-database.ts";
+import { serverUrl } from "../../../support/postgres/test-database.ts";
 import { cases } from "../../../support/runs.ts";
 import {
   all,

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { Connection } from "../../../../adapters/storage/postgres/connections/connection.ts";
 import type { Statement } from "../../../../adapters/storage/postgres/connections/statement.ts";
 import { postgres } from "../../../../adapters/storage/postgres/index.ts";
-import { database } from "../../../support/postgres.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 import { firstSchema } from "../notes.ts";
 
 const maxPrepared = 400;

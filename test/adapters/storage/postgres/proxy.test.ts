@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { database } from "../../../support/postgres.ts";
+import { database } from "../../../support/postgres/test-database.ts";
 
 /** A table, and a pool that reaches it through a proxy. */
 async function led() {

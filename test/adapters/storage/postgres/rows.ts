@@ -13,7 +13,7 @@ import {
   items,
   schema,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
-import type { Database } from "../../../support/postgres-database.ts";
+import type { Database } from "../../../support/postgres/temporary-database.ts";
 
 export const insert = (id: string, patch: Partial<Item> = {}): Write => ({
   kind: "insert",

@@ -7,8 +7,8 @@ import {
   itemsByTime,
 } from "../../../../adapters/testing/conformance/storage/collections.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { database } from "../../../support/postgres.ts";
-import type { Database } from "../../../support/postgres-database.ts";
+import { database } from "../../../support/postgres/test-database.ts";
+import type { Database } from "../../../support/postgres/temporary-database.ts";
 import { isLong } from "../../../support/runs.ts";
 import { client, close, ids, insert, opened } from "./rows.ts";
 import { write } from "../port.ts";

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqlite } from "../../../../adapters/storage/sqlite/index.ts";
-import { held } from "../../../support/carrier.ts";
+import { held } from "../../../support/engines/carrier.ts";
 import { closing, says, write } from "../port.ts";
 import { firstSchema, insertNote, notes } from "../notes.ts";
 import { temporaryFile } from "./files.ts";

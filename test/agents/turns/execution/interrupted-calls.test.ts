@@ -9,8 +9,8 @@ import { type Action, action } from "../../../../src/ports/action.ts";
 import type { AgentModel } from "../../../../src/ports/agent-model.ts";
 import { runs } from "../../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../../src/ports/storage.ts";
-import { held } from "../../../support/carrier.ts";
-import { stopped, stopping, type World } from "../../../support/world.ts";
+import { held } from "../../../support/engines/carrier.ts";
+import { stopped, stopping, type World } from "../../../support/engines/world.ts";
 import { agency } from "../../world.ts";
 
 let requests = 0;

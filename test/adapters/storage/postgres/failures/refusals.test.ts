@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { postgres, type PostgresOptions } from "../../../../../adapters/storage/postgres/index.ts";
 import { TidingsError } from "../../../../../src/kernel/errors.ts";
 import { StorageConflict, StorageRefusal } from "../../../../../src/ports/storage.ts";
-import { database } from "../../../../support/postgres.ts";
+import { database } from "../../../../support/postgres/test-database.ts";
 import { firstSchema, insertNote, noteById, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
 import { opened, unavailable } from "./opened.ts";

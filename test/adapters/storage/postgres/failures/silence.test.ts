@@ -4,8 +4,8 @@ import { ConnectionPool } from "../../../../../adapters/storage/postgres/connect
 import { postgres } from "../../../../../adapters/storage/postgres/index.ts";
 import type { EngineLock, StoragePort } from "../../../../../src/ports/index.ts";
 import { eventually } from "../../../../support/eventually.ts";
-import { database, migrated } from "../../../../support/postgres.ts";
-import { stopped, world } from "../../../../support/world.ts";
+import { database, migrated } from "../../../../support/postgres/test-database.ts";
+import { stopped, world } from "../../../../support/engines/world.ts";
 import { firstSchema, insertNote, notes } from "../../notes.ts";
 import { says, write } from "../../port.ts";
 import { isLong } from "../../../../support/runs.ts";

@@ -3,7 +3,7 @@ import {
   postgres,
   type PostgresPoolClient,
 } from "../../../../../adapters/storage/postgres/index.ts";
-import { database } from "../../../../support/postgres.ts";
+import { database } from "../../../../support/postgres/test-database.ts";
 import { firstSchema, noteById, notes } from "../../notes.ts";
 import { opened, unavailable } from "./opened.ts";
 

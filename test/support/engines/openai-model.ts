@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { languageModel } from "tidings/models";
-import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { listening } from "./listening.ts";
+import type { AgentModel } from "../../../src/ports/agent-model.ts";
+import { listening } from "../listening.ts";
 
 /** A model behind a local server with OpenAI's protocol, which `respond` plays. */
 export async function openAiModel(

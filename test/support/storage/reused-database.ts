@@ -3,9 +3,9 @@
  * for each test would take longer than most tests, since both flush the whole server.
  */
 import type pg from "pg";
-import { getOrInsert } from "../../src/kernel/get-or-insert.ts";
-import { migrated, serverUrl } from "./postgres.ts";
-import { type Database, makeDatabase } from "./postgres-database.ts";
+import { getOrInsert } from "../../../src/kernel/get-or-insert.ts";
+import { migrated, serverUrl } from "../postgres/test-database.ts";
+import { type Database, makeDatabase } from "../postgres/temporary-database.ts";
 
 export interface ReusedDatabase extends AsyncDisposable {
   readonly url: string;

@@ -1,6 +1,6 @@
 /** One unpacked Chromium for a whole test run. It is unpacked when the first test needs it. */
 import type { TestProject } from "vitest/node";
-import { unpackChromium } from "./launch-chromium.ts";
+import { unpackChromium } from "../browser/launch-chromium.ts";
 import { onDemand } from "./on-demand.ts";
 
 declare module "vitest" {

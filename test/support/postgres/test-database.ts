@@ -1,10 +1,10 @@
 /** Databases on the test run's PostgreSQL server. */
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
-import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { schema } from "../../src/modules.ts";
-import { askFor } from "./on-demand.ts";
-import { type Database, makeDatabase, onServer, urlOf } from "./postgres-database.ts";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { schema } from "../../../src/modules.ts";
+import { askFor } from "../setup/on-demand.ts";
+import { type Database, makeDatabase, onServer, urlOf } from "./temporary-database.ts";
 
 /** An empty database, or a copy of `template`. It is removed when the test has finished. */
 export async function database(template?: string): Promise<Database> {

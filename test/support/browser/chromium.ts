@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext } from "playwright-core";
 import { inject, onTestFinished, type TestContext } from "vitest";
 import { launchChromium } from "./launch-chromium.ts";
-import { askFor } from "./on-demand.ts";
+import { askFor } from "../setup/on-demand.ts";
 
 /** Skips the test, with the reason, if Chromium cannot be started. */
 export async function chromium(skip: TestContext["skip"]): Promise<Browser> {

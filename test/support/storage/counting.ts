@@ -1,5 +1,5 @@
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { over } from "./over.ts";
+import type { StoragePort, Write } from "../../../src/ports/storage.ts";
+import { over } from "../over.ts";
 
 /** What the commands of an engine cost. Searches for due jobs are not among them. */
 export interface Counts {

@@ -1,5 +1,5 @@
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { over } from "./over.ts";
+import type { StoragePort, Write } from "../../../src/ports/storage.ts";
+import { over } from "../over.ts";
 
 /** The storage, which calls `before` ahead of each commit: a commit that other commits overtake. */
 export function beforeCommits(

@@ -1,9 +1,9 @@
 /** A message over two scripted carriers, which report on it. */
 import { expect } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import type { EngineOptions } from "../../src/host/options/options.ts";
-import type { Route } from "../../src/ports/route.ts";
-import type { Receipt } from "../../src/ports/transport.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import type { EngineOptions } from "../../../src/host/options/options.ts";
+import type { Route } from "../../../src/ports/route.ts";
+import type { Receipt } from "../../../src/ports/transport.ts";
 import { carrier, providerId, type Script } from "./carrier.ts";
 import { world } from "./world.ts";
 

@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import { schema } from "../../src/modules.ts";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { schema } from "../../../src/modules.ts";
 
 // To write these bytes takes half as long as to create the tables.
 const migrated = await migratedFile();

@@ -1,4 +1,4 @@
-import type { VirtualClock } from "../../adapters/testing/index.ts";
+import type { VirtualClock } from "../../../adapters/testing/index.ts";
 
 /**
  * Returns a function that lets time pass on a clock, in milliseconds, without a return to the event

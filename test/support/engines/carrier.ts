@@ -9,7 +9,7 @@ import type {
   TransportCapabilities,
   TransportContext,
   TransportSink,
-} from "../../src/ports/transport.ts";
+} from "../../../src/ports/transport.ts";
 
 export interface CarrierCall {
   readonly message: OutboundMessage;

@@ -1,5 +1,5 @@
-import type { Lookup, StoragePort } from "../../src/ports/storage.ts";
-import { over } from "./over.ts";
+import type { Lookup, StoragePort } from "../../../src/ports/storage.ts";
+import { over } from "../over.ts";
 
 /** The storage, which calls `before` ahead of each read of a group, so that others can commit. */
 export function beforeReads(

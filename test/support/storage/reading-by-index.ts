@@ -1,6 +1,6 @@
-import type { Index } from "../../src/ports/collection.ts";
-import type { Lookup, Row, StoragePort } from "../../src/ports/storage.ts";
-import { over } from "./over.ts";
+import type { Index } from "../../../src/ports/collection.ts";
+import type { Lookup, Row, StoragePort } from "../../../src/ports/storage.ts";
+import { over } from "../over.ts";
 
 /**
  * The storage as one that reads each index of a batch in a statement of its own, as PostgreSQL does.

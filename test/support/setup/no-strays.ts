@@ -1,5 +1,5 @@
 import { afterEach, expect } from "vitest";
-import { strays } from "./carrier.ts";
+import { strays } from "../engines/carrier.ts";
 
 /** After every test: no sandbox message went to a live carrier, and no live one to a sandbox. */
 afterEach(() => {

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Frame, Frames, Statements } from "./postgres-frames.ts";
+import { type Frame, Frames, Statements } from "./frames.ts";
 
 export interface Statement {
   readonly sql: string;

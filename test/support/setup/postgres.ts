@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import type { TestProject } from "vitest/node";
 import { onDemand } from "./on-demand.ts";
-import { onServer } from "./postgres-database.ts";
-import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { onServer } from "../postgres/temporary-database.ts";
+import { type PostgresServer, startPostgres } from "../postgres/server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,7 +1,7 @@
 /** Temporary databases on a PostgreSQL server. */
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { PostgresProxy } from "./postgres-proxy.ts";
+import { PostgresProxy } from "./proxy.ts";
 
 export interface Database extends AsyncDisposable {
   readonly name: string;
