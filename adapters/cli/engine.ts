@@ -3,36 +3,44 @@ import { type AccountHandle, MessagingEngine, TidingsError } from "../entry.ts";
 import type { Logger } from "../../src/ports/index.ts";
 import { standard } from "../standard.ts";
 import { sandbox } from "../transport/sandbox/index.ts";
+import {
+  chooseDatabase,
+  type DatabaseChoice,
+  databaseOptions,
+  databaseUsage,
+} from "./database/choose.ts";
 import type { Database } from "./database/database.ts";
 import { UsageError } from "./failures.ts";
 import { note, oneLine, yellow } from "./terminal.ts";
 
-/** The options that name an account and a mode. */
+/** The options that name an account, a mode and a database. */
 export const accountOptions = {
   account: { type: "string" },
   live: { type: "boolean" },
+  ...databaseOptions,
 } as const;
 
 export const accountUsage: readonly string[] = [
   "  --account ID      an account (default: the default account)",
   "  --live            the live mode instead of the sandbox",
+  ...databaseUsage,
 ];
 
-interface AccountChoice {
+interface AccountChoice extends DatabaseChoice {
   readonly account?: string | undefined;
   readonly live?: boolean | undefined;
 }
 
 /**
- * Calls `work` with an account of an engine on the database. The engine sends nothing: that is left
- * to the engines that are started on the same database.
+ * Calls `work` with the account of an engine on an existing database. The engine sends nothing:
+ * that is left to the engines that are started on the same database.
  */
-export async function withAccount<T>(
-  database: Database,
-  { account, live = false }: AccountChoice,
+export async function withAccount(
+  choice: AccountChoice,
   usage: string,
-  work: (account: AccountHandle, engine: MessagingEngine) => Promise<T>,
-): Promise<T> {
+  work: (account: AccountHandle, database: Database) => Promise<void>,
+): Promise<void> {
+  const database = chooseDatabase(choice, { usage, mayCreate: false });
   const engine = new MessagingEngine({
     ...standard(),
     storage: database.storage({ migrate: false }),
@@ -40,7 +48,7 @@ export async function withAccount<T>(
     logger: terminalLogger(),
   });
   try {
-    return await work(accountOf(engine, account, live, usage), engine);
+    await work(accountOf(engine, choice, usage), database);
   } finally {
     await engine.stop();
     await database.close();
@@ -49,8 +57,7 @@ export async function withAccount<T>(
 
 function accountOf(
   engine: MessagingEngine,
-  id: string | undefined,
-  live: boolean,
+  { account: id, live = false }: AccountChoice,
   usage: string,
 ): AccountHandle {
   try {

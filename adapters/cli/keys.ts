@@ -3,7 +3,6 @@ import { keyScopes } from "../../src/operations/index.ts";
 import { nearestName } from "../../src/kernel/index.ts";
 import { parseArguments, subcommand } from "./arguments.ts";
 import type { Command } from "./command.ts";
-import { chooseDatabase, databaseOptions, databaseUsage } from "./database/choose.ts";
 import { accountOptions, accountUsage, withAccount } from "./engine.ts";
 import { Failure, UsageError } from "./failures.ts";
 import { bold, dim, labeledList, note, oneLine, print, table } from "./terminal.ts";
@@ -19,12 +18,9 @@ const usage = [
   "  --name NAME       a name for people (default: CLI)",
   "  --scope SCOPE     what the key may do; repeat it for several (default: everything)",
   ...accountUsage,
-  ...databaseUsage,
   "",
   ...labeledList("Scopes:", keyScopes),
 ].join("\n");
-
-const shared = { ...databaseOptions, ...accountOptions } as const;
 
 async function run(args: readonly string[]): Promise<void> {
   const [action, rest] = subcommand(usage, args, ["create", "list", "revoke"]);
@@ -35,14 +31,13 @@ async function run(args: readonly string[]): Promise<void> {
 
 async function create(args: readonly string[]): Promise<void> {
   const { values } = parseArguments(usage, args, {
-    ...shared,
+    ...accountOptions,
     name: { type: "string", default: "CLI" },
     scope: { type: "string", multiple: true },
   });
   const { name } = values;
   const scopes = values.scope?.map(scopeOf);
-  const database = chooseDatabase(values, { usage, mayCreate: false });
-  await withAccount(database, values, usage, async ({ apiKeys }) => {
+  await withAccount(values, usage, async ({ apiKeys }) => {
     const key = await apiKeys.create({ name, ...(scopes === undefined ? {} : { scopes }) });
     print(key.secret ?? "");
     note(dim(`${key.id}, ${key.mode}. Store the secret now: it is not shown again.`));
@@ -58,9 +53,8 @@ function scopeOf(given: string): KeyScope {
 }
 
 async function list(args: readonly string[]): Promise<void> {
-  const { values } = parseArguments(usage, args, shared);
-  const database = chooseDatabase(values, { usage, mayCreate: false });
-  await withAccount(database, values, usage, async (account) => {
+  const { values } = parseArguments(usage, args, accountOptions);
+  await withAccount(values, usage, async (account) => {
     const keys = await allKeys(account);
     if (keys.length === 0) {
       note(
@@ -108,10 +102,9 @@ function stateOf({ revoked_at, expires_at, scopes }: ApiKey): string {
 }
 
 async function revoke(args: readonly string[]): Promise<void> {
-  const { values, words } = parseArguments(usage, args, shared, ["id of the key"]);
+  const { values, words } = parseArguments(usage, args, accountOptions, ["id of the key"]);
   const [id = ""] = words;
-  const database = chooseDatabase(values, { usage, mayCreate: false });
-  await withAccount(database, values, usage, async ({ apiKeys }) => {
+  await withAccount(values, usage, async ({ apiKeys }) => {
     try {
       await apiKeys.revoke(id);
     } catch (error) {

@@ -12,50 +12,34 @@ interface Entry {
   readonly load: () => Promise<Command>;
 }
 
-const commands = new Map<string, Entry>([
-  [
-    "dev",
-    {
+const commands = new Map(
+  Object.entries<Entry>({
+    dev: {
       summary: "Serve the API and the pages on a SQLite file",
       load: async () => (await import("./dev/command.ts")).dev,
     },
-  ],
-  [
-    "keys",
-    {
+    keys: {
       summary: "Create, list and revoke API keys",
       load: async () => (await import("./keys.ts")).keys,
     },
-  ],
-  [
-    "events",
-    {
+    events: {
       summary: "Print events as they happen",
       load: async () => (await import("./events/command.ts")).events,
     },
-  ],
-  [
-    "webhooks",
-    {
+    webhooks: {
       summary: "Forward events, signed, to a local address",
       load: async () => (await import("./webhooks/command.ts")).webhooks,
     },
-  ],
-  [
-    "migrate",
-    {
+    migrate: {
       summary: "Migrate a database, or print the SQL that does",
       load: async () => (await import("./migrate.ts")).migrate,
     },
-  ],
-  [
-    "doctor",
-    {
+    doctor: {
       summary: "Check this machine and a database, and say what to do",
       load: async () => (await import("./doctor/command.ts")).doctor,
     },
-  ],
-]);
+  }),
+);
 
 function usage(): string {
   const list = table([...commands].map(([name, { summary }]) => [name, summary]));

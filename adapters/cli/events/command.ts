@@ -1,7 +1,6 @@
 import { eventTypes } from "../../../src/events/index.ts";
 import { parseArguments, subcommand } from "../arguments.ts";
 import type { Command } from "../command.ts";
-import { chooseDatabase, databaseOptions, databaseUsage } from "../database/choose.ts";
 import { accountOptions, accountUsage, withAccount } from "../engine.ts";
 import { bold, dim, labeledList, note, print } from "../terminal.ts";
 import { eventLine } from "./line.ts";
@@ -15,7 +14,6 @@ const usage = [
   ...typeUsage,
   "  --json            one event per line as JSON, as webhooks get it",
   ...accountUsage,
-  ...databaseUsage,
   "",
   ...labeledList("Types:", eventTypes),
 ].join("\n");
@@ -23,14 +21,12 @@ const usage = [
 async function run(args: readonly string[], stopped: AbortSignal): Promise<void> {
   const [, rest] = subcommand(usage, args, ["tail"]);
   const { values } = parseArguments(usage, rest, {
-    ...databaseOptions,
     ...accountOptions,
     ...typeOptions,
     json: { type: "boolean", default: false },
   });
   const types = typesOf(values.type, usage);
-  const database = chooseDatabase(values, { usage, mayCreate: false });
-  await withAccount(database, values, usage, async (account) => {
+  await withAccount(values, usage, async (account, database) => {
     const stream = await openStream(account, types, stopped);
     note(dim(`Waiting for new events in ${database.name}. Press Ctrl+C to stop.`));
     for await (const event of stream) {

@@ -3,7 +3,6 @@ import { checkUrl, destinations, hostOf } from "../../../src/ports/index.ts";
 import { secretText } from "../../../src/webhooks/index.ts";
 import { parseArguments, subcommand } from "../arguments.ts";
 import type { Command } from "../command.ts";
-import { chooseDatabase, databaseOptions, databaseUsage } from "../database/choose.ts";
 import type { Database } from "../database/database.ts";
 import { accountOptions, accountUsage, withAccount } from "../engine.ts";
 import { eventLine } from "../events/line.ts";
@@ -23,13 +22,11 @@ const usage = [
   "  --secret SECRET   sign with this secret (whsec_...); by default one that stays the same",
   ...typeUsage,
   ...accountUsage,
-  ...databaseUsage,
 ].join("\n");
 
 async function run(args: readonly string[], stopped: AbortSignal): Promise<void> {
   const [, rest] = subcommand(usage, args, ["listen"]);
   const { values } = parseArguments(usage, rest, {
-    ...databaseOptions,
     ...accountOptions,
     ...typeOptions,
     "forward-to": { type: "string" },
@@ -38,9 +35,8 @@ async function run(args: readonly string[], stopped: AbortSignal): Promise<void>
   const target = targetOf(values["forward-to"]);
   const types = typesOf(values.type, usage);
   checkSecret(values.secret);
-  const database = chooseDatabase(values, { usage, mayCreate: false });
-  const secret = values.secret ?? keptSecret(database);
-  await withAccount(database, values, usage, async (account) => {
+  await withAccount(values, usage, async (account, database) => {
+    const secret = values.secret ?? keptSecret(database);
     const stream = await openStream(account, types, stopped);
     note(
       `Forwarding the events in ${database.name} to ${bold(target.url.href)}`,
