@@ -25,7 +25,3 @@ export const json: z.ZodType<Json> = z
 export const identifier = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
   error: "must be a letter and then up to 63 letters, digits, _ and -",
 });
-
-export const atMost = (max: number): { readonly error: string } => ({
-  error: `must have at most ${max} items`,
-});

@@ -44,7 +44,7 @@ import {
   agentLimitsSchema,
   defaultAgentLimits,
 } from "./settings/limits-types.ts";
-import { atMost, identifier } from "./fields.ts";
+import { identifier } from "./fields.ts";
 import {
   type AgentReply,
   type AgentReplyInput,
@@ -223,7 +223,7 @@ function agentFields(limits: Limits) {
     channels: distinct(z.array(channelSchema).min(1).max(channels.length)).describe(
       "The channels that the agent answers on. At least one.",
     ),
-    senders: distinct(z.array(senderAddress).min(1).max(50, atMost(50)))
+    senders: distinct(z.array(senderAddress).min(1).max(50))
       .nullable()
       .meta({
         default: defaultAgent.senders,
@@ -259,7 +259,7 @@ function agentFields(limits: Limits) {
 
 /** What an agent can use to answer. */
 const toolFields = {
-  playbook_ids: distinct(z.array(ids.playbook).max(50, atMost(50))).meta({
+  playbook_ids: distinct(z.array(ids.playbook).max(50)).meta({
     default: defaultAgent.playbook_ids,
     description: "The playbooks that a contact's words can start. At most 50.",
   }),
@@ -267,7 +267,7 @@ const toolFields = {
     default: defaultAgent.knowledge,
     description: "Facts that the agent may tell contacts. At most 100.",
   }),
-  actions: distinct(z.array(identifier).max(50, atMost(50))).meta({
+  actions: distinct(z.array(identifier).max(50)).meta({
     default: defaultAgent.actions,
     description:
       "Names of the host application's actions that the model may call. At most 50. Playbooks " +

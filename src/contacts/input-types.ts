@@ -24,10 +24,7 @@ import {
 export const maxLabels = 50;
 
 /** All labels of a contact or a conversation. */
-export const labelList = distinct(
-  z.array(name(64)).max(maxLabels, { error: `must have at most ${maxLabels} labels` }),
-  "must not repeat a label",
-);
+export const labelList = distinct(z.array(name(64)).max(maxLabels), "must not repeat a label");
 
 const about = {
   phone: "The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it.",

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import {
   listMessagesSchema,
@@ -234,6 +235,31 @@ it.each([
   await expect(one.conversations.reply(conversation_id, { body: "", media })).rejects.toMatchObject(
     { errors },
   );
+});
+
+const words = (count: number): string[] => Array.from({ length: count }, (_, i) => `word${i}`);
+
+it.each<[string, string, (one: MessagingEngine) => Promise<unknown>]>([
+  [
+    "/messages",
+    "must have at most 1000 items, got 1001",
+    ({ messages }) => messages.batch({ messages: words(1_001).map((body) => ({ to, body })) }),
+  ],
+  [
+    "/labels",
+    "must have at most 50 items, got 51",
+    ({ contacts }) => contacts.create({ name: "Ann", labels: words(51) }),
+  ],
+  [
+    "/trigger/keywords",
+    "must have at most 50 items, got 51",
+    ({ playbooks }) =>
+      playbooks.create({ name: "Book", steps: [], trigger: { keywords: words(51) } }),
+  ],
+])("%s that is too long is refused with its length", async (pointer, message, call) => {
+  await expect(call(world().engine(memory()))).rejects.toMatchObject({
+    errors: [{ pointer, code: "too_big", message }],
+  });
 });
 
 describe("an item of a batch that is no JSON", () => {

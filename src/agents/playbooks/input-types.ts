@@ -1,7 +1,7 @@
 /** The inputs of the operations of playbooks. */
 import * as z from "zod";
 import { name, queryInteger, readonlyList, reference, text } from "../../kernel/index.ts";
-import { atMost, identifier } from "../fields.ts";
+import { identifier } from "../fields.ts";
 import { type Slot, slotSchema } from "./slot-types.ts";
 import { playbookLimits, type PlaybookStepInput, playbookStepInputSchema } from "./step-types.ts";
 
@@ -27,7 +27,7 @@ export interface PlaybookTriggerInput {
   readonly priority?: number | undefined;
 }
 
-const phrases = (max: number) => readonlyList(z.array(name(64)).max(max, atMost(max)));
+const phrases = (max: number) => readonlyList(z.array(name(64)).max(max));
 
 export const playbookTriggerInputSchema = z.strictObject({
   keywords: phrases(50)
@@ -69,10 +69,8 @@ const fields = {
       "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
         "and at each later change.",
     ),
-  slots: readonlyList(z.array(slotSchema).max(playbookLimits.slots, atMost(playbookLimits.slots))),
-  steps: readonlyList(
-    z.array(playbookStepInputSchema).max(playbookLimits.steps, atMost(playbookLimits.steps)),
-  ),
+  slots: readonlyList(z.array(slotSchema).max(playbookLimits.slots)),
+  steps: readonlyList(z.array(playbookStepInputSchema).max(playbookLimits.steps)),
   max_turns: z.int().min(1).max(1_000),
 };
 

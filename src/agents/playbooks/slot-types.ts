@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { name, readonlyList, text } from "../../kernel/index.ts";
 import { patternProblem } from "./play/pattern.ts";
-import { atMost, identifier } from "../fields.ts";
+import { identifier } from "../fields.ts";
 import { playbookLimits } from "./step-types.ts";
 
 /** How a slot's answer can be read. */
@@ -58,7 +58,7 @@ const options = readonlyList(
   z
     .array(name(100))
     .min(1)
-    .max(playbookLimits.options, atMost(playbookLimits.options))
+    .max(playbookLimits.options)
     .refine(
       (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
       { error: "must not contain duplicate options" },

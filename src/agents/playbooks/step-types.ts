@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { ids, name, type PlaybookId, readonlyList, wholeRecord } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { atMost, identifier, json } from "../fields.ts";
+import { identifier, json } from "../fields.ts";
 
 /** Maximum numbers of items in one playbook. */
 export const playbookLimits = {
@@ -266,9 +266,7 @@ const branchStepSchema = z.strictObject({
   type: z
     .literal("branch")
     .describe("Continues at the `next` of the first case whose condition is true."),
-  cases: readonlyList(
-    z.array(branchCaseSchema).min(1).max(playbookLimits.cases, atMost(playbookLimits.cases)),
-  ).describe(
+  cases: readonlyList(z.array(branchCaseSchema).min(1).max(playbookLimits.cases)).describe(
     "1 to 20 cases. The first one whose condition is true decides the step that follows. If " +
       "none is true, `next` follows.",
   ),

@@ -1,7 +1,6 @@
 /** Rules that say when an agent hands its conversation off to people. */
 import * as z from "zod";
 import { name, readonlyList } from "../../kernel/index.ts";
-import { atMost } from "../fields.ts";
 
 /**
  * What makes an agent hand off: the contact asks for a person, writes a keyword, has an intent or
@@ -143,7 +142,7 @@ export const handoffRuleSchema = z
     description: "A rule that says when an agent hands its conversation off to people.",
   }) as z.ZodType<HandoffRule>;
 
-const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50, atMost(50)))], {
+const words = z.union([name(100), readonlyList(z.array(name(100)).min(1).max(50))], {
   error:
     "must be a string of 1 to 100 characters that is not blank, or a list of 1 to 50 such strings",
 });

@@ -6,7 +6,6 @@ import {
   handoffRuleInputSchema,
   handoffRuleSchema,
 } from "./handoff-rule-types.ts";
-import { atMost } from "../fields.ts";
 
 /** When an agent hands its conversations off to people, and what follows. */
 export interface AgentHandoff {
@@ -106,7 +105,7 @@ export interface AgentHandoffInput {
 export const agentHandoffInputSchema = ({ messageCharacters }: Limits) =>
   z
     .strictObject({
-      rules: readonlyList(z.array(handoffRuleInputSchema).max(50, atMost(50))).meta({
+      rules: readonlyList(z.array(handoffRuleInputSchema).max(50)).meta({
         default: defaultHandoff.rules,
         description: "Up to 50 rules. If one applies, the agent hands off.",
       }),

@@ -1,7 +1,6 @@
 /** Who an agent is, what it knows, and how it behaves in particular cases. */
 import * as z from "zod";
 import { isLanguageTag, name, readonlyList, text } from "../../kernel/index.ts";
-import { atMost } from "../fields.ts";
 
 /** Who an agent is and how it writes. Only language models use it. */
 export interface AgentPersona {
@@ -99,9 +98,7 @@ export const agentGuidelineInputSchema = z.strictObject({
   }),
 });
 
-export const agentGuidelinesInputSchema = readonlyList(
-  z.array(agentGuidelineInputSchema).max(50, atMost(50)),
-);
+export const agentGuidelinesInputSchema = readonlyList(z.array(agentGuidelineInputSchema).max(50));
 
 /** A piece of an agent's knowledge. */
 export interface AgentKnowledge {
@@ -140,5 +137,5 @@ export const agentKnowledgeInputSchema = z.strictObject({
 });
 
 export const agentKnowledgeListInputSchema = readonlyList(
-  z.array(agentKnowledgeInputSchema).max(100, atMost(100)),
+  z.array(agentKnowledgeInputSchema).max(100),
 );

@@ -76,7 +76,7 @@ export const importContactsSchema = (limits: Limits) =>
         z
           .array(documentedAs<unknown>(importContactSchema(limits)))
           .min(1)
-          .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` }),
+          .max(limits.batchItems),
       ).describe("The contacts. An invalid one does not affect the others."),
     })
     .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });

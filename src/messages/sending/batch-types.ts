@@ -29,7 +29,7 @@ export const batchMessagesSchema = (limits: Limits) =>
         z
           .array(documentedAs(batchMessageSchema(limits)))
           .min(1)
-          .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` }),
+          .max(limits.batchItems),
       ).describe(
         "The messages, by default at most 1,000. Each is validated by itself, so that an " +
           "invalid one does not affect the others.",
