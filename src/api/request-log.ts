@@ -11,11 +11,11 @@ interface RequestLogOptions {
 /** Logs requests that could not be answered as they should. */
 export class RequestLog {
   readonly #logger: Logger;
-  readonly #refusals: LogLimit;
+  readonly #limit: LogLimit;
 
   constructor({ clock, logger }: RequestLogOptions) {
     this.#logger = logger;
-    this.#refusals = new LogLimit(clock);
+    this.#limit = new LogLimit(clock);
   }
 
   /** Logs the error of a request: as an error, unless it is a known state of the service. */
@@ -30,7 +30,7 @@ export class RequestLog {
         return;
       // Clients cause it, visitors too, who must not be able to fill the log.
       case "overloaded": {
-        const refused = this.#refusals.note(code, message);
+        const refused = this.#limit.note(code, message);
         if (refused === undefined) return;
         const { count, reasons } = refused;
         logger.warn(
@@ -47,6 +47,14 @@ export class RequestLog {
       case "not_configured":
         logger.debug(facts, "a request needs an option that the engine lacks");
         return;
+      // In an outage every request fails, and the log may be on the disk that is full.
+      case "storage_unavailable":
+      case "storage_damaged": {
+        const failed = this.#limit.note(code);
+        if (failed === undefined) return;
+        logger.error({ err, ...facts, requests: failed.count }, "a request failed");
+        return;
+      }
       default:
         logger.error({ err, ...facts }, "a request failed");
     }
