@@ -19,7 +19,7 @@ export function replyOf(
   texts: readonly string[],
   last = "",
 ): string | null {
-  const start = texts.map(cleaned).filter(isNotEmpty).join("\n\n");
+  const start = cleaned(texts.map(cleaned).filter(isNotEmpty).join("\n\n"));
   const end = cleaned(last);
   if (start === "" && end === "") return null;
   const signatureLine = reply.signature === undefined ? "" : `\n${reply.signature}`;
