@@ -21,6 +21,32 @@ export const json: z.ZodType<Json> = z
   })
   .pipe(z.json());
 
+/** The maximum length of the input of an action as JSON, in characters. */
+export const maxInput = 16_384;
+
+/**
+ * Whether a value is short enough for the input of an action. A few templates can make an input of
+ * many megabytes, so only a value that seems short is written as JSON.
+ */
+export function isShort(value: Json): boolean {
+  return roomAfter(value, maxInput) >= 0 && JSON.stringify(value).length <= maxInput;
+}
+
+/**
+ * Returns what is left of `room` characters after a value, if JSON writes it as short as it can.
+ * Stops as soon as nothing is left.
+ */
+function roomAfter(value: Json, room: number): number {
+  if (typeof value === "string") return room - value.length - 2;
+  if (typeof value !== "object" || value === null) return room - 1;
+  let left = room - 2;
+  for (const each of Object.values(value)) {
+    if (left < 0) break;
+    left = roomAfter(each, left);
+  }
+  return left;
+}
+
 /** The name of an action or a slot, or the id of a step. */
 export const identifier = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
   error: "must be a letter and then up to 63 letters, digits, _ and -",

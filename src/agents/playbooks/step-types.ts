@@ -177,7 +177,7 @@ const continuingFields = {
   next: identifier.optional().describe("The step that follows. Default: the next one in the list."),
 };
 
-/** The limits keep the filled-in JSON at some kilobytes. */
+/** The JSON is written before its templates are filled in. `isShort` limits what comes of it. */
 const values = wholeRecord(
   z
     .record(z.string().min(1).max(64), json)

@@ -2,11 +2,8 @@
 import * as z from "zod";
 import { isObjectGiven, name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { identifier, json } from "../fields.ts";
+import { identifier, isShort, json, maxInput } from "../fields.ts";
 import { type RunStatus, runStatusSchema } from "./types.ts";
-
-/** Characters of an input as JSON. */
-const maxInput = 16_384;
 
 /** Has an agent run a playbook or call one action, for a contact or in a conversation. */
 export interface TriggerAgent {
@@ -58,7 +55,7 @@ export const triggerAgentSchema = z
       .optional()
       .describe("The name of the action to call. Give either this or `playbook_id`."),
     input: json
-      .refine((given) => JSON.stringify(given).length <= maxInput, {
+      .refine(isShort, {
         error: `must have at most ${maxInput} characters as JSON`,
       })
       .optional()

@@ -265,6 +265,29 @@ describe("a question", () => {
   });
 });
 
+it("an action is not called with an input that its templates make very long", () => {
+  const run = { id: "r", type: "run", action: "x", args: { list: ["{{a}}".repeat(17)] } } as const;
+  const steps = [{ id: "ask", type: "ask", slot: "a", retries: 0 }, run] as const;
+  const made: unknown[] = [];
+  const talk = (): Talk =>
+    new Talk(finderOf(definition(steps, [slot("a")])), (call) => {
+      made.push(call);
+      return { done: "acted", outcome: { status: "done", output: null } };
+    });
+  const [long, short] = [talk(), talk()];
+  long.begin();
+  long.say("x".repeat(1_000));
+  expect(long.end).toEqual({
+    type: "stuck",
+    cause: "action_failure",
+    reason: "The input of x has more than 16384 characters as JSON.",
+  });
+  expect(made).toEqual([]);
+  short.begin();
+  short.say("x".repeat(900));
+  expect(made).toHaveLength(1);
+});
+
 it("a failed action follows on_error, and the playbook fails without it", () => {
   const run = { id: "r", type: "run", action: "x", args: {} } as const;
   const failing = new Talk(finderOf(definition([run])));

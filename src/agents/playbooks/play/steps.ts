@@ -2,6 +2,7 @@ import { holds } from "./condition.ts";
 import { parseCondition } from "./parse-condition.ts";
 import { slotsFrom, type Frame } from "./frames.ts";
 import type { Outcome, PlayEnd, PlayOptions, StepContext, StepExit } from "./play-types.ts";
+import { isShort, maxInput } from "../../fields.ts";
 import { namesRead } from "../text-rules.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
@@ -81,6 +82,10 @@ function slotValuesOf(
 /** Calls an action, or continues after the decision about its call. */
 function* takeRun(step: RunActionStep, context: StepContext, lookUp: LookUp): TurnMoves<Outcome> {
   const input = context.frame.input ?? inputOf(step, context, lookUp);
+  if (!isShort(input)) {
+    const reason = `The input of ${step.action} has more than ${maxInput} characters as JSON.`;
+    return takeFailure(step, reason);
+  }
   const outcome = yield* act(step.action, input);
   switch (outcome.status) {
     case "done":
@@ -92,7 +97,7 @@ function* takeRun(step: RunActionStep, context: StepContext, lookUp: LookUp): Tu
     case "awaiting_approval":
       return { go: "stay", end: { type: "waits" }, changes: { input } };
     case "failed":
-      return takeFailure(step);
+      return takeFailure(step, `${step.action} failed.`);
   }
 }
 
@@ -108,8 +113,7 @@ function inputOf({ args }: RunActionStep, { options }: StepContext, lookUp: Look
 }
 
 /** Continues after a failed action. */
-function takeFailure({ action, on_error }: RunActionStep): Outcome {
-  const reason = `${action} failed.`;
+function takeFailure({ on_error }: RunActionStep, reason: string): Outcome {
   return on_error === undefined
     ? stuck("action_failure", reason)
     : { go: "next", to: on_error, exit: { outcome: "failed", error: reason } };

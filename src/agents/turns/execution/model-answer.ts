@@ -1,6 +1,6 @@
 import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
 import { type ModelAnswer, type ModelTurn, UnusableResult } from "../../../ports/index.ts";
-import { json } from "../../fields.ts";
+import { isShort, json } from "../../fields.ts";
 import * as z from "zod";
 
 /** Limits of one answer. Further items are dropped. */
@@ -20,9 +20,8 @@ const usageSchema = z
   .object({ input_tokens: tokens, output_tokens: tokens })
   .optional()
   .catch(undefined);
-/** Characters of an input or a slot value as JSON. */
-const maxCharacters = 16_384;
-const shortJson = json.refine((value) => JSON.stringify(value).length <= maxCharacters);
+/** An input or a slot value. */
+const shortJson = json.refine(isShort);
 
 /** An invalid field is dropped. The rest of the answer stays valid. */
 const answerSchema = z.object({
