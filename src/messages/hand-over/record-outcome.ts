@@ -55,7 +55,6 @@ export async function recordOutcome(
   // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
   const isLate = attempt.answered_at !== null;
   if (isLate && led_to !== null) writeTimeline(tx, message, updated, null);
-  const nextAt = updated.status === "queued" ? updated.retry_at : null;
   const attemptAfter = tx.update(attempts, attempt, {
     ...columns,
     provider_message_id,
@@ -67,7 +66,7 @@ export async function recordOutcome(
           answer_version: updated.version,
           led_to,
         }),
-    next_attempt_at: attempt.outcome === "undelivered" ? attempt.next_attempt_at : nextAt,
+    next_attempt_at: attempt.outcome === "undelivered" ? attempt.next_attempt_at : updated.retry_at,
   });
   const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
   if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
