@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Channel } from "../../src/kernel/channels.ts";
 import type { AccountHandle } from "../../src/index.ts";
 import { beforeCommits } from "../support/storage/before-commits.ts";
@@ -211,3 +212,13 @@ it.each(storages)(
     );
   },
 );
+
+it("a default sender stays the default when something else of it changes", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  const sender = { channels: ["sms" as const], transport: "sandbox" };
+  await one.senders.create({ ...sender, address: newAddress(1) });
+  const { id } = await one.senders.create({ ...sender, address: newAddress(2), default: true });
+  const { default_channels } = await one.senders.update(id, { daily_cap: 100 });
+  expect(default_channels).toEqual(["sms"]);
+});
