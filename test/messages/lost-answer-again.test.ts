@@ -42,3 +42,16 @@ it("a lost answer that is recorded twice does not replace what a look-up found i
   const outcomes = (await rowsOf(database, attempts)).map(({ outcome }) => outcome);
   expect(outcomes).toEqual(["rejected", "accepted"]);
 });
+
+it("a message that was redacted is not sent again if a look-up finds that it was not sent", async () => {
+  const { clock, engine } = world();
+  const line = carrier({ send: () => lost, lookup: () => ({ outcome: "not_sent" }) });
+  const one = engine(memory(), { transports: [line] });
+  await one.start();
+  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await clock.settle();
+  await one.messages.redact(id);
+  await clock.advance(60_000);
+  expect(line.lookups.length).toBeGreaterThan(0);
+  expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "canceled"]);
+});

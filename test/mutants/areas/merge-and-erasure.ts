@@ -19,6 +19,16 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     tests: ["test/privacy/erase.test.ts"],
   },
   {
+    name: "redacted-message-is-sent",
+    sentence:
+      "A message that was redacted while its answer was lost is sent again without its text, if " +
+      "the carrier has not got it.",
+    file: "src/messages/hand-over/begin-attempt.ts",
+    find: 'if (message.body === null || recipient === "erased") {',
+    replace: 'if (recipient === "erased") {',
+    tests: ["test/messages/lost-answer-again.test.ts"],
+  },
+  {
     name: "erasure-leaves-notes",
     sentence: "Notes about an erased contact stay when there are many of them.",
     file: "src/privacy/erase-history.ts",
