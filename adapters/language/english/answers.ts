@@ -106,9 +106,9 @@ export function readChoice(text: string, options: readonly string[]): string | u
   const same = options.find((option) => option.trim().toLowerCase() === text.toLowerCase());
   if (same !== undefined) return same;
   const choices = options
-    .map((option) => ({ option, words: normalizedWords(option) }))
+    .map((option) => ({ option, words: withShortSizes(normalizedWords(option)) }))
     .filter(({ words }) => words !== "");
-  const answer = withoutCourtesies(text);
+  const answer = withShortSizes(withoutCourtesies(text));
   const equal = onlyOption(choices, ({ words }) => words === answer);
   if (equal !== undefined) return equal;
   const [, place] = /^(?:number |no |option )?(\d{1,2})$/.exec(answer) ?? [];
@@ -120,8 +120,30 @@ export function readChoice(text: string, options: readonly string[]): string | u
   const wanted = answer.replaceAll(courtesies, "");
   return (
     onlyOption(choices, ({ words }) => words.startsWith(answer)) ??
-    onlyOption(choices, ({ words }) => containsPhrase(wanted, words))
+    onlyOption(choices, ({ words }) => isNamed(words, wanted, choices))
   );
+}
+
+/** Whether a text names an option, and not only a longer one: "early morning" is no "morning". */
+function isNamed(words: string, text: string, choices: readonly Choice[]): boolean {
+  const longer = choices.filter(
+    (other) => other.words !== words && containsPhrase(other.words, words),
+  );
+  const rest = longer.reduce(
+    (left, other) => left.replaceAll(` ${other.words} `, " / "),
+    ` ${text} `,
+  );
+  return containsPhrase(rest, words);
+}
+
+/** Returns words with "x large" for "extra large" and "XL": it is another size than "large". */
+function withShortSizes(words: string): string {
+  return words
+    .replaceAll(/\bextra (?=(?:extra )*(?:large|small)\b)/g, "x ")
+    .replaceAll(/\b(x+)(l|s)\b/g, (_, marks: string, size: string) => {
+      const name = size === "l" ? "large" : "small";
+      return `${[...marks].join(" ")} ${name}`;
+    });
 }
 
 /** Whether the text says "no haircut", unlike "no, haircut". "No no" does not refuse a "no". */

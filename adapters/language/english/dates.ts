@@ -89,19 +89,24 @@ const unreadYear = /(?<![\d./-])(?:19|20|21)\d{2}(?![./-]?\d)|['’]\d{2}(?!\d)/
 
 const isoForm = /(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])/g;
 const dotForm = /(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4}|\d{2})?(?!\d)/g;
-const slashForm = /(?<![\d/])(\d{1,2})\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\d/])/g;
+/** "24/7" means always, and no day. */
+const slashForm = /(?<![\d/])(?!24\/7(?![\d/]))(\d{1,2})\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\d/])/g;
 const monthForm = new RegExp(String.raw`\b${month}\s+(?:the\s+)?${dayOfMonth}${year}`, "g");
 const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year}`, "g");
 
 /**
- * A number beside a date makes it one of several, unless it is a time: "Dec 5 or 6", "5-6 Dec".
- * "After Dec 5" is another day.
+ * A number beside a date makes it one of several, unless it is a time: "Dec 5 or 6", "5-6 Dec",
+ * "Dec 5, 6". "After Dec 5" is another day.
  */
 const between =
   String.raw`\s*,?\s*(?:[-–—&+/]|\b(?:or|and|to|till|until|thru|through)\b)` +
   String.raw`\s*(?:the\s+)?`;
 const timeMark = String.raw`\d|[:.]\d|\s?(?:[ap]\.?m|h|uhr|o'?clock)\b`;
-const numberAfter = new RegExp(String.raw`^${between}\d{1,2}(?!${timeMark})`);
+const listEnd = String.raw`\s*(?:$|[.,;!?\n](?!\d)|[-–—&+]|\b(?:or|and|works?|please)\b)`;
+const numberAfter = new RegExp(
+  String.raw`^(?:${between}\d{1,2}(?!${timeMark})|` +
+    String.raw`\s*,\s*\d{1,2}(?:st|nd|rd|th)?(?=${listEnd}))`,
+);
 const numberOrShiftBefore = new RegExp(
   String.raw`\b(?:\d{1,2}(?:st|nd|rd|th)?${between}|(?:before|after)\s+(?:the\s+)?)$`,
 );

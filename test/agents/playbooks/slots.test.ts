@@ -16,6 +16,7 @@ const sure = slot("sure", { type: "boolean" });
 const phone = slot("phone", { type: "phone" });
 const email = slot("email", { type: "email" });
 const part = slot("part", { enum: ["Morning", "Early afternoon", "Evening", "Café"] });
+const size = slot("size", { enum: ["Large", "X-Large"] });
 const sweet = slot("sweet", { enum: ["Yes", "No"] });
 const grade = slot("grade", { enum: ["A+", "A", "A-"] });
 const order = slot("order", { pattern: String.raw`[A-Z]{2}-\d{3,6}` });
@@ -146,6 +147,13 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [day, "Friday at 11", "2026-11-27"],
   [day, "December 5 or 6", undefined],
   [day, "December 5 + 6", undefined],
+  [day, "December 5, 6", undefined],
+  [day, "December 5, 6, or 7", undefined],
+  [day, "December 5, 6 people", "2026-12-05"],
+  [day, "December 5, 6 pm", "2026-12-05"],
+  [day, "I am free 24/7", undefined],
+  [day, "24/7, but Friday is best", "2026-11-27"],
+  [day, "24/7/2027", "2027-07-24"],
   [day, "December 5, or 6", undefined],
   [day, "5-6 December", undefined],
   [day, "between Dec 5 and the 7th", undefined],
@@ -157,6 +165,8 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [day, "after 12/5", undefined],
   [day, "where we sat in the sun", undefined],
   [phone, "+44 (0)20 7946 0958", "+442079460958"],
+  [phone, "+44 020 7946 0958", "+442079460958"],
+  [phone, "+39 06 6982 1234", "+390669821234"],
   [phone, "0049 30 901820", "+4930901820"],
   [phone, "it's (500) 555-0123", "+15005550123"],
   [phone, "1-500-555-0123", "+15005550123"],
@@ -186,6 +196,12 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [part, "9", undefined],
   [part, "Good morning! The evening please", "Evening"],
   [part, "Good morning", undefined],
+  [size, "extra large", "X-Large"],
+  [size, "an extra-large one please", "X-Large"],
+  [size, "large or extra large", undefined],
+  [size, "XL", "X-Large"],
+  [size, "large", "Large"],
+  [size, "a large one", "Large"],
   [grade, "a+", "A+"],
   [grade, "A", "A"],
   [order, "AB-1234", "AB-1234"],

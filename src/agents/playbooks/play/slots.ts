@@ -116,6 +116,12 @@ const phoneLike =
 const otherLengthInPlan = /^\+1(?!\d{10}$)/;
 
 /**
+ * In these countries, a 0 after the country code is only dialed from within the country. In some
+ * others, such as Italy, it is a part of the number.
+ */
+const trunkZero = /^(\+(?:27|31|32|33|353|41|43|44|46|49|61|64|90))0/;
+
+/**
  * Reads the one phone number in a text. It begins with `+` or `00` and the country code; a contact
  * in the North American plan may leave these out.
  */
@@ -124,13 +130,14 @@ function readPhone(text: string, isNorthAmerican: boolean): string | undefined {
   if (found === undefined || others.length > 0) return undefined;
   const digits = found.replace("(0)", "").replace(/\D/g, "");
   const [, national] = /^1?([2-9]\d{2}[2-9]\d{6})$/.exec(digits) ?? [];
-  const number = found.startsWith("+")
+  const written = found.startsWith("+")
     ? `+${digits}`
     : found.startsWith("00")
       ? `+${digits.slice(2)}`
       : isNorthAmerican && national !== undefined && `+1${national}`;
-  const isValid = number !== false && phonePattern.test(number) && !otherLengthInPlan.test(number);
-  return isValid ? number : undefined;
+  if (written === false) return undefined;
+  const number = written.replace(trunkZero, "$1");
+  return phonePattern.test(number) && !otherLengthInPlan.test(number) ? number : undefined;
 }
 
 /** What stands around an address cannot be a part of it: nothing is cut off. */
