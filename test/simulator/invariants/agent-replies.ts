@@ -1,3 +1,4 @@
+import { writtenAs } from "../../../src/conversations/places.ts";
 import { identityByAddress } from "../../../src/contacts/rows.ts";
 import { conversationById, conversations } from "../../../src/conversations/rows.ts";
 import type { Conversation } from "../../../src/conversations/types.ts";
@@ -43,7 +44,8 @@ export const agentAnswersOnce: Invariant = {
       *commit(engine, writes) {
         const ended = endedRuns(writes);
         forgetEnded(writes);
-        for (const { id, conversation_id, sequence, body } of agentMessages(writes)) {
+        for (const message of agentMessages(writes)) {
+          const { id, conversation_id, body } = message;
           const violation = (text: string): Violation => ({
             about: [id, conversation_id],
             description: `${engine}: ${text}`,
@@ -72,7 +74,7 @@ export const agentAnswersOnce: Invariant = {
               each.direction === "inbound" &&
               each.keyword === null &&
               each.sequence > run.heard_through &&
-              each.sequence < sequence,
+              each.sequence < writtenAs(message),
           );
           if (newer !== undefined) {
             yield violation(`${id}, "${body ?? ""}", was sent although ${newer.id} had come in`);

@@ -26,7 +26,7 @@ import { conversationEventsMatch } from "./conversation-events.ts";
 import {
   mergeKeepsActive,
   reopenWindow,
-  sequencesContiguous,
+  sequencesGrow,
   snoozeEndsOnTime,
   unreadCounted,
 } from "./conversations.ts";
@@ -102,7 +102,7 @@ export const invariants: readonly Invariant[] = [
   sameTimeInOrder,
   waitingMessagesHaveJobs,
   urgentMessagesGoFirst,
-  sequencesContiguous,
+  sequencesGrow,
   unreadCounted,
   snoozeEndsOnTime,
   reopenWindow,
