@@ -17,7 +17,7 @@ import {
 import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { Card, LoadingPage, Needs, Paged, PageView } from "../parts/layout.tsx";
-import { When } from "../parts/values.tsx";
+import { TwoLines, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { AgentPage } from "./agent.tsx";
 import { EnabledBadge } from "./edit-buttons.tsx";
@@ -142,12 +142,7 @@ function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element 
       columns={[
         {
           label: t("columnName"),
-          cell: ({ name, persona }) => (
-            <span class="two-lines">
-              <bdi class="truncate strong">{name}</bdi>
-              <bdi class="truncate muted">{persona.role}</bdi>
-            </span>
-          ),
+          cell: ({ name, persona }) => <TwoLines first={name} second={persona.role} />,
         },
         { label: t("columnStatus"), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
         {
@@ -182,12 +177,7 @@ function PlaybookTable({ rows }: { readonly rows: readonly Playbook[] }): JSX.El
       columns={[
         {
           label: t("columnName"),
-          cell: ({ name, description }) => (
-            <span class="two-lines">
-              <bdi class="truncate strong">{name}</bdi>
-              <bdi class="truncate muted">{description}</bdi>
-            </span>
-          ),
+          cell: ({ name, description }) => <TwoLines first={name} second={description} />,
         },
         { label: t("columnStatus"), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
         {

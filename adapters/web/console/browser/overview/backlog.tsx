@@ -12,9 +12,8 @@ import {
   useResource,
 } from "../../../shared/browser/index.ts";
 import { Card } from "../parts/layout.tsx";
-import { Age, When } from "../parts/values.tsx";
+import { Age, TwoLines, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { WebhookName } from "../webhooks/states.tsx";
 
 interface VersionProps {
   /** Increases when the numbers are to be read again. */
@@ -106,7 +105,11 @@ function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX
           label: t("webhook"),
           cell: ({ webhook_id }) => {
             const webhook = byId.get(webhook_id);
-            return webhook ? <WebhookName of={webhook} /> : <code>{webhook_id}</code>;
+            return webhook ? (
+              <TwoLines first={webhook.url} second={webhook.description} />
+            ) : (
+              <code>{webhook_id}</code>
+            );
           },
         },
         {

@@ -35,6 +35,19 @@ export const Copied = ({ value }: { readonly value: string }): JSX.Element => (
   </span>
 );
 
+interface TwoLinesProps {
+  readonly first: string;
+  readonly second: string | null;
+}
+
+/** What a row is about, and more about it in a second line. */
+export const TwoLines = ({ first, second }: TwoLinesProps): JSX.Element => (
+  <span class="two-lines">
+    <bdi class="truncate strong">{first}</bdi>
+    {second !== null && <bdi class="truncate muted">{second}</bdi>}
+  </span>
+);
+
 interface ContactProps {
   readonly conversationId: string | null;
   /** The contact's address in the conversation, if the row has one. */

@@ -30,18 +30,6 @@ export function WebhookStatus({
   );
 }
 
-/** The description of an endpoint, if it has one, and its address. */
-export const WebhookName = ({
-  of: { url, description },
-}: {
-  readonly of: Pick<Webhook, "url" | "description">;
-}): JSX.Element => (
-  <span class="two-lines">
-    <bdi class="truncate strong">{url}</bdi>
-    {description !== null && <bdi class="truncate muted">{description}</bdi>}
-  </span>
-);
-
 const deliveryTones: { readonly [status in Delivery["status"]]: Tone } = {
   pending: "accent",
   succeeded: "good",

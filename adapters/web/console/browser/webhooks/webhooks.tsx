@@ -16,12 +16,12 @@ import { useReturn } from "../live.ts";
 import { usePagedList } from "../paged.ts";
 import { SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
-import { Age, When } from "../parts/values.tsx";
+import { Age, TwoLines, When } from "../parts/values.tsx";
 import { loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";
 import { DeliveryPage } from "./delivery.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
-import { WebhookName, WebhookStatus } from "./states.tsx";
+import { WebhookStatus } from "./states.tsx";
 import { WebhookPage } from "./webhook.tsx";
 
 /** The endpoints, one of them, or one of its deliveries. */
@@ -102,7 +102,10 @@ function WebhookTable({ rows, lags }: WebhookTableProps): JSX.Element {
       keyOf={({ id }) => id}
       linkOf={({ id }) => linkTo(["webhooks", id])}
       columns={[
-        { label: t("address"), cell: (row) => <WebhookName of={row} /> },
+        {
+          label: t("address"),
+          cell: ({ url, description }) => <TwoLines first={url} second={description} />,
+        },
         { label: t("columnStatus"), cell: (row) => <WebhookStatus of={row} /> },
         {
           label: t("columnOldestDelivery"),
