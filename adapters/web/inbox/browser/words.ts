@@ -31,6 +31,9 @@ export const nameIn = ({ contact: { name, phone, id } }: Pick<Conversation, "con
 export const mediumName = (medium: Conversation["medium"]): string =>
   medium === "webchat" ? t("channelWebchat") : t("channelText");
 
+export const mediumIcon = (medium: Conversation["medium"]): IconName =>
+  medium === "webchat" ? "chat" : "phone";
+
 /** How a status is shown. */
 export interface ShownStatus {
   readonly label: string;

@@ -40,12 +40,6 @@ export function MessagesPage(): JSX.Element {
   return id === undefined ? <MessageList /> : <MessagePage key={id} id={id} />;
 }
 
-type Filters = Readonly<
-  Partial<
-    Record<"status" | "direction" | "channel" | "to" | "contact_id" | "created_after", string>
-  >
->;
-
 const filterNames = [
   "status",
   "direction",
@@ -54,6 +48,8 @@ const filterNames = [
   "contact_id",
   "created_after",
 ] as const;
+
+type Filters = Readonly<Partial<Record<(typeof filterNames)[number], string>>>;
 
 function filtersOf(query: Readonly<Record<string, string>>): Filters {
   const given = filterNames.map((name) => [name, query[name]] as const);
@@ -170,9 +166,9 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
           label: t("columnText"),
           cell: ({ body, media, direction }) => (
             <span class="message-cell">
-              <span class="direction" data-tooltip={t(directionName(direction))}>
+              <span class="direction" data-tooltip={t(direction)}>
                 <Icon name={direction === "inbound" ? "arrow-in" : "arrow-out"} />
-                <span class="visually-hidden">{t(directionName(direction))}: </span>
+                <span class="visually-hidden">{t(direction)}: </span>
               </span>
               <span class="message-body truncate" dir="auto">
                 {previewOf(body, media.length)}
@@ -203,8 +199,6 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
     />
   );
 }
-
-const directionName = (direction: Message["direction"]): "inbound" | "outbound" => direction;
 
 const maxPreview = 200;
 

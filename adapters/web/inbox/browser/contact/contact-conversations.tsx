@@ -4,7 +4,7 @@ import { api, Badge, Icon, linkTo, may, shortTime } from "../../../shared/browse
 import { now } from "../state/now.ts";
 import { activityOf } from "../state/views.ts";
 import { t } from "../texts.ts";
-import { mediumName } from "../words.ts";
+import { mediumIcon, mediumName } from "../words.ts";
 import { Loaded, Section, useContactResource } from "./section.tsx";
 
 interface ContactConversationsProps {
@@ -50,7 +50,7 @@ function Summary({ of: row }: { readonly of: Conversation }): JSX.Element {
   const { medium, last_message, status } = row;
   return (
     <>
-      <Icon name={medium === "webchat" ? "chat" : "phone"} />
+      <Icon name={mediumIcon(medium)} />
       <bdi class="grow truncate">{last_message?.preview || mediumName(medium)}</bdi>
       {status === "closed" && <Badge>{t("rowClosed")}</Badge>}
       <time class="muted" dateTime={activityOf(row)}>

@@ -5,18 +5,20 @@ import { t } from "../texts.ts";
 import { Loaded, Section, useContactResource } from "./section.tsx";
 import { SentimentChart } from "./sentiment-chart.tsx";
 
-const tones: { readonly [label: string]: Tone } = {
+type Label = NonNullable<ContactSentiment["current"]>["label"];
+
+const tones: { readonly [label in Label]: Tone } = {
   positive: "good",
   neutral: "neutral",
   negative: "bad",
 };
 
-const sentimentName = (label: string): string =>
-  label === "positive"
-    ? t("sentimentPositive")
-    : label === "negative"
-      ? t("sentimentNegative")
-      : t("sentimentNeutral");
+const labelName = (label: Label): string =>
+  ({
+    positive: t("sentimentPositive"),
+    neutral: t("sentimentNeutral"),
+    negative: t("sentimentNegative"),
+  })[label];
 
 const trendName = (trend: ContactSentiment["trend"]): string =>
   ({
@@ -35,7 +37,7 @@ export function Sentiment({ contact }: { readonly contact: Contact }): JSX.Eleme
   return (
     <Section
       title={t("sentiment")}
-      action={label && <Badge tone={tones[label] ?? "neutral"}>{sentimentName(label)}</Badge>}
+      action={label && <Badge tone={tones[label]}>{labelName(label)}</Badge>}
     >
       <Loaded of={sentiment}>
         {({ messages, trend }) =>

@@ -14,7 +14,7 @@ import { contacts } from "../state/contacts.ts";
 import { labelsOf } from "../state/label-changes.ts";
 import { now } from "../state/now.ts";
 import { t } from "../texts.ts";
-import { contactName, mediumName } from "../words.ts";
+import { contactName, mediumIcon, mediumName } from "../words.ts";
 
 interface ContactRowProps {
   readonly id: string;
@@ -80,7 +80,7 @@ function Addresses({ of: contact }: OfContact): JSX.Element {
     <span class="row-preview grow">
       {mediums.map((medium) => (
         <span key={medium} class="row-channel" data-tooltip={mediumName(medium)}>
-          <Icon name={medium === "webchat" ? "chat" : "phone"} />
+          <Icon name={mediumIcon(medium)} />
         </span>
       ))}
       <bdi class="truncate grow">{addresses.join(" · ") || instead}</bdi>

@@ -19,7 +19,14 @@ import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
 import { t } from "../texts.ts";
-import { nameIn, notableStatus, priorityName, priorityTone } from "../words.ts";
+import {
+  mediumIcon,
+  mediumName,
+  nameIn,
+  notableStatus,
+  priorityName,
+  priorityTone,
+} from "../words.ts";
 
 interface RowProps {
   readonly id: string;
@@ -146,11 +153,8 @@ function Facts({ row, query, isActive }: FactsProps): JSX.Element {
   const left = unfinished.value.get(row.id);
   return (
     <>
-      <span
-        class="row-channel"
-        data-tooltip={medium === "webchat" ? t("channelWebchat") : t("channelText")}
-      >
-        <Icon name={medium === "webchat" ? "chat" : "phone"} />
+      <span class="row-channel" data-tooltip={mediumName(medium)}>
+        <Icon name={mediumIcon(medium)} />
       </span>
       {left === "unsent" && (
         <Badge tone="bad" icon="alert">
