@@ -27,7 +27,12 @@ const maxInARow = 50;
 /** The maximum length of a stored error, in characters. */
 const maxErrorLength = 500;
 
-type Handler = LocalConsumer["handler"];
+/** A run of the job of one key. */
+interface KeyRun extends JobRun {
+  readonly claim: Claim<"consume">;
+  readonly consumer: LocalConsumer;
+}
+
 type Handled = "done" | "aborted" | { readonly error: unknown };
 
 /** Calls a consumer's handler with the events of one key, in order, one at a time. */
@@ -52,15 +57,16 @@ class ConsumerCalls {
     const consumer = this.#runtime.consumers.get(claim.key.consumer);
     return consumer === undefined
       ? this.#release(claim)
-      : consumer.during(this.#drain(claim, run, consumer));
+      : consumer.during(this.#drain({ ...run, claim, consumer }));
   }
 
-  async #drain(claim: Claim<"consume">, run: JobRun, consumer: LocalConsumer): Promise<void> {
+  async #drain(run: KeyRun): Promise<void> {
     const { store } = this.#runtime;
-    for (let i = 0; i < maxInARow && !consumer.isStopped() && !run.stopping.aborted; i++) {
+    const { claim, consumer, stopping } = run;
+    for (let i = 0; i < maxInARow && !consumer.isStopped() && !stopping.aborted; i++) {
       const next = await store.commitUnscoped((tx) => nextConsumerEvent(tx, claim), background);
       if (next === undefined) return;
-      const handled = await this.#handle(claim, next, run, consumer.handler);
+      const handled = await this.#handle(next, run);
       if (handled === "aborted") break;
       if (handled !== "done") return this.#fail(claim, next, handled.error);
     }
@@ -75,17 +81,12 @@ class ConsumerCalls {
     );
   }
 
-  async #handle(
-    claim: Claim<"consume">,
-    next: NextConsumerEvent,
-    run: JobRun,
-    handler: Handler,
-  ): Promise<Handled> {
+  async #handle(next: NextConsumerEvent, run: KeyRun): Promise<Handled> {
     const { store } = this.#runtime;
     let isCalled = false;
     const call = (tx: object | undefined): Promise<void> => {
       isCalled = true;
-      return this.#call(claim, next, run, handler, tx);
+      return this.#call(next, run, tx);
     };
     try {
       if (store.hasTransactions) {
@@ -112,10 +113,8 @@ class ConsumerCalls {
   }
 
   async #call(
-    claim: Claim<"consume">,
     { event }: NextConsumerEvent,
-    { abort }: JobRun,
-    handler: Handler,
+    { claim, consumer: { handler }, abort }: KeyRun,
     tx: object | undefined,
   ): Promise<void> {
     const key = encodeJobKey(claim);
