@@ -4,9 +4,8 @@ import { conversationById } from "../../conversations/index.ts";
 import { arm } from "../../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./input-types.ts";
 import { callsToDecide, runResource } from "./show.ts";
-import { runById, type RunRow, runs } from "./rows.ts";
-import { afterDecisions } from "./call-rules.ts";
-import { publishDecisions } from "./publish-decisions.ts";
+import { runById, type RunRow } from "./rows.ts";
+import { resumeRun } from "./resume-run.ts";
 import { turnJob } from "../job-orders.ts";
 import type { Run } from "./types.ts";
 import { notFound, TidingsError } from "../../kernel/index.ts";
@@ -49,14 +48,7 @@ export const approveRun: Command<ApproveRun, Run> = {
     if (conversation === undefined) throw notFound("run");
     if (decision === "approve") await checkMayRun(tx, run);
     const author = { author_id: person ?? null, error: null };
-    const decisions = [{ call, decision, ...author, at: tx.now }];
-    const after = tx.update(runs, run, {
-      ...afterDecisions(run, decisions),
-      status: "running",
-      open: true,
-      approve_by: null,
-    });
-    publishDecisions(tx, conversation, run, decisions);
+    const after = resumeRun(tx, conversation, run, [{ call, decision, ...author, at: tx.now }]);
     await arm(tx, turnJob({ ...scope, id: run.conversation_id }, tx.now));
     return runResource(after);
   },

@@ -12,7 +12,7 @@ import type { Tx } from "../../store/index.ts";
 /** Ends a run and publishes the event. Calls that still wait for an approval are denied. */
 export function endRun(
   tx: Tx,
-  conversation: Pick<ConversationRow, "contact_id" | "id">,
+  conversation: ConversationRow,
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "status">,
 ): void {
@@ -32,9 +32,13 @@ export function endRun(
   appendEvent(tx, agentRunCompleted, data, about, completedEventId(run.id));
 }
 
+export function cancelRun(tx: Tx, conversation: ConversationRow, run: Seen<RunRow>): void {
+  endRun(tx, conversation, run, { status: "canceled" });
+}
+
 /** Cancels the runs that answer messages. They may still be open from before people took over. */
 export async function cancelAnswerRuns(tx: Tx, conversation: ConversationRow): Promise<void> {
   for (const run of await openAnswers(tx, conversation.id)) {
-    endRun(tx, conversation, run, { status: "canceled" });
+    cancelRun(tx, conversation, run);
   }
 }

@@ -14,7 +14,7 @@ import type { Tx } from "../../store/index.ts";
  */
 export function pauseRun(
   tx: Tx,
-  { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
+  { contact_id, id: conversation_id }: ConversationRow,
   run: Seen<RunRow>,
   patch: Partial<RunRow> & Pick<RunRow, "calls">,
 ): void {

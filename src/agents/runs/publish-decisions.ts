@@ -11,8 +11,8 @@ import type { Tx } from "../../store/index.ts";
  */
 export function publishDecisions(
   tx: Tx,
-  { contact_id, id: conversation_id }: Pick<ConversationRow, "contact_id" | "id">,
-  { id: run_id, agent_id }: Pick<RunRow, "id" | "agent_id">,
+  { contact_id, id: conversation_id }: ConversationRow,
+  { id: run_id, agent_id }: RunRow,
   decisions: readonly CallDecision[],
 ): void {
   const about = { contact_id, conversation_id };

@@ -1,5 +1,5 @@
 import { beginRun, messageColumns } from "../runs/begin-run.ts";
-import { endRun } from "../runs/end-run.ts";
+import { cancelRun } from "../runs/end-run.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { mayAnswerIn, openSession } from "../handling/session.ts";
 import { findUnanswered, messageToAnswer } from "../handling/answered-messages.ts";
@@ -8,8 +8,8 @@ import { agentInUse } from "../find-agent.ts";
 import { openActions, openAnswers } from "../runs/open-runs.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, mayReplyAt } from "../runs/rules.ts";
-import { afterDecisions, overdueDenials } from "../runs/call-rules.ts";
-import { publishDecisions } from "../runs/publish-decisions.ts";
+import { overdueDenials } from "../runs/call-rules.ts";
+import { resumeRun } from "../runs/resume-run.ts";
 import { maxOpenRuns } from "../runs/limits.ts";
 import type { BegunTurn, FoundTurn } from "./turn-types.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
@@ -91,14 +91,7 @@ async function denyOverdue(tx: Tx, conversation: ConversationRow): Promise<numbe
   const waiting = await tx.list(awaitingRuns, [conversation.id], maxOpenRuns);
   for (const run of waiting) {
     if (run.approve_by === null || run.approve_by > tx.now) return run.approve_by ?? Infinity;
-    const denials = overdueDenials(run.calls, tx.now);
-    tx.update(runs, run, {
-      ...afterDecisions(run, denials),
-      status: "running",
-      open: true,
-      approve_by: null,
-    });
-    publishDecisions(tx, conversation, run, denials);
+    resumeRun(tx, conversation, run, overdueDenials(run.calls, tx.now));
   }
   return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }
@@ -128,7 +121,7 @@ async function findTurn(
   const used = session && (await agentInUse(tx, session));
   const isOwn = ({ agent_id }: RunRow): boolean => agent_id === used?.agent.id;
   for (const run of [...answers, ...others]) {
-    if (!isOwn(run)) cancel(tx, conversation, run);
+    if (!isOwn(run)) cancelRun(tx, conversation, run);
   }
   if (session === undefined || used === undefined) {
     return handOffIfUnable(tx, conversation, assigned);
@@ -139,10 +132,6 @@ async function findTurn(
 
 const isAction = ({ request }: RunRow): boolean => request?.type === "action";
 
-function cancel(tx: Tx, conversation: ConversationRow, run: Seen<RunRow>): void {
-  endRun(tx, conversation, run, { status: "canceled" });
-}
-
 /** Returns the first of the runs whose agent still exists. Cancels those before it. */
 async function continueFirst(
   tx: Tx,
@@ -152,7 +141,7 @@ async function continueFirst(
   for (const run of runs) {
     const used = await agentInUse(tx, run);
     if (used !== undefined) return { ...where, run, agent: used.definition };
-    cancel(tx, where.conversation, run);
+    cancelRun(tx, where.conversation, run);
   }
   return undefined;
 }
@@ -183,7 +172,7 @@ async function findOwnTurn(
 
   // A person has answered and handed the conversation back, or all addresses that wrote have opted
   // out.
-  for (const run of answers) cancel(tx, conversation, run);
+  for (const run of answers) cancelRun(tx, conversation, run);
   const heard =
     last === undefined
       ? session
