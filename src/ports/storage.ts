@@ -264,9 +264,9 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    */
   yieldToEventLoop(): Promise<void>;
   /**
-   * Called when an engine should have stopped by now. If the storage's server does not respond,
-   * lets the calls in progress fail, and all later ones until the storage is opened again. Without
-   * this method, the engine waits for them.
+   * Called when an engine should have stopped by now. If the storage is still being opened, or its
+   * server does not respond, lets the calls in progress fail, and all later ones until the storage
+   * is opened again. Without this method, the engine waits for them.
    */
   abandonIfSilent?(): Promise<void>;
   /**

@@ -149,7 +149,10 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
 
   async abandonIfSilent(): Promise<void> {
     // The other engines may wait for the server.
-    if (!this.#shared.isShared) await this.#pool.abandonIfSilent();
+    if (this.#shared.isShared) return;
+    // A migration may take hours. The server rolls back what is not committed.
+    if (this.#shared.isOpening) this.#pool.abandon();
+    else await this.#pool.abandonIfSilent();
   }
 
   async close(): Promise<void> {

@@ -149,14 +149,18 @@ export class ConnectionPool {
     this.#defaultIsReadCommitted = read?.rows[0]?.[0] === "read committed";
   }
 
-  /** Until `reopen`, lets all calls fail if the server does not respond. */
+  /** Like `abandon`, if the server does not respond. */
   async abandonIfSilent(): Promise<void> {
     const settled = new AbortController();
     const answer = this.use((connection) => connection.run([{ text: "SELECT 1", values: [] }]));
     const end = (): void => settled.abort();
     answer.then(end, end);
     await pause(maxSilenceAtStopMs, settled.signal);
-    if (settled.signal.aborted) return;
+    if (!settled.signal.aborted) this.abandon();
+  }
+
+  /** Lets the calls in progress fail, and until `reopen` all later ones. */
+  abandon(): void {
     this.#clients.abandon();
     for (const client of this.#taken) destroySocket(client);
   }

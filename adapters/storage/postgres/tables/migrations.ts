@@ -11,8 +11,8 @@ import { addColumn, createIndex, createTable } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 
 /**
- * How long a migration waits for tables in use. While it waits, every later statement on these
- * tables waits behind it.
+ * How long a migration waits for a table in use. While it waits, every later statement on the table
+ * waits behind it.
  */
 const migrationLockTimeout = "10s";
 
@@ -103,11 +103,11 @@ async function migrate(connection: Connection, schema: Schema, names: Names): Pr
   const run = (...texts: readonly string[]): ReturnType<Connection["run"]> =>
     connection.run(texts.map(unprepared));
   try {
-    await run(
-      "BEGIN ISOLATION LEVEL READ COMMITTED",
-      `SET LOCAL lock_timeout = '${migrationLockTimeout}'`,
-      lock(names),
-    );
+    await run("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL lock_timeout = 0");
+    // Another process holds the lock for as long as its migration takes. No statement waits behind
+    // this one.
+    await connection.runLong([unprepared(lock(names))]);
+    await run(`SET LOCAL lock_timeout = '${migrationLockTimeout}'`);
     // Another process may have migrated while this one waited for the lock.
     const version = await versionOf(connection, names);
     refuseNewer(version, schema);

@@ -37,6 +37,21 @@ async function shape(where: Database, schema = "public"): Promise<unknown> {
   return [(await pool.query(columns, [schema])).rows, (await pool.query(indexes, [schema])).rows];
 }
 
+/** Another process that has begun to migrate from the first schema to the second. */
+async function migrating(where: Database) {
+  const other = await where.pool().connect();
+  onTestFinished(() => other.release(true));
+  const [begin, lock, ...statements] = on(where).migrationSql(secondSchema, 1).split("\n");
+  await other.query(`${begin} ${lock}`);
+  const waiting =
+    "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()";
+  return {
+    isWaitedFor: () =>
+      eventually(async () => expect((await other.query(waiting)).rowCount).toBe(1)),
+    migrate: () => other.query(statements.join("\n")),
+  };
+}
+
 describe("migrations of the PostgreSQL storage", () => {
   it("print SQL that creates the same schema as opening does, also in another PostgreSQL schema", async () => {
     for (const schema of ["public", "messaging"]) {
@@ -208,6 +223,37 @@ describe("migrations of the PostgreSQL storage", () => {
     await vi.advanceTimersByTimeAsync(3_600_000);
     await admin.query("SELECT pg_advisory_unlock(7)");
     expect(await result).toBe("migrated");
+  });
+
+  it("wait for the migration of another process as long as it takes", async () => {
+    const where = await database();
+    const port = on(where);
+    await port.migrate(firstSchema);
+    const other = await migrating(where);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const result = port.migrate(secondSchema).then(() => "migrated", String);
+    await other.isWaitedFor();
+    // An hour of this process's timers. On the server hardly any time passes.
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    await other.migrate();
+    expect(await result).toBe("migrated");
+  });
+
+  it("are given up when the engine should have stopped", async () => {
+    const where = await database();
+    await on(where).migrate(firstSchema);
+    const other = await migrating(where);
+    const port = on(where);
+    const opening = port.open(secondSchema).catch((error: unknown) => error);
+    await other.isWaitedFor();
+    await port.abandonIfSilent?.();
+    expect(await opening).toMatchObject({
+      code: "storage_unavailable",
+      message: says(/connection.*was lost/),
+    });
+    await other.migrate();
+    await port.open(secondSchema);
   });
 
   it("end when the system's probes find that the server is gone", async () => {
