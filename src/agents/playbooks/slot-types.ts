@@ -37,7 +37,7 @@ export interface Slot {
    * For type text: a regular expression (JavaScript, flag u) of up to 200 characters that the whole
    * answer must match. An answer of more than 100 characters does not match. Look-around and
    * back-references are refused. So are patterns that could match in too many ways, such as
-   * `(a+)+` and `a+b+c+d+`.
+   * `(a+)+` and `a+b+c+`.
    */
   readonly pattern?: string | undefined;
   /**
@@ -96,7 +96,7 @@ export const slotSchema = z
         "For type text: a regular expression (JavaScript, flag u) of up to 200 characters that " +
           "the whole answer must match. An answer of more than 100 characters does not match. " +
           "Look-around and back-references are refused. So are patterns that could match in too " +
-          "many ways, such as `(a+)+` and `a+b+c+d+`.",
+          "many ways, such as `(a+)+` and `a+b+c+`.",
       ),
     enum: options
       .optional()

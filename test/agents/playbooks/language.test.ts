@@ -300,6 +300,8 @@ describe("patterns", () => {
     ["a*a*a*a*a*", "too many ways"],
     ["(?:a|b|ab)+c", "too many ways"],
     [String.raw`(\w+\s?)*`, "too many ways"],
+    ["a+b+c+", "too many ways"],
+    ["(?:a|a){20}a{70}[^a]", "too many ways"],
     [String.raw`(a)\1`, "back-reference"],
     [String.raw`(?<x>a)\k<x>`, "back-reference"],
     ["(?=a)b", "look-around"],
@@ -324,6 +326,8 @@ describe("patterns", () => {
       "{2}",
       "{1,9}",
       "{3,}",
+      "{20}",
+      "{70}",
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), fc.nat(100), (pieces, length) => {
@@ -332,7 +336,7 @@ describe("patterns", () => {
         const before = process.cpuUsage();
         fitsPattern(source, `${"a".repeat(Math.max(0, length - 1))}!`);
         // CPU time, so that a busy machine does not fail the test.
-        expect([source, process.cpuUsage(before).user < 5_000_000]).toEqual([source, true]);
+        expect([source, process.cpuUsage(before).user < 500_000]).toEqual([source, true]);
       }),
       { numRuns: 1_000 },
     );

@@ -1,17 +1,18 @@
 /**
  * Patterns of slots: regular expressions of the host application that are matched against text from
  * strangers. JavaScript's matcher backtracks, and some patterns take exponential time. So the
- * number of ways to match is counted before a pattern is accepted. This rejects every dangerous
- * pattern, and also some harmless ones.
+ * number of steps that a match may take is counted before a pattern is accepted. This rejects every
+ * dangerous pattern, and also some harmless ones.
  */
 
 /** Maximum characters of an answer that can match a pattern. */
 const maxMatched = 100;
 /**
- * Maximum ways to match. Three `+` over the longest answer have a million and take some
- * milliseconds. The worst accepted patterns take a tenth of a second.
+ * Maximum steps of a match. Two `+` over the longest answer have ten thousand, and three a million.
+ * The worst accepted patterns take some milliseconds. They may not take more, because a turn of a
+ * playbook may set many slots.
  */
-const maxWays = 1_100_000;
+const maxSteps = 60_000;
 
 /** Returns why a pattern is rejected; undefined if it is accepted. */
 export function patternProblem(source: string): string | undefined {
@@ -24,10 +25,10 @@ export function patternProblem(source: string): string | undefined {
     throw error;
   }
   const reader = new Reader(source);
-  const ways = waysOfChoice(reader);
-  if (ways === undefined) return "must have no look-around and no back-reference";
-  return ways > maxWays
-    ? "has too many ways to match: use fewer repeats, and do not nest them"
+  const cost = costOfChoice(reader);
+  if (cost === undefined) return "must have no look-around and no back-reference";
+  return cost.steps > maxSteps
+    ? "has too many ways to match: use fewer repeats, limit them as in {1,9}, and do not nest them"
     : undefined;
 }
 
@@ -57,42 +58,56 @@ class Reader {
   }
 }
 
-/** `a|b`: the sum of the ways of both. Undefined if something cannot be counted. */
-function waysOfChoice(reader: Reader): number | undefined {
-  let sum: number | undefined = 0;
-  do {
-    const ways = waysOfSequence(reader);
-    sum = sum === undefined || ways === undefined ? undefined : sum + ways;
-  } while (sum !== undefined && reader.take(/\|/y) !== undefined);
-  return sum;
+/** What it costs to match a part of a pattern at one place of a text, at most. */
+interface Cost {
+  /** In how many ways the part can match. After each, the rest of the pattern is tried. */
+  readonly ways: number;
+  /** The steps to try all of them. */
+  readonly steps: number;
 }
 
-/** `ab`: the product of the ways of both. */
-function waysOfSequence(reader: Reader): number | undefined {
-  let product = 1;
+const one: Cost = { ways: 1, steps: 1 };
+
+/** `a|b`: the sum of both. Undefined if something cannot be counted. */
+function costOfChoice(reader: Reader): Cost | undefined {
+  let [ways, steps] = [0, 0];
+  do {
+    const cost = costOfSequence(reader);
+    if (cost === undefined) return undefined;
+    ways += cost.ways;
+    steps += 1 + cost.steps;
+  } while (reader.take(/\|/y) !== undefined);
+  return { ways, steps };
+}
+
+/** `ab`: each way of `a` is followed by all steps of `b`. */
+function costOfSequence(reader: Reader): Cost | undefined {
+  let [ways, steps] = [1, 0];
   for (;;) {
-    const ways = waysOfPiece(reader);
-    if (ways === "end") return product;
-    if (ways === undefined) return undefined;
+    const piece = costOfPiece(reader);
+    if (piece === "end") return { ways, steps };
+    if (piece === undefined) return undefined;
     const [least, most] = repeats(reader.take(/[*+?]|\{\d+(?:,\d*)?\}/y));
     // A lazy quantifier matches in as many ways as a greedy one.
     reader.take(/\?/y);
-    product *= waysOfRepeats(ways, least, most);
+    const cost = costOfRepeats(piece, least, most);
+    steps += ways * cost.steps;
+    ways *= cost.ways;
   }
 }
 
 /** One character, class, assertion or group. */
-function waysOfPiece(reader: Reader): number | "end" | undefined {
+function costOfPiece(reader: Reader): Cost | "end" | undefined {
   // `\1` and `\k` are back-references.
   if (reader.take(/\\[1-9k]/y) !== undefined) return undefined;
-  if (reader.take(/\\[pPu]\{[^}]*\}|\\[^]|\[(?:\\[^]|[^\\\]])*\]/y) !== undefined) return 1;
+  if (reader.take(/\\[pPu]\{[^}]*\}|\\[^]|\[(?:\\[^]|[^\\\]])*\]/y) !== undefined) return one;
   if (reader.take(/\(\?<?[=!]/y) !== undefined) return undefined;
   if (reader.take(/\((?:\?(?:<[^>]*>|[a-z-]*:))?/y) !== undefined) {
-    const ways = waysOfChoice(reader);
+    const cost = costOfChoice(reader);
     reader.take(/\)/y);
-    return ways;
+    return cost;
   }
-  return reader.take(/[^|)]/uy) === undefined ? "end" : 1;
+  return reader.take(/[^|)]/uy) === undefined ? "end" : one;
 }
 
 /**
@@ -119,10 +134,14 @@ function repeats(quantifier: string | undefined): readonly [number, number] {
   }
 }
 
-/** Sums the ways over each possible number of repeats. */
-function waysOfRepeats(ways: number, least: number, most: number): number {
-  if (ways === 1) return most - least + 1;
-  let sum = 0;
-  for (let times = least; times <= most && sum <= maxWays; times++) sum += ways ** times;
-  return sum;
+/** Sums the cost over each possible number of repeats. Stops when it is too much. */
+function costOfRepeats(each: Cost, least: number, most: number): Cost {
+  let [ways, steps] = [least === 0 ? 1 : 0, 0];
+  let reached = 1;
+  for (let times = 1; times <= most && steps <= maxSteps; times++) {
+    steps += reached * each.steps;
+    reached *= each.ways;
+    if (times >= least) ways += reached;
+  }
+  return { ways, steps };
 }
