@@ -5,6 +5,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost } from "../support/engines/carrier.ts";
+import type { Policy } from "../../src/ports/policy.ts";
 import { world } from "../support/engines/world.ts";
 
 const hour = 3_600_000;
@@ -96,4 +97,24 @@ it("the timeline names only the fields that an edit sets", async () => {
   await one.messages.edit(id, { body: "Changed", send_at: undefined, metadata: undefined });
   const edits = (await one.messages.timeline(id)).data.filter(({ type }) => type === "edit");
   expect(edits).toEqual([expect.objectContaining({ fields: ["body"] })]);
+});
+
+it("an edit is judged by the policies of the time at which the message is sent", async () => {
+  const { clock, engine } = world();
+  const opens = clock.now() + 3_600_000;
+  const hours: Policy = {
+    name: "hours",
+    evaluate: ({ now }) =>
+      now < opens
+        ? { verdict: "deny", code: "closed", message: "We are closed." }
+        : { verdict: "allow" },
+  };
+  const one = engine(memory(), { policies: [hours] });
+  const send_at = new Date(opens).toISOString();
+  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello", send_at });
+  expect((await one.messages.edit(id, { body: "Good morning" })).body).toBe("Good morning");
+  const early = new Date(opens - 60_000).toISOString();
+  await expect(one.messages.edit(id, { send_at: early })).rejects.toMatchObject({
+    code: "policy_denied",
+  });
 });
