@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import type { Policy } from "../../src/ports/policy.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost } from "../support/engines/carrier.ts";
-import type { Policy } from "../../src/ports/policy.ts";
 import { world } from "../support/engines/world.ts";
 
 const hour = 3_600_000;
