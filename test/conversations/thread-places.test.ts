@@ -7,7 +7,8 @@ import { world } from "../support/engines/world.ts";
 
 const phone = "+15005551001";
 const hour = 3_600_000;
-const day = 24 * hour;
+/** How long messages wait. */
+const pause = 600_000;
 
 const threadOf = async ({ conversations }: MessagingEngine, id: string) =>
   (await conversations.messages(id)).data.map(({ body }) => body).toReversed();
@@ -18,7 +19,7 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     const one = engine(open().connect());
     await one.start();
     const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
-    const at = (days: number): string => new Date(clock.now() + days * day).toISOString();
+    const at = (pauses: number): string => new Date(clock.now() + pauses * pause).toISOString();
     const [late, soon] = [at(2), at(1)];
     const later = await one.messages.send({ to: phone, body: "4", send_at: late });
     const reminder = await one.messages.send({ to: phone, body: "3", send_at: soon });
@@ -27,11 +28,11 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     expect(await threadOf(one, id)).toEqual(["1", "2", "4", "3"]);
     expect([later.placed_at, reminder.placed_at]).toEqual([null, null]);
 
-    await clock.advance(day);
+    await clock.advance(pause);
     await one.sandbox.inbound({ from: phone, body: "Thanks" });
     expect(await threadOf(one, id)).toEqual(["1", "2", "3", "Thanks", "4"]);
     expect(await one.messages.get(reminder.id)).toMatchObject({ placed_at: soon });
-    await clock.advance(day);
+    await clock.advance(pause);
     expect(await threadOf(one, id)).toEqual(["1", "2", "3", "Thanks", "4"]);
     expect(await one.conversations.get(id)).toMatchObject({
       message_count: 5,
@@ -43,7 +44,7 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     await one.start();
-    const send_at = new Date(clock.now() + day).toISOString();
+    const send_at = new Date(clock.now() + pause).toISOString();
     const reminder = { to: phone, body: "Until today", send_at };
     const { conversation_id: ann } = await one.messages.send(reminder);
     const { id: dropped } = await one.messages.send(reminder);
@@ -54,7 +55,7 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     await clock.advance(1_000);
     await one.messages.cancel(dropped);
     expect(await listed()).toEqual([bob, ann]);
-    await clock.advance(day);
+    await clock.advance(pause);
     expect(await listed()).toEqual([ann, bob]);
   });
 
@@ -62,11 +63,11 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     await one.start();
-    const send_at = new Date(clock.now() + day).toISOString();
+    const send_at = new Date(clock.now() + pause).toISOString();
     const reminder = { to: phone, body: "See you", send_at };
     const { conversation_id, contact_id } = await one.messages.send(reminder);
     await one.conversations.update(conversation_id, { status: "closed" });
-    await clock.advance(day);
+    await clock.advance(pause);
     expect((await one.contacts.get(contact_id)).last_message_at).toBe(send_at);
   });
 
@@ -75,7 +76,7 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     const one = engine(open().connect());
     await one.start();
     const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
-    const send_at = new Date(clock.now() + day).toISOString();
+    const send_at = new Date(clock.now() + pause).toISOString();
     const dropped = await one.messages.send({ to: phone, body: "3", send_at });
     await one.sandbox.inbound({ from: phone, body: "2" });
     expect(await one.messages.cancel(dropped.id)).toMatchObject({ status: "canceled" });
@@ -104,13 +105,13 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     const one = engine(open().connect());
     await one.start();
     const { id, contact_id: to } = await one.webchat.open({ name: "Ann" });
-    const send_at = new Date(clock.now() + hour).toISOString();
+    const send_at = new Date(clock.now() + pause).toISOString();
     await one.messages.send({ to, channel: "webchat", body: "Reminder", send_at });
     for (const body of ["1", "2", "3"]) {
       await one.webchat.sendAsVisitor(id, { body });
       await clock.advance(1_000);
     }
-    await clock.advance(hour);
+    await clock.advance(pause);
     const first = await one.webchat.messages(id, { limit: 2 });
     expect(first.data).toMatchObject([{ body: "Reminder", placed_at: send_at }, { body: "3" }]);
     const cursor = first.next_cursor ?? expect.fail("there is no second page");
@@ -124,7 +125,7 @@ describe.each(lightStorages)("a person's reply that a policy has deferred on $na
 
   it("does not answer what the contact asks before it is sent", async () => {
     const here = world();
-    const until = here.clock.now() + day;
+    const until = here.clock.now() + pause;
     const {
       engine,
       world: own,
@@ -154,7 +155,7 @@ describe.each(lightStorages)("a person's reply that a policy has deferred on $na
     await engine.conversations.reply(id, { body: later });
     await pass();
     await say("And on Sunday?");
-    await own.clock.advance(day);
+    await own.clock.advance(pause);
     expect(await threadOf(engine, id)).toEqual(["When do you open?", "And on Sunday?", later]);
     await engine.conversations.handBack(id);
     await pass();
