@@ -225,6 +225,10 @@ test("what a person does to a conversation and its contact is done, and what fai
     "Ann K. Keller",
   );
   expect(await contact.getByLabel("What you learned").inputValue()).toBe("Has a cat");
+  await inContact("Record an opt-out").click();
+  await dialog.getByRole("button", { name: "Record an opt-out" }).click();
+  await dialog.getByText("The engine is stopping.").waitFor();
+  await page.keyboard.press("Escape");
   refuse(undefined);
   await inContact("Save").click();
   await contact.getByRole("heading", { name: "Details" }).waitFor();
