@@ -1,7 +1,7 @@
 /** The messages or the notes of a conversation: the latest ones, as far back as they are loaded. */
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Page } from "../../../../../src/index.ts";
-import { Repetition } from "../../../shared/browser/index.ts";
+import { Repetition } from "../../../shared/browser/connection/repetition.ts";
 import { nextSequence } from "./order.ts";
 
 interface Placed {
@@ -142,12 +142,13 @@ export class Backlog<Item extends Pick<Placed, "id">, Entry extends Placed> {
 
   private takeNewest(page: Page<Item>, sequence: number): void {
     const placed = this.placesOf(page);
-    const [newest = "", oldest = ""] = [placed[0], placed.at(-1)];
+    // If all of the page wait, what has a place is behind it.
+    const [newest = afterAll, oldest = afterAll] = [placed[0], placed.at(-1)];
     // What lies between is read again by scrolling. What came during the request stays.
     if (page.has_more && oldest > this.gapless) {
       for (const [id, { entry, ...held }] of this.held) {
-        const hasWaited = held.isWaiting && held.sequence <= sequence;
-        if (placeOf(entry) <= newest || hasWaited) this.held.delete(id);
+        const isBehind = held.isWaiting ? held.sequence <= sequence : placeOf(entry) <= newest;
+        if (isBehind) this.held.delete(id);
       }
       this.cursor = page.next_cursor;
       this.hasAll.value = false;
@@ -219,3 +220,6 @@ const idTime = (id: string): string => id.slice(id.indexOf("_") + 1);
 
 /** Sorts entries by time. */
 const placeOf = ({ at, id }: Placed): string => `${at} ${idTime(id)}`;
+
+/** A place after those of all entries, which begin with a digit. */
+const afterAll = "~";
