@@ -106,10 +106,10 @@ export function readChoice(text: string, options: readonly string[]): string | u
   const same = options.find((option) => option.trim().toLowerCase() === text.toLowerCase());
   if (same !== undefined) return same;
   const choices = options
-    .map((option) => ({ option, words: withShortSizes(normalizedWords(option)) }))
+    .map((option) => ({ option, words: normalizedWords(option) }))
     .filter(({ words }) => words !== "");
-  const answer = withShortSizes(withoutCourtesies(text));
-  const equal = onlyOption(choices, ({ words }) => words === answer);
+  const answer = withoutCourtesies(text);
+  const equal = onlyOption(choices, ({ words }) => withSizes(words) === withSizes(answer));
   if (equal !== undefined) return equal;
   const [, place] = /^(?:number |no |option )?(\d{1,2})$/.exec(answer) ?? [];
   if (place !== undefined) {
@@ -117,7 +117,7 @@ export function readChoice(text: string, options: readonly string[]): string | u
     return choices.some(({ words }) => /\d/.test(words)) ? undefined : options[Number(place) - 1];
   }
   if (answer === "" || isDenied(text) || refusesOne(text, choices)) return undefined;
-  const wanted = answer.replaceAll(courtesies, "");
+  const wanted = withSizes(answer.replaceAll(courtesies, ""));
   return (
     onlyOption(choices, ({ words }) => words.startsWith(answer)) ??
     onlyOption(choices, ({ words }) => isNamed(words, wanted, choices))
@@ -126,24 +126,21 @@ export function readChoice(text: string, options: readonly string[]): string | u
 
 /** Whether a text names an option, and not only a longer one: "early morning" is no "morning". */
 function isNamed(words: string, text: string, choices: readonly Choice[]): boolean {
-  const longer = choices.filter(
-    (other) => other.words !== words && containsPhrase(other.words, words),
-  );
-  const rest = longer.reduce(
-    (left, other) => left.replaceAll(` ${other.words} `, " / "),
-    ` ${text} `,
-  );
-  return containsPhrase(rest, words);
+  const name = withSizes(words);
+  const longer = choices
+    .map((other) => withSizes(other.words))
+    .filter((other) => other !== name && containsPhrase(other, name));
+  const rest = longer.reduce((left, other) => left.replaceAll(` ${other} `, " / "), ` ${text} `);
+  return containsPhrase(rest, name);
 }
 
-/** Returns words with "x large" for "extra large" and "XL": it is another size than "large". */
-function withShortSizes(words: string): string {
-  return words
-    .replaceAll(/\bextra (?=(?:extra )*(?:large|small)\b)/g, "x ")
-    .replaceAll(/\b(x+)(l|s)\b/g, (_, marks: string, size: string) => {
-      const name = size === "l" ? "large" : "small";
-      return `${[...marks].join(" ")} ${name}`;
-    });
+/** Returns words with "xl" for "extra large" and "x large": it is another size than "large". */
+function withSizes(words: string): string {
+  return words.replaceAll(
+    /\b((?:(?:extra|x) ){1,4})(large|small)\b/g,
+    (_, marks: string, size: string) =>
+      `${"x".repeat(marks.split(" ").length - 1)}${size.charAt(0)}`,
+  );
 }
 
 /** Whether the text says "no haircut", unlike "no, haircut". "No no" does not refuse a "no". */

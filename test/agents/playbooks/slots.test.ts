@@ -17,6 +17,8 @@ const phone = slot("phone", { type: "phone" });
 const email = slot("email", { type: "email" });
 const part = slot("part", { enum: ["Morning", "Early afternoon", "Evening", "Café"] });
 const size = slot("size", { enum: ["Large", "X-Large"] });
+const shirt = slot("shirt", { enum: ["Small", "Large", "Extra-Large", "XXL"] });
+const cup = slot("cup", { enum: ["Small", "Large"] });
 const sweet = slot("sweet", { enum: ["Yes", "No"] });
 const grade = slot("grade", { enum: ["A+", "A", "A-"] });
 const order = slot("order", { pattern: String.raw`[A-Z]{2}-\d{3,6}` });
@@ -202,6 +204,11 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [size, "XL", "X-Large"],
   [size, "large", "Large"],
   [size, "a large one", "Large"],
+  [shirt, "extra", "Extra-Large"],
+  [shirt, "extra extra large", "XXL"],
+  [cup, "XL", undefined],
+  [cup, "XL please", undefined],
+  [cup, "an extra large one", undefined],
   [grade, "a+", "A+"],
   [grade, "A", "A"],
   [order, "AB-1234", "AB-1234"],
