@@ -63,6 +63,7 @@ export class DrainJob {
     this.#failure = { error };
   }
 
+  /** Commits with retries, because only this process knows how its attempts ended. */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { runtime, claim, run } = this.#options;
     const { account_id, mode } = claim;

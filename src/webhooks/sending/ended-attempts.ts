@@ -1,5 +1,4 @@
-import { TidingsError } from "../../kernel/index.ts";
-import type { Claim, JobRun } from "../../queue/index.ts";
+import type { Claim } from "../../queue/index.ts";
 import type { WebhookRuntime } from "../options.ts";
 import type { DrainJob } from "./drain-job.ts";
 import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
@@ -7,16 +6,10 @@ import { isSuccess } from "./schedule.ts";
 
 /** When this many attempts have ended, they are recorded without waiting for others. */
 const fullBatch = 32;
-/**
- * The maximum number of rounds in which attempts are recorded. Each round is a call of `retry`; all
- * together take about a minute, the length of a lease.
- */
-const maxRecordRounds = 10;
 
 interface EndedAttemptsOptions {
   readonly runtime: Pick<WebhookRuntime, "store">;
   readonly claim: Claim<"deliver">;
-  readonly run: JobRun;
   readonly job: DrainJob;
   /** Whether other attempts are under way. */
   readonly isAnyUnderWay: () => boolean;
@@ -54,15 +47,16 @@ export class EndedAttempts {
 
   /** Records the attempts, one batch after the other. */
   async record(): Promise<void> {
-    const { job, isAnyUnderWay, isAnyWaiting, onRecorded } = this.#options;
+    const { claim, job, isAnyUnderWay, isAnyWaiting, onRecorded } = this.#options;
     if (this.#isRecording) return;
     this.#isRecording = true;
     while (this.#unrecorded.length > 0) {
       await this.#waitForBatch();
       const batch = this.#unrecorded;
       this.#unrecorded = [];
-      this.#mayEndDrain = !isAnyUnderWay() && !isAnyWaiting();
-      await job.trackLease(() => this.#recordBatch(batch));
+      const mayEnd = !isAnyUnderWay() && !isAnyWaiting();
+      this.#mayEndDrain = mayEnd;
+      await job.trackLease(() => job.commit((tx) => recordAttempts(tx, claim, batch, { mayEnd })));
       this.#mayEndDrain = false;
       const failures = batch.filter(({ outcome }) => !isSuccess(outcome)).length;
       this.#unrecordedFailures -= failures;
@@ -80,23 +74,6 @@ export class EndedAttempts {
     for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < fullBatch;) {
       before = this.#unrecorded.length;
       if (isAnyUnderWay()) await runtime.store.yieldToEventLoop();
-    }
-  }
-
-  /**
-   * Records attempts. Only this process knows the outcomes, so it retries while no other engine can
-   * take the job. Returns whether the drain still has the lease.
-   */
-  async #recordBatch(batch: readonly UnrecordedAttempt[]): Promise<boolean> {
-    const { claim, run, job } = this.#options;
-    const mayEnd = this.#mayEndDrain;
-    for (let round = 1; ; round++) {
-      try {
-        return await job.commit((tx) => recordAttempts(tx, claim, batch, { mayEnd }));
-      } catch (error) {
-        const isTemporary = error instanceof TidingsError && error.retryable;
-        if (!isTemporary || run.abort.aborted || round === maxRecordRounds) throw error;
-      }
     }
   }
 }
