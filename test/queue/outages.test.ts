@@ -136,6 +136,40 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     ]);
   });
 
+  it("logs the jobs that an outage interrupts once a minute, however many they are", async () => {
+    const { clock, engine, log } = world();
+    const storage = open().connect();
+    let isDown = false;
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (!isDown) return group.commit(writes);
+            await group.abort();
+            throw new TidingsError("storage_unavailable", "away");
+          },
+        });
+      },
+    });
+    const line = carrier({
+      send: async (_message, attempt) => {
+        await clock.sleep(1_000);
+        isDown = true;
+        return accepted(attempt);
+      },
+    });
+    const one = engine(own, { transports: [line] });
+    for (let n = 10; n < 40; n++) await one.messages.send({ to: `+150055500${n}`, body: "Hi" });
+    await one.start();
+    await clock.advance(180_000);
+    expect(line.calls).toHaveLength(30);
+    expect(log.filter(({ message }) => message.includes("failed"))).toMatchObject([
+      { message: "a job failed; retrying", facts: { failures: 1 } },
+      { message: "a failed job could not be rescheduled; it runs again when its lease expires" },
+    ]);
+  });
+
   it("lets no command wait for the deadlines of many groups while the storage does not respond", async () => {
     const { clock, engine } = world();
     const storage = open().connect();

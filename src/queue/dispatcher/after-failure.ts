@@ -50,6 +50,7 @@ export async function reschedule(
       store.commitUnscoped((tx) => finish(tx, claim, again), background),
     );
   } catch (unfinished) {
+    if (noted === undefined) return;
     logger.warn(
       { err: unfinished, job },
       "a failed job could not be rescheduled; it runs again when its lease expires",
