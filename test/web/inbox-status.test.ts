@@ -151,6 +151,9 @@ test("the mark of a last message follows its status without a reload", async ({ 
   const found = await fill(there);
   await page.goto(url);
   await row(page, "Contact delivered").waitFor();
+  const names = () => page.locator(".row-name").allTextContents();
+  const order = Object.keys(marks).map((name) => `Contact ${name}`).toReversed();
+  await expect.poll(names).toEqual(order);
   await report("undelivered", "delivered");
   await report("sent", "undelivered");
   take();
@@ -170,6 +173,9 @@ test("the mark of a last message follows its status without a reload", async ({ 
   await shop.sandbox.inbound({ from: to, body: "Are you there?" });
   await row(page, "Are you there?").waitFor();
   expect(await markOf(page, "Contact failed")).toBeNull();
+  // No other change is an activity: not even that of a message that was canceled.
+  const others = order.filter((name) => name !== "Contact failed");
+  await expect.poll(names).toEqual(["Contact failed", ...others]);
   // A search shows an earlier message, whose status the list does not follow.
   await page.goto(`${url}#/all?q=failed`);
   await page.locator(".row mark").first().waitFor();

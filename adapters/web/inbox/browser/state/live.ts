@@ -209,7 +209,7 @@ function received(event: Event<"message.received">): void {
     conversations.fetchSoon(conversation_id);
   }
   const at = event.created_at;
-  const next = { id: message_id, created_at: at, placed_at: at };
+  const next = { id: message_id, status: "received", created_at: at, placed_at: at } as const;
   // A page that was read after the message has it already.
   if (row === undefined || !isBehind(row, next)) return;
   conversations.patch(conversation_id, {
@@ -217,7 +217,6 @@ function received(event: Event<"message.received">): void {
     last_message: {
       ...next,
       direction: "inbound",
-      status: "received",
       preview: firstCharacters(body, previewCharacters),
     },
     unread_count: row.unread_count + 1,
@@ -246,7 +245,7 @@ function runChanged(conversationId: string | null): void {
 /** Whether a message comes after the last one that is shown of its conversation. */
 function isBehind(
   { last_message: shown }: Conversation,
-  next: Pick<LastMessage, "id" | "created_at" | "placed_at">,
+  next: Pick<LastMessage, "id" | "status" | "created_at" | "placed_at">,
 ): boolean {
   if (shown === null) return true;
   const [a, b] = [timeOfLast(shown), timeOfLast(next)];

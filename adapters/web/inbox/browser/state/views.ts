@@ -97,11 +97,14 @@ export const isEverywhere = ({ words, isInView }: ListQuery): boolean =>
 export const activityOf = ({ last_message, created_at }: Conversation): string =>
   last_message === null ? created_at : timeOfLast(last_message);
 
-/** When a last message took its place in the thread, as an ISO time. */
+/** When a last message was written, or sent if it was scheduled, as an ISO time. */
 export const timeOfLast = ({
+  status,
   placed_at,
   created_at,
-}: Pick<LastMessage, "placed_at" | "created_at">): string => placed_at ?? created_at;
+}: Pick<LastMessage, "status" | "placed_at" | "created_at">): string =>
+  // A message that is canceled takes its place in the thread, but that is no activity.
+  status === "canceled" ? created_at : (placed_at ?? created_at);
 
 /** The order of a view: hand-offs and then the longest wait, else the newest activity first. */
 export function byView(view: View): (a: Conversation, b: Conversation) => number {
