@@ -152,7 +152,9 @@ test("the mark of a last message follows its status without a reload", async ({ 
   await page.goto(url);
   await row(page, "Contact delivered").waitFor();
   const names = () => page.locator(".row-name").allTextContents();
-  const order = Object.keys(marks).map((name) => `Contact ${name}`).toReversed();
+  const order = Object.keys(marks)
+    .map((name) => `Contact ${name}`)
+    .toReversed();
   await expect.poll(names).toEqual(order);
   await report("undelivered", "delivered");
   await report("sent", "undelivered");
