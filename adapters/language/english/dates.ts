@@ -110,6 +110,8 @@ const numberAfter = new RegExp(
 const numberOrShiftBefore = new RegExp(
   String.raw`\b(?:\d{1,2}(?:st|nd|rd|th)?${between}|(?:before|after)\s+(?:the\s+)?)$`,
 );
+/** Before a day, a number makes a list with it: "5, 6 Dec". Before a month, it does not. */
+const dayBefore = /(?<![\d:./])\d{1,2}(?:st|nd|rd|th)?\s*,\s*(?:the\s+)?$/;
 
 /** Days that are written with their month. */
 function datedDays(text: string, today: Day, isMonthFirst: boolean): NamedDay[] {
@@ -137,7 +139,9 @@ function datedDays(text: string, today: Day, isMonthFirst: boolean): NamedDay[] 
       return isMonthFirst || Number(b) > 12 || a === b ? day(year, Number(a), b) : null;
     }),
     ...daysIn(monthForm, ([, name = "", date = "", year]) => day(year, monthOf(name), date)),
-    ...daysIn(dayForm, ([, date = "", name = "", year]) => day(year, monthOf(name), date)),
+    ...daysIn(dayForm, ({ 1: date = "", 2: name = "", 3: year, input, index }) =>
+      dayBefore.test(input.slice(0, index)) ? null : day(year, monthOf(name), date),
+    ),
   ];
 }
 
