@@ -152,7 +152,7 @@ export class PoolClients {
 
   #abandonedError(): TidingsError {
     return unavailableError(
-      "The PostgreSQL server did not respond while the engine stopped.",
+      "The engine stopped and did not wait longer for the PostgreSQL server.",
       this.#server,
     );
   }

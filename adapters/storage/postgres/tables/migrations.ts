@@ -1,5 +1,6 @@
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import type { Schema } from "../../../../src/ports/index.ts";
+import { pause } from "../../pause.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../../schema-versions.ts";
 import { literal, namePrefix, quoted } from "../../sql.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -15,6 +16,9 @@ import { createWordIndex } from "./word-index.ts";
  * waits behind it.
  */
 const migrationLockTimeout = "10s";
+
+/** How often to check whether another process still migrates, in milliseconds. */
+const checkMs = 200;
 
 /**
  * Returns the statements that migrate a database from schema version `from`, in one transaction,
@@ -36,6 +40,9 @@ const createSchema = ({ schema }: Names): string =>
   `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)};`;
 
 const lock = ({ migrationLock }: Names): string => `SELECT pg_advisory_xact_lock(${migrationLock})`;
+
+const tryLock = ({ migrationLock }: Names): string =>
+  `SELECT pg_try_advisory_xact_lock(${migrationLock})::text`;
 
 function statements(schema: Schema, names: Names, from: number): string[] {
   const { version } = schema;
@@ -99,14 +106,12 @@ export async function ensureSchema(
   }
 }
 
+type Run = (...texts: readonly string[]) => ReturnType<Connection["run"]>;
+
 async function migrate(connection: Connection, schema: Schema, names: Names): Promise<void> {
-  const run = (...texts: readonly string[]): ReturnType<Connection["run"]> =>
-    connection.run(texts.map(unprepared));
+  const run: Run = (...texts) => connection.run(texts.map(unprepared));
   try {
-    await run("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL lock_timeout = 0");
-    // Another process holds the lock for as long as its migration takes. No statement waits behind
-    // this one.
-    await connection.runLong([unprepared(lock(names))]);
+    while (!(await beginAlone(run, names))) await pause(checkMs);
     await run(`SET LOCAL lock_timeout = '${migrationLockTimeout}'`);
     // Another process may have migrated while this one waited for the lock.
     const version = await versionOf(connection, names);
@@ -125,6 +130,18 @@ async function migrate(connection: Connection, schema: Schema, names: Names): Pr
     await rollBack(connection);
     throw error;
   }
+}
+
+/**
+ * Begins a transaction unless another process migrates, which may take hours. It does not wait on
+ * the server: a session that waits there does not notice that its client is gone, so each process
+ * that ends meanwhile would leave one more.
+ */
+async function beginAlone(run: Run, names: Names): Promise<boolean> {
+  const results = await run("BEGIN ISOLATION LEVEL READ COMMITTED", tryLock(names));
+  if (results.at(-1)?.rows[0]?.[0] === "true") return true;
+  await run("ROLLBACK");
+  return false;
 }
 
 /** Returns the version of the database's schema, or 0 if there are no tables. */
