@@ -99,6 +99,7 @@ export {
   type ScanList,
   page,
   pageOf,
+  shownPage,
   type RangeList,
 } from "./lists/pagination.ts";
 export { admit, type RateLimiter, rateLimiter, slidingLog } from "./rate-limiter.ts";

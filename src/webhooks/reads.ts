@@ -1,5 +1,5 @@
 import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
-import { listQuery, mapPage, pageOf, type Query } from "../operations/index.ts";
+import { listQuery, type Query, shownPage } from "../operations/index.ts";
 import type { KeyValue, Seen } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
 import {
@@ -97,10 +97,12 @@ export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> =
         );
       },
     };
-    const found = await pageOf(list, call);
-    const attempts = await reads.getAll(deliveryAttemptByNumber, found.data.flatMap(latestNumbers));
-    const byDelivery = Map.groupBy(attempts, ({ delivery_id }) => delivery_id);
-    return mapPage(found, (row) => withAttempts(row, webhook, byDelivery.get(row.id) ?? [], now));
+    const show = async (rows: readonly DeliveryRow[]): Promise<DeliveryWithAttempts[]> => {
+      const attempts = await reads.getAll(deliveryAttemptByNumber, rows.flatMap(latestNumbers));
+      const byDelivery = Map.groupBy(attempts, ({ delivery_id }) => delivery_id);
+      return rows.map((row) => withAttempts(row, webhook, byDelivery.get(row.id) ?? [], now));
+    };
+    return shownPage(list, show, call);
   },
 };
 

@@ -3,7 +3,12 @@ import { anyEventSchema, eventDefinitionOf } from "../../src/webhooks/event-cata
 import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/rows.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
-import { deliveries, webhookPatterns, webhooks } from "../../src/webhooks/rows.ts";
+import {
+  deliveries,
+  deliveryAttempts,
+  webhookPatterns,
+  webhooks,
+} from "../../src/webhooks/rows.ts";
 import { silent } from "../../src/ports/logger.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
@@ -292,6 +297,32 @@ describe.each(lightStorages)("deliveries on $name", ({ open }) => {
     for (const { id: each, attempts } of data) {
       expect(attempts).toEqual((await one.webhooks.delivery(id, each)).attempts.slice(-5));
     }
+  });
+
+  it("are listed in short pages when their responses are long, and all of them", async () => {
+    const { clock, storage, there, one } = opened();
+    there.at(hook.url, () => ({ status: 200, body: "x".repeat(16_384) }));
+    await one.start();
+    const { id } = await one.webhooks.create(hook);
+    for (let made = 0; made < 45; made++) await one.sandbox.event({ type: "message.sent" });
+    await clock.advance(10_000);
+    const first = await rowsOf(storage, deliveryAttempts);
+    expect(first).toHaveLength(45);
+    const later = first.flatMap((row) => [2, 3, 4, 5].map((number) => ({ ...row, number })));
+    await storage
+      .begin()
+      .commit(later.map((row) => ({ kind: "insert", collection: deliveryAttempts, row })));
+    const made = first.map(({ delivery_id }) => delivery_id);
+    await changeDeliveries(storage, made, { attempts: 5 });
+
+    const page = await one.webhooks.deliveries(id, { limit: 100 });
+    expect(JSON.stringify(page).length).toBeLessThan(3_500_000);
+    expect(page.data.length).toBeGreaterThan(20);
+    const rest = await one.webhooks.deliveries(id, { limit: 100, cursor: page.next_cursor });
+    expect(rest.has_more).toBe(false);
+    const listed = [...page.data, ...rest.data];
+    expect(listed.map((each) => each.id)).toEqual(made.toSorted().toReversed());
+    for (const { attempts } of listed) expect(attempts).toHaveLength(5);
   });
 
   it("are not redelivered after 100 attempts, or through another webhook", async () => {

@@ -52,6 +52,12 @@ type ListCall = Pick<Call, "scope"> & { readonly services: Pick<Call["services"]
 const maxCharacters = 2 * 1_024 * 1_024;
 
 /**
+ * How many resources are read at once where each may be large. An agent or a playbook may have
+ * 1 MB.
+ */
+const maxStep = 10;
+
+/**
  * Returns one page of rows in the order of the index, with fewer rows than asked for if they are
  * very large. The cursor holds the position of the last scanned row instead of a count, so
  * concurrent inserts and removals never cause a skipped or repeated row.
@@ -84,9 +90,18 @@ function shortened<R extends object>(found: Scan<R>, columns: readonly string[])
     characters += charactersIn(row);
     return characters > maxCharacters && i > 0;
   });
-  const last = found.rows[end - 1];
-  if (last === undefined) return found;
-  return { rows: found.rows.slice(0, end), more: true, last: placeAt(columns, last) };
+  return end === -1 ? found : firstRows(found, end, columns);
+}
+
+/** Ends a scan after its first `count` rows. */
+function firstRows<R extends object>(
+  found: Scan<R>,
+  count: number,
+  columns: readonly string[],
+): Scan<R> {
+  const last = found.rows[count - 1];
+  if (last === undefined || count === found.rows.length) return found;
+  return { rows: found.rows.slice(0, count), more: true, last: placeAt(columns, last) };
 }
 
 /** Counts the characters of all texts in a value. */
@@ -121,6 +136,35 @@ export async function pageOf<R extends object>(
   return { data: [...rows], has_more: next_cursor !== null, next_cursor };
 }
 
+/**
+ * Returns one page of the resources of a list that has its own scan. `show` is called for a few
+ * rows at a time, so the page also ends when what it reads for them is large.
+ * @throws TidingsError `invalid_cursor`
+ */
+export async function shownPage<R extends object, T>(
+  list: ScanList<R>,
+  show: (rows: readonly Seen<R>[]) => Promise<readonly T[]>,
+  call: ListCall,
+): Promise<Page<T>> {
+  const data: T[] = [];
+  const columns = scopedPlaceColumns(list.index, list.prefix);
+  const scanAndShow = async (
+    limit: number,
+    after: readonly KeyValue[] | undefined,
+  ): Promise<Scan<R>> => {
+    const found = await list.scan(limit, after);
+    let characters = 0;
+    for (let end = maxStep; end - maxStep < found.rows.length; end += maxStep) {
+      const shown = await show(found.rows.slice(end - maxStep, end));
+      data.push(...shown);
+      characters += charactersIn(shown);
+      if (characters > maxCharacters) return firstRows(found, end, columns);
+    }
+    return found;
+  };
+  return { ...(await pageOf({ ...list, scan: scanAndShow }, call)), data };
+}
+
 /** The list of all rows of a collection in an account and mode. */
 interface WholeList<R extends Scope, T> {
   /** The name of the operation. */
@@ -130,9 +174,6 @@ interface WholeList<R extends Scope, T> {
   /** Returns the resources of a page's rows, in their order. */
   readonly show: (rows: readonly Seen<R>[], reads: Reads) => T[] | Promise<T[]>;
 }
-
-/** How many resources of a whole list are read at once. An agent or a playbook may have 1 MB. */
-const maxStep = 10;
 
 /** Returns the query that lists a whole collection, page by page. */
 export function listQuery<R extends Scope, T>({
