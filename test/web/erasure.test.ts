@@ -96,6 +96,39 @@ test.runIf(isLong)(
   },
 );
 
+test.runIf(isLong)(
+  "the place of an erased conversation says that it loads until the server has said that it is gone",
+  async ({ skip }) => {
+    const { engine, shop } = await newShop();
+    const { account_id, mode } = shop.scope;
+    const may = keyScopes.filter((scope) => scope !== "events:read");
+    const authorize = () => ({ account_id, mode, operator: kim, may });
+    const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
+    const { page } = await newTab(await chromium(skip));
+    const from = "+15005550001";
+    const { contact_id, conversation_id } = await shop.sandbox.inbound({ from, body: "Hello" });
+    await page.goto(`${url}#/all/${conversation_id}`);
+    await page.locator(".message").waitFor();
+    await shop.contacts.erase(contact_id);
+    const answered = Promise.withResolvers<void>();
+    let reads = 0;
+    await page.route(`**/v1/conversations/${conversation_id}`, async (route) => {
+      reads += 1;
+      if (reads > 1) await answered.promise;
+      await route.continue();
+    });
+    stop();
+    await page.keyboard.press("/");
+    await page.keyboard.type("hello");
+    await page.locator(".banner").waitFor();
+    restart();
+    const pane = page.getByRole("region", { name: "Conversation" });
+    await pane.getByRole("status", { name: "Loading" }).waitFor();
+    answered.resolve();
+    await pane.getByText("This conversation does not exist").waitFor();
+  },
+);
+
 test("what was typed to and about a contact that is erased leaves the browser, even without an event", async ({
   skip,
 }) => {

@@ -1,5 +1,11 @@
 import type { JSX } from "preact";
-import { ApiError, EmptyState, LoadState, type Resource } from "../../shared/browser/index.ts";
+import {
+  ApiError,
+  EmptyState,
+  ErrorState,
+  type Resource,
+  Skeleton,
+} from "../../shared/browser/index.ts";
 import { t } from "./texts.ts";
 
 interface NotShownProps {
@@ -10,10 +16,16 @@ interface NotShownProps {
   readonly back: string;
 }
 
-/** What stands in the place of a conversation or contact that is not loaded, or does not exist. */
+/**
+ * What stands in the place of a conversation or contact that is not loaded, or does not exist. One
+ * that was loaded and then erased is read again, and still counts as loading meanwhile.
+ */
 export function NotShown({ of, title, back }: NotShownProps): JSX.Element {
   const { error } = of.state.value;
-  if (!(error instanceof ApiError) || error.status !== 404) return <LoadState of={of} rows={5} />;
+  if (error === undefined) return <Skeleton rows={5} />;
+  if (!(error instanceof ApiError) || error.status !== 404) {
+    return <ErrorState error={error} onRetry={() => void of.reload()} />;
+  }
   const leave = (
     <a class="button button-secondary" href={back}>
       {t("back")}
