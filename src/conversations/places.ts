@@ -30,7 +30,10 @@ export interface Place {
 }
 
 /** The columns that tell when a message took its place. */
-type Placed = Place & { readonly status: MessageStatus; readonly created_at: number };
+type Placed = Pick<Place, "placed_at"> & {
+  readonly status: MessageStatus;
+  readonly created_at: number;
+};
 
 type Numbers = Pick<Place, "sequence" | "first_sequence">;
 
@@ -52,7 +55,7 @@ export const standsAt = (place: Numbers): number =>
 
 /** Returns when a message took its place, for a response. Null while it waits for its time. */
 export function placedAt(row: Placed): string | null {
-  if (row.status === "scheduled" || isWaiting(row)) return null;
+  if (row.status === "scheduled") return null;
   return iso(row.placed_at === 0 ? row.created_at : row.placed_at);
 }
 

@@ -24,7 +24,7 @@ export async function moveMessage(
   patch: Partial<MessageRow> = {},
 ): Promise<Seen<MessageRow>> {
   const place =
-    hasWaited(message) || state.status === "scheduled"
+    message.status === "scheduled" || state.status === "scheduled"
       ? await placeAfter(tx, message, state.status)
       : undefined;
   const updated = tx.update(messages, message, {
@@ -56,15 +56,8 @@ export async function moveMessage(
 }
 
 /**
- * Whether a message waited for its time before this change. A scheduled message of an earlier
- * version has a place already, where it was written.
- */
-const hasWaited = (message: MessageRow): boolean =>
-  message.status === "scheduled" || isWaiting(message);
-
-/**
  * Returns the place that a message for later has in its new status. A deferred message leaves its
- * place.
+ * place, and so does a scheduled one of an earlier version, which stands where it was written.
  */
 async function placeAfter(
   tx: Tx,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { agency } from "../agents/world.ts";
+import { accepted, busy, carrier } from "../support/engines/carrier.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 
@@ -98,6 +99,35 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     await clock.advance(2 * hour);
     await one.sandbox.inbound({ from: phone, body: "5" });
     expect(await threadOf(one, id)).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  it("keeps its place if its turn comes when no policy defers it any more", async () => {
+    const { clock, engine } = world();
+    const until = clock.now() + 60_000;
+    const line = carrier({
+      send: ({ body }, attempt) =>
+        body === "1" && attempt.number === 1 ? busy(120_000) : accepted(attempt),
+    });
+    const one = engine(open().connect(), {
+      transports: [line],
+      policies: [
+        {
+          name: "not_yet",
+          evaluate: ({ message, now }) =>
+            message.body === "2" && now < until
+              ? { verdict: "defer", until, reason: "It is early." }
+              : { verdict: "allow" },
+        },
+      ],
+    });
+    await one.start();
+    const { conversation_id: id } = await one.messages.send({ to: phone, body: "1" });
+    await clock.settle();
+    await one.messages.send({ to: phone, body: "2" });
+    await one.messages.send({ to: phone, body: "3" });
+    await clock.advance(180_000);
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["1", "1", "2", "3"]);
+    expect(await threadOf(one, id)).toEqual(["1", "2", "3"]);
   });
 
   it("is among the visitor's newest messages when it arrives", async () => {

@@ -117,7 +117,8 @@ export async function writeMessage(
       direction: "outbound",
       role: roleOf(author, isForLater),
       isByReader: author.type === "human" || author.type === "agent",
-      isForLater,
+      // What a policy is about to defer leaves its place when that happens.
+      isForLater: state.status === "scheduled",
     })),
     direction: "outbound",
     channel,

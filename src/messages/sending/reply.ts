@@ -14,7 +14,6 @@ import {
   conversationById,
   type ConversationRow,
   conversations,
-  isWaiting,
   supersededError,
   touchConversation,
 } from "../../conversations/index.ts";
@@ -191,5 +190,5 @@ async function lastAddress(
   return contactAddress(last);
 }
 
-const isPassedOver = (row: MessageRow): boolean =>
-  row.keyword === "opt_out" || row.status === "scheduled" || isWaiting(row);
+const isPassedOver = ({ keyword, status }: MessageRow): boolean =>
+  keyword === "opt_out" || status === "scheduled";
