@@ -184,3 +184,23 @@ test("the mark of a last message follows its status without a reload", async ({ 
   expect(await markOf(page, "Contact failed")).toBeNull();
   expect(faults).toEqual([]);
 });
+
+test.runIf(isLong)(
+  "a message for later that is canceled says so, also if the page has loaded only such messages",
+  async ({ skip }) => {
+    const { shop, url, page } = await inbox(skip);
+    const to = "+14155550100";
+    const { conversation_id } = await shop.sandbox.inbound({ from: to, body: "Hello" });
+    const plan = async (i: number): Promise<string> => {
+      const send_at = new Date(Date.now() + 3_600_000 + i * 60_000).toISOString();
+      return (await shop.messages.send({ to, body: `Reminder ${i}`, send_at })).id;
+    };
+    const ids: string[] = [];
+    for (let i = 0; i < 45; i++) ids.push(await plan(i));
+    await page.goto(`${url}#/all/${conversation_id}`);
+    const canceled = page.locator('.message[data-status="canceled"]');
+    await page.locator(".message", { hasText: "Reminder 44" }).waitFor();
+    await shop.messages.cancel(ids.at(-1) ?? "");
+    await canceled.filter({ hasText: "Reminder 44" }).waitFor();
+  },
+);

@@ -142,13 +142,13 @@ export class Backlog<Item extends Pick<Placed, "id">, Entry extends Placed> {
 
   private takeNewest(page: Page<Item>, sequence: number): void {
     const placed = this.placesOf(page);
-    // If all of the page wait, what has a place is behind it.
-    const [newest = afterAll, oldest = afterAll] = [placed[0], placed.at(-1)];
-    // What lies between is read again by scrolling. What came during the request stays.
-    if (page.has_more && oldest > this.gapless) {
-      for (const [id, { entry, ...held }] of this.held) {
-        const isBehind = held.isWaiting ? held.sequence <= sequence : placeOf(entry) <= newest;
-        if (isBehind) this.held.delete(id);
+    const [newest, oldest] = [placed[0], placed.at(-1)];
+    // What lies between is read again by scrolling. What came during the request stays: it stands
+    // after the page, or was read later if one of both only waits.
+    if (page.has_more && (oldest === undefined || oldest > this.gapless)) {
+      for (const [id, { entry, isWaiting, sequence: readAt }] of this.held) {
+        const hasPlace = !isWaiting && newest !== undefined;
+        if (hasPlace ? placeOf(entry) <= newest : readAt <= sequence) this.held.delete(id);
       }
       this.cursor = page.next_cursor;
       this.hasAll.value = false;
@@ -220,6 +220,3 @@ const idTime = (id: string): string => id.slice(id.indexOf("_") + 1);
 
 /** Sorts entries by time. */
 const placeOf = ({ at, id }: Placed): string => `${at} ${idTime(id)}`;
-
-/** A place after those of all entries, which begin with a digit. */
-const afterAll = "~";

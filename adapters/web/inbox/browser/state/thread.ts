@@ -133,10 +133,14 @@ export class Thread {
     if (!this.isRefreshing) void this.refreshChanged();
   }
 
-  /** Whether a message belongs above those that are loaded. Those in between would be missing. */
+  /**
+   * Whether a message belongs above those that are loaded. Those in between would be missing. One
+   * that is loaded waited for its time: what stands between is what still waits.
+   */
   private isAbove(message: Message): boolean {
     const [first] = this.messages.entries.peek();
-    if (first === undefined || this.messages.isComplete.peek()) return false;
+    const isLoaded = this.messages.get(message.id) !== undefined;
+    if (isLoaded || first === undefined || this.messages.isComplete.peek()) return false;
     return byTime({ at: timeOf(message), id: message.id }, first) < 0;
   }
 
