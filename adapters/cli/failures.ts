@@ -64,7 +64,7 @@ function howToDiagnose(error: unknown): readonly string[] {
     : [];
 }
 
-/** Whether an error says nothing but that others occurred. */
+/** Whether an error only holds others, without a message of its own. */
 const isOnlyGroup = (error: unknown): error is AggregateError =>
   error instanceof AggregateError && error.message === "";
 

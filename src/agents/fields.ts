@@ -33,8 +33,8 @@ export function isShort(value: Json): boolean {
 }
 
 /**
- * Returns what is left of `room` characters after a value, if JSON writes it as short as it can.
- * Stops as soon as nothing is left.
+ * Returns how many of `room` characters a value leaves at most when it is written as JSON. Below 0,
+ * it does not fit. Counts neither escapes nor names of fields, and stops when no room is left.
  */
 function roomAfter(value: Json, room: number): number {
   if (typeof value === "string") return room - value.length - 2;

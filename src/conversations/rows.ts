@@ -63,7 +63,7 @@ export const conversations = scoped("conversations", {
   message_count: integer(),
   /**
    * How often a message has taken a later place in the thread. Each time, it took the next number
-   * (`lastSequence`). Null means never, so that most messages need not write it.
+   * (`lastSequence`). Null means never: a conversation without such messages never writes it.
    */
   moved_count: added(13, nullable(integer())),
   /** The message that was written last, or that took its place after that. */

@@ -144,8 +144,8 @@ export interface Conversation {
    */
   readonly waiting_since: string | null;
   /**
-   * The message that was written last, or a scheduled one that was sent since. Null if there is
-   * none.
+   * The message that was written last, or a scheduled one whose time has come since. Null if there
+   * is none.
    */
   readonly last_message: LastMessage | null;
   /** The number of messages, in both directions. Scheduled ones count, too. */
@@ -208,8 +208,8 @@ export const conversationSchema = z
     last_message: lastMessageSchema
       .nullable()
       .describe(
-        "The message that was written last, or a scheduled one that was sent since. Null if " +
-          "there is none.",
+        "The message that was written last, or a scheduled one whose time has come since. Null " +
+          "if there is none.",
       ),
     message_count: z
       .int()

@@ -167,7 +167,7 @@ const messageRoutes: readonly ApiRoute[] = [
     operation: listConversationMessages,
     summary: "List the messages of a conversation",
     description:
-      "Newest first, in the order in which they took their places (`placed_at`). Messages that " +
+      "In the order in which they took their places (`placed_at`), newest first. Messages that " +
       "wait for their time come before all others.",
     response: pageSchema(messageSchema).meta({ id: "ConversationMessagePage" }),
   },

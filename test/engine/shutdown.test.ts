@@ -164,7 +164,7 @@ describe("an engine that stops", () => {
     expect(log).toMatchObject([{ level: "warn", facts: { transport: line.name } }]);
   });
 
-  it("says how many jobs it aborted at the deadline, and the next engine that it continues them", async () => {
+  it("says how many jobs it aborted at the deadline, and the next engine says that it continues them", async () => {
     const { clock, engine, log } = world();
     const line = carrier({ send: () => new Promise(() => {}) });
     const storage = memory();

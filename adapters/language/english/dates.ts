@@ -95,8 +95,8 @@ const monthForm = new RegExp(String.raw`\b${month}\s+(?:the\s+)?${dayOfMonth}${y
 const dayForm = new RegExp(String.raw`\b${dayOfMonth}\s+(?:of\s+)?${month}${year}`, "g");
 
 /**
- * A number beside a date makes it one of several, unless it is a time: "Dec 5 or 6", "5-6 Dec",
- * "Dec 5, 6". "After Dec 5" is another day.
+ * A date with another number beside it is one of several days, as in "Dec 5 or 6", "5-6 Dec" and
+ * "Dec 5, 6", unless the number is a time. "After Dec 5" is another day.
  */
 const between =
   String.raw`\s*,?\s*(?:[-–—&+/]|\b(?:or|and|to|till|until|thru|through)\b)` +

@@ -131,8 +131,9 @@ async function lastAnswer(
         : await tx.list(messagesOfConversation, [id], limit, "descending");
     const answers = rows.filter(isAnswer);
     last = Math.max(0, ...answers.map(writtenAs));
-    // A message for later answers what came before it was written. One above it in the thread may
-    // be a later answer. None is above an answer that took its place at once.
+    // A message for later answers what came before it was written. Before its place in the thread,
+    // there may be answers that were written later. Before the place of an answer that was not for
+    // later, there are none.
     const isFound = answers.some(({ first_sequence }) => first_sequence === null);
     if (isFound || rows.length < limit || rows.some(({ sequence }) => sequence <= after)) break;
   }

@@ -14,8 +14,8 @@ type ReadingRun = Pick<
 /**
  * Whether a run may contain words of a message, or may store them until it has ended. It has read
  * the messages that it answers, and its history until it ended. The slots of a playbook may contain
- * words of any earlier message, because a playbook has no limit of messages. `moved_count` is that
- * of the conversation. It matters for a run in progress only: each move leaves a number unused.
+ * words of any earlier message, because a playbook has no limit of messages. `moved_count` of the
+ * conversation is needed only for a run in progress: each move leaves a number unused.
  */
 export function mayQuote(
   run: ReadingRun,

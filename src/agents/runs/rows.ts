@@ -28,8 +28,8 @@ export const runs = scoped("runs", {
   /** The sequence number of the last message that the run answers; 0 if it answers none. */
   heard_through: integer(),
   /**
-   * The lowest number that a message in the histories of its turns got when it was written. Null
-   * before a turn has stored what it did, and in runs of earlier versions.
+   * The lowest of the numbers that the messages in the histories of its turns got when they were
+   * written. Null before a turn has stored what it did, and in runs of earlier versions.
    */
   read_from: added(12, nullable(integer())),
   /** What an API trigger asked for. Null if there was none. */

@@ -69,7 +69,7 @@ function firstThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
 
 function modelMessage(row: MessageRow): ModelMessage {
   const from = row.direction === "inbound" ? "contact" : speaker(row.author_type);
-  // What was for later was said when it took its place.
+  // A message for later was said when it took its place.
   const at = row.placed_at === 0 ? row.created_at : row.placed_at;
   return { from, text: firstCharacters(textOf(row), maxCharacters), at };
 }

@@ -32,8 +32,8 @@ export interface Progress {
   readonly steps: readonly RunStep[];
   readonly calls: readonly ActionCall[];
   /**
-   * The lowest number that a message in the histories of its turns got when it was written. Null if
-   * they had none.
+   * The lowest of the numbers that the messages in the histories of its turns got when they were
+   * written. Null if they had none.
    */
   readonly read_from: number | null;
   /** Model usage. */
@@ -96,7 +96,7 @@ export interface MessageHistory {
    * chosen first, then the latest others.
    */
   readonly messages: readonly ModelMessage[];
-  /** The lowest number that one of them got when it was written. Null if there is none. */
+  /** The lowest of the numbers that they got when they were written. Null if there are none. */
   readonly firstSequence: number | null;
   readonly unanswered: number;
   /** How many of the messages, at the end, the loop guard counts. */

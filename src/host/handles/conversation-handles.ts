@@ -63,7 +63,10 @@ export interface Conversations {
     changes: WithoutId<UpdateConversation>,
     options?: CommandOptions,
   ): Promise<Conversation>;
-  /** Lists the messages of the conversation, newest first. */
+  /**
+   * Lists the messages of the conversation in the order of `placed_at`, newest first. Messages
+   * that wait for their time come before all others.
+   */
   messages(id: string, page?: PageQuery): Promise<Page<Message>>;
   /**
    * Sends a message from a person, to the address of the conversation's last message. That person

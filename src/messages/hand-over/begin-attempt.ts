@@ -214,8 +214,9 @@ async function beginAttempt(
 
 /**
  * Ends the expired ones among the first messages of a conversation, and records lost answers, also
- * behind a message that waits longer. A message keeps its place while a look-up is due: if that
- * queues it again while a later one is `sending` and the engine crashes, that one is behind it.
+ * of messages behind one that waits longer. A message keeps its place while its look-up is due. If
+ * the look-up queues it again while a later message is `sending`, and the engine then crashes, the
+ * answer of the later one is lost behind it.
  * Returns when the next of the others expires, or Infinity. Returns now if messages that were not
  * read have moved up among the first.
  */

@@ -145,7 +145,7 @@ export const lastMessageTime: Invariant = {
       for (const { id, merged_into } of allRows(database, contacts)) {
         if (merged_into !== null) continue;
         const rows = readRows(database, messagesOfContact, [id]);
-        // What was released and deferred again has lost the time of its first place.
+        // A message that was released and deferred again has no longer the time of its first place.
         if (rows.some(isWaiting)) continue;
         const times = rows.flatMap(({ created_at, placed_at, status }) =>
           status === "canceled" ? [created_at] : [created_at, placed_at],

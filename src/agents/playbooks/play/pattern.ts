@@ -58,11 +58,11 @@ class Reader {
   }
 }
 
-/** What it costs to match a part of a pattern at one place of a text, at most. */
+/** The maximum cost of matching a part of a pattern at one place of a text. */
 interface Cost {
   /** In how many ways the part can match. After each, the rest of the pattern is tried. */
   readonly ways: number;
-  /** The steps to try all of them. */
+  /** How many steps it takes to try all of them. */
   readonly steps: number;
 }
 

@@ -12,7 +12,7 @@ interface Placed {
 /** Where a backlog comes from. */
 export interface BacklogSource<Item, Entry> {
   readonly pageSize: number;
-  /** Reads a page: what waits, then newest first. Null is the cursor of the newest page. */
+  /** Reads a page: first what waits, then the rest, newest first. Null reads the first page. */
   readonly read: (cursor: string | null, limit: number) => Promise<Page<Item>>;
   /** Returns how the thread shows an item, which it may show already. */
   readonly entryOf: (item: Item, shown: Entry | undefined) => Entry;

@@ -53,8 +53,9 @@ export class Receipts {
   }
 
   /**
-   * Notes that a message has just come from the stream. It may stand before others that were seen:
-   * those that came while it was handed over. `messages` are all that are shown without it.
+   * Notes that a message has just come from the stream. `messages` are all other messages that are
+   * shown. It may stand before some that the visitor has seen: those that came while it was handed
+   * over.
    */
   noteArrival(message: WebchatMessage, messages: readonly WebchatMessage[]): void {
     const place = placeOf(message);

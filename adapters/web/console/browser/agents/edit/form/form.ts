@@ -26,7 +26,7 @@ export interface BoundField {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly problem: string | undefined;
-  /** What a browser knows of the person is of no use here. */
+  /** A browser would fill in what it knows of the person, such as an address. */
   readonly autocomplete: "off";
 }
 
