@@ -60,7 +60,7 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     expect(await listed()).toEqual([ann, bob]);
   });
 
-  it("that is sent in a closed conversation is the contact's last message", async () => {
+  it("that is sent in a conversation that a newer one has replaced is the contact's last message", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     await one.start();
@@ -68,6 +68,7 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     const reminder = { to: phone, body: "See you", send_at };
     const { conversation_id, contact_id } = await one.messages.send(reminder);
     await one.conversations.update(conversation_id, { status: "closed" });
+    await one.conversations.open({ to: phone });
     await clock.advance(pause);
     expect((await one.contacts.get(contact_id)).last_message_at).toBe(send_at);
   });
@@ -156,6 +157,7 @@ describe.each(lightStorages)("a person's reply that a policy has deferred on $na
   it("does not answer what the contact asks before it is sent", async () => {
     const here = world();
     const until = here.clock.now() + pause;
+    let told: number | undefined;
     const {
       engine,
       world: own,
@@ -164,9 +166,10 @@ describe.each(lightStorages)("a person's reply that a policy has deferred on $na
       replies,
       conversation,
     } = await agency(open().connect(), {
-      model: ({ messages }) => ({
-        text: `You asked: ${messages.findLast(({ from }) => from === "contact")?.text}`,
-      }),
+      model: ({ messages }) => {
+        told = messages.find(({ text }) => text === later)?.at;
+        return { text: `You asked: ${messages.findLast(({ from }) => from === "contact")?.text}` };
+      },
       agent: { handoff: { rules: [] } },
       options: {
         policies: [
@@ -190,5 +193,6 @@ describe.each(lightStorages)("a person's reply that a policy has deferred on $na
     await engine.conversations.handBack(id);
     await pass();
     expect(await replies()).toEqual(["You asked: And on Sunday?"]);
+    expect(told).toBe(until);
   });
 });

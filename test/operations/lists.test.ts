@@ -292,7 +292,7 @@ describe.each(lightStorages)("lists on $name", ({ name, open }) => {
     const first = [await agents.list({ limit: 100 }), await contacts.list({ limit: 100 })];
     for (const page of first) {
       expect(page.data).not.toEqual([]);
-      expect(JSON.stringify(page).length).toBeLessThan(7_000_000);
+      expect(JSON.stringify(page).length).toBeLessThan(4_500_000);
       expect(page.has_more).toBe(true);
     }
     for (const limit of [3, 100]) {

@@ -279,7 +279,7 @@ describe("a body in chunks of one byte takes little memory", () => {
     ["/v1/contacts/import", "application/x-ndjson"],
   ])("over fetch: %s", async (path, type) => {
     const before = heapInUse();
-    let used = 0;
+    let used = Infinity;
     let left = count;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -292,7 +292,6 @@ describe("a body in chunks of one byte takes little memory", () => {
     const init = { method: "POST", headers, body, duplex: "half" } as const;
     const response = await fetchHandler(there.engine)(new Request(`http://x${path}`, init));
     await response.text();
-    expect(used).toBeGreaterThan(0);
     expect(used).toBeLessThan(maxHeap);
   });
 });
