@@ -37,7 +37,10 @@ export interface ConversationHandoffData {
    * Can be empty.
    */
   readonly summary: string;
-  /** The last messages of the conversation, oldest first, at most 10. */
+  /**
+   * The last messages of the conversation, oldest first, at most 10. Those that wait for their time
+   * are left out.
+   */
   readonly last_message_ids: MessageId[];
   /** The contact's sentiment. Null before the first score. */
   readonly sentiment: Sentiment | null;
@@ -72,7 +75,10 @@ export const conversationHandoffDataSchema = z
       ),
     last_message_ids: z
       .array(ids.message)
-      .describe("The last messages of the conversation, oldest first, at most 10."),
+      .describe(
+        "The last messages of the conversation, oldest first, at most 10. Those that wait for " +
+          "their time are left out.",
+      ),
     sentiment: sentimentSchema
       .nullable()
       .describe("The contact's sentiment. Null before the first score."),

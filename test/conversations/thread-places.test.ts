@@ -131,6 +131,27 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
     expect(await threadOf(one, id)).toEqual(["1", "2", "3"]);
   });
 
+  it("is not among the last messages of a hand-off before it is sent", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const { conversation_id: id, id: asked } = await one.sandbox.inbound({
+      from: phone,
+      body: "1",
+    });
+    const send_at = new Date(clock.now() + pause).toISOString();
+    const ids = [asked];
+    for (let n = 2; n <= 12; n++) {
+      ids.push((await one.messages.send({ to: phone, body: `${n}` })).id);
+      await one.messages.send({ to: phone, body: "Later", send_at });
+    }
+    const last: unknown[] = [];
+    one.on("conversation.handoff", ({ data }) => void last.push(data.last_message_ids));
+    await one.conversations.handOff(id, { reason: "The contact is angry." });
+    await clock.settle();
+    expect(last).toEqual([ids.slice(-10)]);
+  });
+
   it("is among the visitor's newest messages when it arrives", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
