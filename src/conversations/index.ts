@@ -18,7 +18,14 @@ export {
   conversationUpdated,
   type ConversationUpdatedData,
 } from "./events.ts";
-export { isWaiting, lastSequence, placedAt, standsAt, waitingPlace, writtenAs } from "./places.ts";
+export {
+  isWaiting,
+  lastSequence,
+  placedAt,
+  placeNumber,
+  waitingPlace,
+  firstNumber,
+} from "./places.ts";
 export { conversationFilter, findLabelled } from "./list-inbox.ts";
 export { contactActivity } from "./reads.ts";
 export {

@@ -46,12 +46,12 @@ export function waitingPlace(number: number): Place {
 export const isWaiting = ({ sequence }: Pick<Place, "sequence">): boolean => sequence > waitingFrom;
 
 /** Returns the number that a message got when it was written. Earlier messages have lower ones. */
-export const writtenAs = ({ sequence, first_sequence }: Numbers): number =>
+export const firstNumber = ({ sequence, first_sequence }: Numbers): number =>
   first_sequence ?? sequence;
 
-/** Returns the number of a message's place. While it waits, that is where it was written. */
-export const standsAt = (place: Numbers): number =>
-  isWaiting(place) ? writtenAs(place) : place.sequence;
+/** Returns the number of a message's place in the thread. While it waits, its first number. */
+export const placeNumber = (place: Numbers): number =>
+  isWaiting(place) ? firstNumber(place) : place.sequence;
 
 /** Returns when a message took its place, for a response. Null while it waits for its time. */
 export function placedAt(row: Placed): string | null {

@@ -1,7 +1,7 @@
 /** What the contact has written last in a conversation, and what of it has been answered. */
 import { agentSessionOf, type AgentSessionRow } from "../rows.ts";
 import { consentFor, consentOf, identityByAddress } from "../../contacts/index.ts";
-import { type ConversationRow, lastSequence, writtenAs } from "../../conversations/index.ts";
+import { type ConversationRow, lastSequence, firstNumber } from "../../conversations/index.ts";
 import { mediumOf } from "../../kernel/index.ts";
 import { type MessageRow, messagesByAuthor, messagesOfConversation } from "../../messages/index.ts";
 import { maxUnanswered } from "../runs/limits.ts";
@@ -130,7 +130,7 @@ async function lastAnswer(
         ? await tx.list(messagesByAuthor, [id, "human", null], limit, "descending")
         : await tx.list(messagesOfConversation, [id], limit, "descending");
     const answers = rows.filter(isAnswer);
-    last = Math.max(0, ...answers.map(writtenAs));
+    last = Math.max(0, ...answers.map(firstNumber));
     // A message for later answers what came before it was written. Before its place in the thread,
     // there may be answers that were written later. Before the place of an answer that was not for
     // later, there are none.

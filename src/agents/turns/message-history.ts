@@ -3,8 +3,8 @@ import type { MessageHistory } from "./turn-types.ts";
 import {
   type ConversationRow,
   lastSequence,
-  standsAt,
-  writtenAs,
+  placeNumber,
+  firstNumber,
 } from "../../conversations/index.ts";
 import { firstCharacters } from "../../kernel/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
@@ -51,9 +51,9 @@ export function historyFrom(
   const oldest = shown.findIndex(isUnanswered);
   return {
     messages: shown.map(modelMessage),
-    firstSequence: shown.length === 0 ? null : Math.min(...shown.map(writtenAs)),
+    firstSequence: shown.length === 0 ? null : Math.min(...shown.map(firstNumber)),
     unanswered: oldest === -1 ? 0 : shown.length - oldest,
-    guarded: shown.filter((row) => standsAt(row) > guarded_from).length,
+    guarded: shown.filter((row) => placeNumber(row) > guarded_from).length,
   };
 }
 

@@ -2,7 +2,7 @@ import type { BegunTurn, TurnFacts } from "./turn-types.ts";
 import { readOwnAccount } from "../../accounts/index.ts";
 import { contactById, type ContactRow, sentimentOf } from "../../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../../messages/index.ts";
-import { standsAt } from "../../conversations/index.ts";
+import { placeNumber } from "../../conversations/index.ts";
 import { isSaid } from "../handling/answered-messages.ts";
 import { notAsked } from "../playbooks/play/frames.ts";
 import { observations } from "../../observations/index.ts";
@@ -130,7 +130,7 @@ function withUnanswered(
 ): readonly MessageRow[] {
   const known = new Set(latest.map(({ id }) => id));
   const others = unanswered.filter(({ id }) => !known.has(id));
-  return [...latest, ...others].toSorted((a, b) => standsAt(b) - standsAt(a));
+  return [...latest, ...others].toSorted((a, b) => placeNumber(b) - placeNumber(a));
 }
 
 /**

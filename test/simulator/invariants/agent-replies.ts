@@ -1,4 +1,4 @@
-import { writtenAs } from "../../../src/conversations/places.ts";
+import { firstNumber } from "../../../src/conversations/places.ts";
 import { identityByAddress } from "../../../src/contacts/rows.ts";
 import { conversationById, conversations } from "../../../src/conversations/rows.ts";
 import type { Conversation } from "../../../src/conversations/types.ts";
@@ -74,7 +74,7 @@ export const agentAnswersOnce: Invariant = {
               each.direction === "inbound" &&
               each.keyword === null &&
               each.sequence > run.heard_through &&
-              each.sequence < writtenAs(message),
+              each.sequence < firstNumber(message),
           );
           if (newer !== undefined) {
             yield violation(`${id}, "${body ?? ""}", was sent although ${newer.id} had come in`);

@@ -1,4 +1,4 @@
-import { writtenAs } from "../../../src/conversations/places.ts";
+import { firstNumber } from "../../../src/conversations/places.ts";
 import { jobClasses } from "../../../src/queue/jobs/classes.ts";
 import { classOf, decodeLane } from "../../../src/queue/jobs/lane.ts";
 import { jobByName, jobs, type JobRow } from "../../../src/queue/jobs/rows.ts";
@@ -107,7 +107,7 @@ export const messagesInOrder: Invariant = {
           if (a === undefined || b === undefined || a.conversation_id !== b.conversation_id) {
             return [];
           }
-          const isInTurn = writtenAs(a) < writtenAs(b);
+          const isInTurn = firstNumber(a) < firstNumber(b);
           if ((earlier.acknowledgedAt ?? Infinity) >= later.startedAt || isInTurn) return [];
           return [
             {
@@ -131,7 +131,7 @@ export const sameTimeInOrder: Invariant = {
         if (message === undefined || due === null) continue;
         const scheduled = readRows(database, scheduledInConversation, [message.conversation_id]);
         const ahead = scheduled.find(
-          (each) => writtenAs(each) < writtenAs(message) && (each.send_at ?? Infinity) <= due,
+          (each) => firstNumber(each) < firstNumber(message) && (each.send_at ?? Infinity) <= due,
         );
         if (ahead === undefined) continue;
         const description = `${engine} handed over ${message_id} before ${ahead.id}, which is due, too`;
