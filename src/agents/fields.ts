@@ -11,18 +11,29 @@ export function hasLevels(value: unknown, max: number): boolean {
   return max > 0 && Object.values(value).every((each) => hasLevels(each, max - 1));
 }
 
-/** Any JSON value of at most `maxLevels` levels. They are counted first: zod recurses, too. */
-export const json: z.ZodType<Json> = z
-  .unknown()
-  .refine((value) => hasLevels(value, maxLevels), {
-    error: `must have at most ${maxLevels} levels of objects and lists`,
-    params: { code: "too_deep" },
-    abort: true,
-  })
-  .pipe(z.json());
+/** Any value of at most `maxLevels` levels. They are counted first: zod recurses, too. */
+const leveled = z.unknown().refine((value) => hasLevels(value, maxLevels), {
+  error: `must have at most ${maxLevels} levels of objects and lists`,
+  params: { code: "too_deep" },
+  abort: true,
+});
+
+/** Any JSON value of at most `maxLevels` levels. */
+export const json: z.ZodType<Json> = leveled.pipe(z.json());
 
 /** The maximum length of the input of an action as JSON, in characters. */
 export const maxInput = 16_384;
+
+const tooLong = { error: `must have at most ${maxInput} characters as JSON` };
+
+/**
+ * A JSON value for the input of an action or for a slot. What is clearly too long is refused first: zod takes
+ * almost a second for 1 MiB of very short values.
+ */
+export const actionInput: z.ZodType<Json> = leveled
+  .refine((value) => roomAfter(value, maxInput) >= 0, { ...tooLong, abort: true })
+  .pipe(z.json())
+  .refine(isShort, tooLong);
 
 /**
  * Whether a value is short enough for the input of an action. A few templates can make an input of
@@ -36,7 +47,7 @@ export function isShort(value: Json): boolean {
  * Returns how many of `room` characters a value leaves at most when it is written as JSON. Below 0,
  * it does not fit. Counts neither escapes nor names of fields, and stops when no room is left.
  */
-function roomAfter(value: Json, room: number): number {
+function roomAfter(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (typeof value !== "object" || value === null) return room - 1;
   let left = room - 2;

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { isObjectGiven, name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { identifier, isShort, json, maxInput } from "../fields.ts";
+import { actionInput, identifier } from "../fields.ts";
 import { type RunStatus, runStatusSchema } from "./types.ts";
 
 /** Has an agent run a playbook or call one action, for a contact or in a conversation. */
@@ -54,17 +54,12 @@ export const triggerAgentSchema = z
     action: identifier
       .optional()
       .describe("The name of the action to call. Give either this or `playbook_id`."),
-    input: json
-      .refine(isShort, {
-        error: `must have at most ${maxInput} characters as JSON`,
-      })
-      .optional()
-      .meta({
-        default: {},
-        description:
-          "For a playbook, slot values by slot name. For an action, its input. At most 16,384 " +
-          "characters as JSON, with at most 100 levels of objects and lists.",
-      }),
+    input: actionInput.optional().meta({
+      default: {},
+      description:
+        "For a playbook, slot values by slot name. For an action, its input. At most 16,384 " +
+        "characters as JSON, with at most 100 levels of objects and lists.",
+    }),
   })
   .refine(
     ({ contact_id, conversation_id }) =>

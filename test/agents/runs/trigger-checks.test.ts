@@ -89,6 +89,17 @@ describe("the input of a triggered action", () => {
     }
   });
 
+  it("is refused for its length before its values are looked at, as there may be very many", async () => {
+    const { engine, agent } = await start();
+    const { id: contact_id } = await engine.contacts.create({ phone });
+    const input = { order: [...Array<number>(100_000).fill(0), Number.NaN] };
+    await expect(
+      engine.agents.trigger(agent.id, { contact_id, action: "refund", input }),
+    ).rejects.toMatchObject({
+      errors: [{ pointer: "/input", message: "must have at most 16384 characters as JSON" }],
+    });
+  });
+
   it("returns the stored run for a repeated request, whatever the schema now says", async () => {
     const { engine, agent } = await start();
     const { id: contact_id } = await engine.contacts.create({ phone });

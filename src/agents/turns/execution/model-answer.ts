@@ -1,6 +1,6 @@
 import { isWord, kindOf, memberOf, storable } from "../../../kernel/index.ts";
 import { type ModelAnswer, type ModelTurn, UnusableResult } from "../../../ports/index.ts";
-import { isShort, json } from "../../fields.ts";
+import { actionInput } from "../../fields.ts";
 import * as z from "zod";
 
 /** Limits of one answer. Further items are dropped. */
@@ -20,8 +20,6 @@ const usageSchema = z
   .object({ input_tokens: tokens, output_tokens: tokens })
   .optional()
   .catch(undefined);
-/** An input or a slot value. */
-const shortJson = json.refine(isShort);
 
 /** An invalid field is dropped. The rest of the answer stays valid. */
 const answerSchema = z.object({
@@ -29,8 +27,8 @@ const answerSchema = z.object({
   confidence: share.optional().catch(undefined),
   intent: words(200).optional().catch(undefined),
   playbook_id: z.string().max(64).optional().catch(undefined),
-  slots: z.record(z.string(), shortJson).optional().catch(undefined),
-  calls: first(maxCalls, z.object({ action: z.string().max(64), input: shortJson }))
+  slots: z.record(z.string(), actionInput).optional().catch(undefined),
+  calls: first(maxCalls, z.object({ action: z.string().max(64), input: actionInput }))
     .optional()
     .catch(undefined),
   handoff: z
