@@ -10,7 +10,7 @@ export const isNdjson = (contentType: string | undefined): boolean =>
   contentType !== undefined && ndjson.test(contentType);
 
 interface LineLimits {
-  /** The number of lines that are not blank. */
+  /** The number of lines that are not blank, and also the number of blank ones. */
   readonly lines: number;
   /** Bytes per line. */
   readonly bytes: number;
@@ -30,14 +30,15 @@ export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   limits: LineLimits,
 ): AsyncGenerator<unknown, void> {
-  let left = limits.lines;
+  let values = 0;
+  let blank = 0;
   for await (const line of split(chunks, limits.bytes)) {
     const value = line === undefined ? tooLong(limits.bytes) : parsed(line, limits.depth);
-    if (value === undefined) continue;
-    if (left-- === 0) {
+    const count = value === undefined ? ++blank : ++values;
+    if (count > limits.lines) {
       throw new TidingsError("body_too_large", `An import takes up to ${limits.lines} lines.`);
     }
-    yield value;
+    if (value !== undefined) yield value;
   }
 }
 

@@ -126,6 +126,15 @@ describe.each(cases(mountings, ({ name }) => few.has(name)))("lines over $name",
     const { reports, end } = told(await readAll(await sendBeforeReading(running, prefix, body)));
     expect(reports.length).toBeLessThanOrEqual(100);
     expect(end).toMatchObject({ error: { code: "body_too_large", status: 413 } });
+    const blank = "\n".repeat(1_000_000);
+    expect(told(await readAll(await sendBeforeReading(running, prefix, blank)))).toMatchObject({
+      reports: [],
+      end: { error: { code: "body_too_large", status: 413 } },
+    });
+    const spaced = `${JSON.stringify({ phone: phone(1) })}\n \r\n`.repeat(100);
+    expect(told(await post(running.port, prefix, spaced)).end).toMatchObject({
+      result: { failed: 0 },
+    });
     expect(few.errors).toEqual([]);
     await few.engine.stop();
   });
