@@ -1,6 +1,8 @@
 /** What contacts write before a playbook's question is sent, or after it could not be sent. */
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
+import { action } from "../../../src/ports/action.ts";
 import type { EngineOptions } from "../../../src/host/options/options.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { accepted, busy, carrier, refused } from "../../support/engines/carrier.ts";
@@ -104,4 +106,50 @@ test("a question that the carrier refuses is asked again", async () => {
   isRefused = false;
   expect(await made.ask("I have 3 dogs")).toEqual([question]);
   expect(await made.ask("4")).toEqual(["Thank you for the 4."]);
+});
+
+test("a question stays open when a triggered playbook that called an action cannot reply", async () => {
+  let isDenied = false;
+  const done: unknown[] = [];
+  const note = action({
+    name: "note",
+    description: "Takes a note.",
+    input: z.strictObject({}),
+    risk: "write",
+    idempotent: true,
+    execute: (input) => {
+      done.push(input);
+      return null;
+    },
+  });
+  const policy: Policy = {
+    name: "no_offers",
+    evaluate: ({ message }) =>
+      isDenied && message.author.type === "agent"
+        ? { verdict: "deny", code: "no_offers", message: "No offers." }
+        : { verdict: "allow" },
+  };
+  const made = await agency(memory(), {
+    actions: [note],
+    playbooks: [survey],
+    options: { policies: [policy] },
+  });
+  const { engine, agent, ask } = made;
+  const { id: playbook_id } = await engine.playbooks.create({
+    name: "Offer",
+    enabled: true,
+    steps: [
+      { id: "note", type: "run", action: "note", args: {} },
+      { id: "say", type: "send", text: "An offer!" },
+    ],
+  });
+  expect(await ask("survey")).toEqual([question]);
+  const { contact } = await made.conversation();
+  isDenied = true;
+  await engine.agents.trigger(agent.id, { contact_id: contact.id, playbook_id });
+  await made.pass();
+  expect((await made.runs()).at(-1)).toMatchObject({ status: "failed" });
+  expect(done).toHaveLength(1);
+  isDenied = false;
+  expect(await ask("4")).toEqual(["Thank you for the 4."]);
 });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
+import type { Policy } from "../../../src/ports/policy.ts";
 import { outcome } from "../../contacts/helpers.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { stopped } from "../../support/engines/world.ts";
@@ -46,6 +47,16 @@ const refund = {
     { id: "end", type: "resolve" },
   ],
 } as const;
+
+function deniesReplies(when: { readonly isOn: boolean }): Policy {
+  return {
+    name: "no_replies",
+    evaluate: ({ message }) =>
+      when.isOn && message.author.type === "agent"
+        ? { verdict: "deny", code: "no_replies", message: "No replies." }
+        : { verdict: "allow" },
+  };
+}
 
 async function awaitingRunId({ runs }: Agency): Promise<string> {
   const run = (await runs()).findLast(({ status }) => status === "awaiting_approval");
@@ -120,6 +131,29 @@ describe("an approval", () => {
     expect((await made.replies()).at(-1)).toBe(told);
     expect(paid).toHaveLength(times);
     expect(await made.conversation()).toMatchObject({ status: "closed" });
+  });
+
+  test("of a triggered playbook whose reply is refused is used once", async () => {
+    const paid: string[] = [];
+    const denied = { isOn: false };
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      playbooks: [{ ...refund, trigger: { keywords: ["refund"] }, steps: [...refund.steps] }],
+      options: { policies: [deniesReplies(denied)] },
+    });
+    await made.ask("Hello");
+    const { contact } = await made.conversation();
+    const [playbook_id = ""] = made.agent.playbook_ids;
+    await made.engine.agents.trigger(made.agent.id, { contact_id: contact.id, playbook_id });
+    await made.pass();
+    denied.isOn = true;
+    const id = await awaitingRunId(made);
+    await made.engine.agents.approve(made.agent.id, id, { decision: "approve" });
+    await made.pass();
+    expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "failed" });
+    denied.isOn = false;
+    expect(await made.ask("Hello?")).toEqual(["You said: Hello?"]);
+    expect(paid).toHaveLength(1);
   });
 
   test("that a playbook waits for lets the model call no actions meanwhile", async () => {
