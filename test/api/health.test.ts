@@ -102,7 +102,7 @@ describe("the health of an engine", () => {
     await rm(`${file}-wal`);
     while ((await one.health()).status === "ok") await clock.advance(1_000);
     // Anyone may ask, so the answer names no path.
-    const reason = /^The write-ahead log was deleted while the database was open\. [^/]*$/;
+    const reason = /^The write-ahead log was deleted or moved while the database was open\. [^/]*$/;
     await expectUnavailable(one, "storage_damaged", reason);
     await clock.advance(60_000);
     await expectUnavailable(one, "storage_damaged", reason);

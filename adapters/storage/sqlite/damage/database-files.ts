@@ -16,14 +16,17 @@ const fileNames: Readonly<Record<Suffix, string>> = {
   "-shm": "The index of the write-ahead log",
 };
 
+/** What is said of a file that is no longer at its path: a file that was moved is not told apart. */
+const gone = "deleted or moved";
+
 interface FileDamage extends Damage {
   /** Whether all commits were in the database file when the damage was last seen. */
   readonly isSaved: boolean;
 }
 
 /**
- * Watches the files of an open database. SQLite keeps writing to a file that was deleted or
- * replaced. When the process ends, such a file is gone, with all commits in it.
+ * Watches the files of an open database. SQLite keeps writing to a file that was deleted, moved or
+ * replaced. When the process ends, a file without a path is gone, with all commits in it.
  */
 export class DatabaseFiles {
   readonly path: string;
@@ -81,8 +84,8 @@ export class DatabaseFiles {
     if (first === undefined) return;
     const { suffix, change } = first;
     // If the log alone is gone, no one else can have a new one yet, and its commits can be saved.
-    const isLogDeleted = suffix === "-wal" && change === "deleted" && changed.length === 1;
-    const isSaved = isLogDeleted && this.#saveLog();
+    const isLogGone = suffix === "-wal" && change === gone && changed.length === 1;
+    const isSaved = isLogGone && this.#saveLog();
     const outcome = isSaved
       ? "All commits were saved to the database file."
       : "Recent commits may be lost when this process ends.";
@@ -96,7 +99,7 @@ export class DatabaseFiles {
     };
   }
 
-  #changeOf(suffix: Suffix): "deleted" | "replaced" | undefined {
+  #changeOf(suffix: Suffix): typeof gone | "replaced" | undefined {
     const known = this.#identities.get(suffix);
     const stats = statsOf(this.path + suffix);
     // The process may not look, for example because it gave up its privileges. The files that it
@@ -105,7 +108,7 @@ export class DatabaseFiles {
     if (suffix === "-wal") this.#isLogLong = Number(stats?.size ?? 0) > maxLogBytes;
     // What distinguishes a file from every other one.
     const identity = stats && `${stats.dev}:${stats.ino}`;
-    if (identity === undefined) return known === undefined ? undefined : "deleted";
+    if (identity === undefined) return known === undefined ? undefined : gone;
     // SQLite creates the log and its index when it first needs them.
     if (known === undefined) this.#identities.set(suffix, identity);
     return known === undefined || known === identity ? undefined : "replaced";

@@ -56,10 +56,14 @@ async function notesAfterKill(file: string): Promise<unknown[]> {
 
 describe("a file that is deleted or replaced while the database is open", () => {
   const faults: readonly (readonly [string, string, (file: string) => Promise<void>])[] = [
-    ["a deleted log", "test.db-wal was deleted", (file) => rm(`${file}-wal`)],
-    ["a renamed log", "test.db-wal was deleted", (file) => rename(`${file}-wal`, `${file}-old`)],
-    ["a deleted index of the log", "test.db-shm was deleted", (file) => rm(`${file}-shm`)],
-    ["a deleted database", "test.db was deleted", (file) => rm(file)],
+    ["a deleted log", "test.db-wal was deleted or moved", (file) => rm(`${file}-wal`)],
+    [
+      "a renamed log",
+      "test.db-wal was deleted or moved",
+      (file) => rename(`${file}-wal`, `${file}-old`),
+    ],
+    ["a deleted index of the log", "test.db-shm was deleted or moved", (file) => rm(`${file}-shm`)],
+    ["a deleted database", "test.db was deleted or moved", (file) => rm(file)],
     [
       "a replaced log",
       "test.db-wal was replaced",
