@@ -27,8 +27,8 @@ export const maxInput = 16_384;
 const tooLong = { error: `must have at most ${maxInput} characters as JSON` };
 
 /**
- * A JSON value for the input of an action or for a slot. What is clearly too long is refused first: zod takes
- * almost a second for 1 MiB of very short values.
+ * A JSON value for the input of an action or for a slot. What is clearly too long is refused first:
+ * zod takes almost a second for 1 MiB of very short values.
  */
 export const actionInput: z.ZodType<Json> = leveled
   .refine((value) => roomAfter(value, maxInput) >= 0, { ...tooLong, abort: true })
