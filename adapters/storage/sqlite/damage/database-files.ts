@@ -16,7 +16,7 @@ const fileNames: Readonly<Record<Suffix, string>> = {
   "-shm": "The index of the write-ahead log",
 };
 
-/** What is said of a file that is no longer at its path: a file that was moved is not told apart. */
+/** What errors say of a file that is no longer at its path. A move is not told apart. */
 const gone = "deleted or moved";
 
 interface FileDamage extends Damage {
