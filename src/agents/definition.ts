@@ -1,3 +1,4 @@
+import { playbookId } from "../kernel/index.ts";
 import { type AgentDefinition, type CreateAgent, defaultAgent, type UpdateAgent } from "./types.ts";
 
 /** Returns the definition of a new agent, with defaults. */
@@ -13,10 +14,21 @@ export function changedDefinition(
   before: AgentDefinition,
   change: Omit<UpdateAgent, "id">,
 ): AgentDefinition {
-  const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
+  const {
+    enabled: _,
+    persona,
+    guidelines,
+    reply,
+    handoff,
+    limits,
+    senders,
+    playbook_ids,
+    ...others
+  } = change;
   return {
     ...withChanges(before, others),
     senders: senders === undefined ? before.senders : senders && [...senders],
+    playbook_ids: playbook_ids?.map(playbookId) ?? before.playbook_ids,
     persona: withChanges(before.persona, persona),
     guidelines:
       guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,

@@ -10,6 +10,7 @@ import {
   type Limits,
   name,
   type PlaybookId,
+  playbookReference,
   reference,
   senderAddress,
   text,
@@ -189,7 +190,7 @@ interface AgentInput {
    * The playbooks that a contact's words can start. At most 50.
    * @default []
    */
-  readonly playbook_ids?: readonly PlaybookId[] | undefined;
+  readonly playbook_ids?: readonly string[] | undefined;
   /**
    * Facts that the agent may tell contacts. At most 100.
    * @default []
@@ -259,7 +260,7 @@ function agentFields(limits: Limits) {
 
 /** What an agent can use to answer. */
 const toolFields = {
-  playbook_ids: distinct(z.array(ids.playbook).max(50)).meta({
+  playbook_ids: distinct(z.array(playbookReference).max(50)).meta({
     default: defaultAgent.playbook_ids,
     description: "The playbooks that a contact's words can start. At most 50.",
   }),

@@ -9,7 +9,7 @@ const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 
 /**
  * Ids in responses. Inputs use `reference`, so that a malformed id is not found, like any unknown
- * id. Only the playbooks of an agent and of a step are checked by their form.
+ * id.
  */
 export const ids = {
   account: z.templateLiteral(["acct_", ulid]),
@@ -20,12 +20,7 @@ export const ids = {
   conversation: z.templateLiteral(["conv_", ulid]),
   note: z.templateLiteral(["note_", ulid]),
   agent: z.templateLiteral(["agt_", ulid]),
-  playbook: z.templateLiteral(["pb_", ulid], {
-    error: ({ input }) =>
-      typeof input === "string"
-        ? 'must be the id of a playbook: "pb_" and 26 characters'
-        : undefined,
-  }),
+  playbook: z.templateLiteral(["pb_", ulid]),
   run: z.templateLiteral(["run_", ulid]),
   observation: z.templateLiteral(["obs_", ulid]),
   webhook: z.templateLiteral(["wh_", ulid]),
@@ -34,6 +29,11 @@ export const ids = {
   event: z.templateLiteral(["evt_", ulid]),
   webchatSession: z.templateLiteral(["wcs_", ulid]),
 };
+
+/** A playbook of an agent or of a step. A draft may name one that does not exist. */
+export const playbookReference = z.string().regex(/^pb_[0-7][0-9A-HJKMNP-TV-Z]{25}$/, {
+  error: 'must be the id of a playbook: "pb_" and 26 characters',
+});
 
 /** A name or id to look up. Bounded, and without characters that no database can store. */
 export const reference = z

@@ -32,6 +32,9 @@ export function isId<P extends string>(prefix: P, text: string): text is Id<P> {
   return text.startsWith(`${prefix}_`) && ulidPattern.test(text.slice(prefix.length + 1));
 }
 
+/** Types an id from outside whose form a schema has checked. */
+export const playbookId = (text: string): PlaybookId => `pb_${ulidOf(text)}`;
+
 /**
  * Generates ids. The ids of one source ascend, even within one millisecond and when the clock steps
  * back.

@@ -16,6 +16,7 @@ import type {
   MessagingEngine,
   Metadata,
   Playbook,
+  PlaybookStepInput,
   PolicyContact,
   PolicyFacts,
   PolicyMessage,
@@ -74,6 +75,13 @@ test("updates take what an agent and a playbook have, so that a list can get one
   expectTypeOf<Pick<Playbook, "slots" | "steps" | "trigger">>().toExtend<
     Omit<UpdatePlaybook, "id">
   >();
+});
+
+test("inputs take the ids of playbooks from a user's own table, which are strings there", () => {
+  type Call<Step> = Extract<Step, { readonly type: "call" }>;
+  expectTypeOf<string[]>().toExtend<UpdateAgent["playbook_ids"]>();
+  expectTypeOf<string>().toExtend<Call<PlaybookStepInput>["playbook_id"]>();
+  expectTypeOf<Call<Playbook["steps"][number]>["playbook_id"]>().toEqualTypeOf<`pb_${string}`>();
 });
 
 /** A function that takes one field of a resource names its type, as an editor shows it. */

@@ -1,6 +1,6 @@
-import { definedFields } from "../../kernel/index.ts";
+import { definedFields, playbookId } from "../../kernel/index.ts";
 import type { CreatePlaybook, UpdatePlaybook } from "./input-types.ts";
-import { defaultRetries } from "./step-types.ts";
+import { defaultRetries, type PlaybookStep, type PlaybookStepInput } from "./step-types.ts";
 import type { PlaybookDefinition } from "./types.ts";
 
 /** Returns the definition of a new playbook, with defaults. */
@@ -15,12 +15,17 @@ export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition 
       priority,
     },
     slots: [...slots],
-    steps: steps.map((step) =>
-      step.type === "ask" ? { ...step, retries: step.retries ?? defaultRetries } : step,
-    ),
+    steps: steps.map(stepOf),
     ...(on_cancel !== undefined && { on_cancel }),
     ...(max_turns !== undefined && { max_turns }),
   };
+}
+
+/** Returns a step with its defaults. */
+function stepOf(step: PlaybookStepInput): PlaybookStep {
+  if (step.type === "ask") return { ...step, retries: step.retries ?? defaultRetries };
+  if (step.type === "call") return { ...step, playbook_id: playbookId(step.playbook_id) };
+  return step;
 }
 
 /** Applies a change. Absent fields keep their values. Null removes a field. */

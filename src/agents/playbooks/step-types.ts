@@ -1,6 +1,13 @@
 /** The steps of playbooks, and the limits of a playbook. */
 import * as z from "zod";
-import { ids, name, type PlaybookId, readonlyList, wholeRecord } from "../../kernel/index.ts";
+import {
+  ids,
+  name,
+  type PlaybookId,
+  playbookReference,
+  readonlyList,
+  wholeRecord,
+} from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { identifier, json } from "../fields.ts";
 
@@ -139,6 +146,16 @@ export interface CallPlaybookStep extends ContinuingStep {
   readonly playbook_id: PlaybookId;
 }
 
+/** Runs another playbook, in a new or changed playbook. */
+export interface CallPlaybookStepInput extends ContinuingStep {
+  /**
+   * Runs another playbook, then continues. Values of slots with the same name pass to it and back.
+   */
+  readonly type: "call";
+  /** The playbook to run. It must be enabled. */
+  readonly playbook_id: string;
+}
+
 /** Hands the conversation off to people. */
 export interface HandoffStep extends Step {
   /** Ends the playbook and hands the conversation off to people. */
@@ -153,20 +170,13 @@ export interface ResolveStep extends Step {
   readonly type: "resolve";
 }
 
-type OtherStep =
-  | SetStep
-  | RunActionStep
-  | BranchStep
-  | InstructStep
-  | CallPlaybookStep
-  | HandoffStep
-  | ResolveStep;
+type OtherStep = SetStep | RunActionStep | BranchStep | InstructStep | HandoffStep | ResolveStep;
 
 /** One instruction of a playbook. */
-export type PlaybookStep = SendStep | AskStep | OtherStep;
+export type PlaybookStep = SendStep | AskStep | CallPlaybookStep | OtherStep;
 
 /** One instruction of a new or changed playbook. */
-export type PlaybookStepInput = SendStep | AskStepInput | OtherStep;
+export type PlaybookStepInput = SendStep | AskStepInput | CallPlaybookStepInput | OtherStep;
 
 const id = identifier.describe(
   "The id, which other steps refer to: a letter, then up to 63 letters, digits, `_` and `-`.",
@@ -291,6 +301,11 @@ const callPlaybookStepSchema = z.strictObject({
   playbook_id: ids.playbook.describe("The playbook to run. It must be enabled."),
 });
 
+const callPlaybookStepInputSchema = z.strictObject({
+  ...callPlaybookStepSchema.shape,
+  playbook_id: playbookReference.describe("The playbook to run. It must be enabled."),
+});
+
 const handoffStepSchema = z.strictObject({
   id,
   type: z
@@ -309,17 +324,26 @@ const otherStepSchemas = [
   runActionStepSchema,
   branchStepSchema,
   instructStepSchema,
-  callPlaybookStepSchema,
   handoffStepSchema,
   resolveStepSchema,
 ] as const;
 
 export const playbookStepSchema = z
-  .discriminatedUnion("type", [sendStepSchema, askStepSchema, ...otherStepSchemas])
+  .discriminatedUnion("type", [
+    sendStepSchema,
+    askStepSchema,
+    callPlaybookStepSchema,
+    ...otherStepSchemas,
+  ])
   .meta({ id: "PlaybookStep", description: "One instruction of a playbook." });
 
 export const playbookStepInputSchema = z
-  .discriminatedUnion("type", [sendStepSchema, askStepInputSchema, ...otherStepSchemas])
+  .discriminatedUnion("type", [
+    sendStepSchema,
+    askStepInputSchema,
+    callPlaybookStepInputSchema,
+    ...otherStepSchemas,
+  ])
   .meta({
     id: "PlaybookStepInput",
     description: "One instruction of a new or changed playbook.",
