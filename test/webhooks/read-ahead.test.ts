@@ -124,6 +124,43 @@ describe("a webhook with deliveries that were read ahead", () => {
     expect(receivers.seen.map(({ id: event }) => events.indexOf(event))).toEqual([0, 0, 0, 1]);
   });
 
+  it("gets a fifo redelivery after the events before its request and before those after it", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    await world.start();
+    const { id } = await world.hook("a", () => ({ after: 20 }), { ordering: "fifo" });
+    const events = await world.tell(4);
+    await clock.advanceUntil(() => receivers.seen.length === 2);
+    const [first] = await world.deliveries();
+    await desk.webhooks.redeliver(id, first?.id ?? "");
+    events.push(...(await world.tell(3)));
+    await clock.advance(20_000);
+    expect(receivers.seen.map(({ id: event }) => events.indexOf(event))).toEqual([
+      0, 1, 2, 3, 0, 4, 5, 6,
+    ]);
+  });
+
+  it("gets nothing about a contact that another process erased, also if the clock was set back", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    await world.start();
+    const { id } = await world.hook("a", () => ({ after: 1_000 }));
+    await desk.webhooks.update(id, { status: "paused" });
+    const said = Array.from({ length: 20 }, () =>
+      desk.sandbox.inbound({ from: "+15550000001", body: "octopus" }),
+    );
+    const [first] = await Promise.all(said);
+    await clock.advance(soonMs);
+    await desk.webhooks.update(id, { status: "enabled" });
+    await clock.advanceUntil(() => receivers.seen.length > 0);
+    world.step(-3_600_000);
+    await desk.contacts.erase(first?.contact_id ?? "");
+    const received = receivers.seen.length;
+    await clock.advance(60_000);
+    expect(received).toBeLessThan(20);
+    expect(receivers.seen.slice(received)).toEqual([]);
+  });
+
   it("gets nothing about an erased contact", async () => {
     const world = await webhookWorld(open());
     const engine = await world.start();

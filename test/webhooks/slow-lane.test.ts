@@ -41,3 +41,23 @@ it.each([
     expect(moves.mock.calls.length > 0).toBe(isMoved);
   },
 );
+
+it("a receiver that responds soon stays out of the slow lane while its requests overlap for long", async () => {
+  const moves = vi.spyOn(Slot.prototype, "moveToSlowLane");
+  onTestFinished(() => moves.mockRestore());
+  const storage = memory();
+  const { hook, tell, start, pass, idle, receivers } = await webhookWorld({
+    connect: () => storage,
+  });
+  await hook("a", (_, n) => ({ after: n < 8 ? 5 : 400 }));
+  await start();
+  await tell(8);
+  await pass(1_000);
+  for (let i = 0; i < 20; i++) {
+    await tell();
+    await pass(200);
+  }
+  await idle();
+  expect(receivers.seen).toHaveLength(28);
+  expect(moves).not.toHaveBeenCalled();
+});

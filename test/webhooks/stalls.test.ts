@@ -3,15 +3,20 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { events as eventRows } from "../../src/events/rows.ts";
-import { deliveries } from "../../src/webhooks/rows.ts";
+import { deliveriesDue, deliveriesInOrder } from "../../src/webhooks/rows.ts";
 import { held } from "../support/engines/carrier.ts";
 import { webhookWorld } from "./world.ts";
 
-it.each(["leases the job of", "reads the deliveries of"])(
-  "a process that stalls when it %s a webhook sends nothing again that another one sends",
-  async (when) => {
+it.each([
+  { when: "leases the job of", sleptMs: 0 },
+  { when: "reads the deliveries of", sleptMs: 0 },
+  // Its monotonic clock may stand still meanwhile.
+  { when: "reads the deliveries of", sleptMs: 70_000 },
+])(
+  "a process that stalls when it $when a webhook sends nothing again that another one sends, also after $sleptMs ms of sleep",
+  async ({ when, sleptMs }) => {
     const storage = new SharedStorage(memory());
-    const { hook, tell, start, pass, receivers } = await webhookWorld({
+    const { hook, tell, start, pass, step, receivers } = await webhookWorld({
       connect: () => storage.connect(),
     });
     await hook("a", () => ({ after: 10_000 }), { ordering: "fifo" });
@@ -22,9 +27,7 @@ it.each(["leases the job of", "reads the deliveries of"])(
     const stalling = storage.connect({
       async delay(stage, { reads = [], writes = [] }) {
         isLeased ||= stage === "outcome" && writes.some(leasesDrain);
-        const isRead = reads.some(
-          (read) => "index" in read && read.index.collection === deliveries,
-        );
+        const isRead = reads.some((read) => "index" in read && read.index === deliveriesInOrder);
         isStalled ||= isLeased && (when.startsWith("leases") || (stage === "rows" && isRead));
         if (isStalled) await gate.promise;
       },
@@ -32,8 +35,9 @@ it.each(["leases the job of", "reads the deliveries of"])(
     void start({}, stalling);
     await pass(1_000);
     expect(isStalled).toBe(true);
+    step(sleptMs);
     await start();
-    await pass(70_000);
+    await pass(sleptMs > 0 ? 5_000 : 70_000);
     gate.answer();
     await pass(60_000);
     expect(receivers.seen.map(({ id }) => id)).toEqual(events);
@@ -76,6 +80,34 @@ it("an engine whose stop is past its deadline sends nothing, though the stop sti
   await start();
   await pass(70_000);
   expect(receivers.seen.map(({ id }) => id)).toEqual(events);
+});
+
+it("a contact that is erased while its deliveries are being read is in none that is sent", async () => {
+  const storage = new SharedStorage(memory());
+  const { hook, start, pass, receivers } = await webhookWorld({
+    connect: () => storage.connect(),
+  });
+  const gate = held<void>();
+  let isHeld = false;
+  let isSlow = false;
+  const slow = storage.connect({
+    async delay(stage, { reads = [] }) {
+      const isOfDrain = reads.some((read) => "index" in read && read.index === deliveriesDue);
+      if (!isSlow || stage !== "rows" || !isOfDrain) return;
+      isHeld = true;
+      await gate.promise;
+    },
+  });
+  const account = (await start({}, slow)).account();
+  await hook("a");
+  isSlow = true;
+  const said = await account.sandbox.inbound({ from: "+15550000001", body: "octopus" });
+  await pass(1_000);
+  expect(isHeld).toBe(true);
+  await account.contacts.erase(said.contact_id ?? "");
+  gate.answer();
+  await pass(10_000);
+  expect(receivers.seen).toEqual([]);
 });
 
 const leasesDrain = (write: Write): boolean =>
