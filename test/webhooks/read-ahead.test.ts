@@ -276,6 +276,46 @@ it("a success that is recorded after the lease ended lets the next event of a fi
   expect(others.at(-1)).not.toBe(first);
 });
 
+it("a failure that is recorded after another engine repeated the attempt takes none of the five attempts", async () => {
+  const world = await webhookWorld(open());
+  const { clock, receivers, storage } = world;
+  let isLate = true;
+  await world.start(
+    {},
+    recording(storage, async () => {
+      if (isLate) await clock.sleep(100_000);
+      isLate = false;
+    }),
+  );
+  await world.hook("a", () => ({ status: 500 }));
+  await world.tell();
+  await clock.advanceUntil(() => receivers.seen.length === 1);
+  await world.start();
+  await clock.advance(110_000);
+  for (let hours = 0; hours < 24; hours++) await world.pass(3_600_000);
+  expect(await world.deliveries()).toMatchObject([{ status: "failed", attempts: 6 }]);
+});
+
+it("a lost connection is not tried again once the deadline of the attempt has passed", async () => {
+  const world = await webhookWorld(open());
+  const { clock, receivers } = world;
+  let sent = 0;
+  const client: HttpClient = over(receivers.client, {
+    async send() {
+      sent++;
+      await clock.sleep(15_000);
+      const code = "kept_connection_lost";
+      return { outcome: "failed", code, message: "", sent: true, address: null, partial: null };
+    },
+  });
+  await world.start({ http: { client } });
+  await world.hook("a");
+  await world.tell();
+  await clock.advance(30_000);
+  expect(sent).toBe(1);
+  expect(await world.attempts()).toMatchObject([{ error: "kept_connection_lost" }]);
+});
+
 it("an outcome is recorded after a storage outage of 40 seconds", async () => {
   const world = await webhookWorld(open());
   const { clock, receivers, storage } = world;

@@ -78,6 +78,23 @@ describe("an attempt", () => {
     expect(there.requests()).toBe(3);
   });
 
+  test("has the headers of the webhook, also if one replaces a header of the engine", async () => {
+    const engine = await sending();
+    let received = "";
+    const there = await receiver({
+      onConnect: (socket) => socket.on("data", (bytes: Buffer) => (received += bytes.toString())),
+      onRequest: (socket) => socket.write(ok),
+    });
+    const headers = { "User-Agent": "shop/1", "X-Tenant": "7" };
+    const { id } = await engine.webhooks.create({ url: at(there.port), events, headers });
+    await engine.sandbox.event({ type: "message.received" });
+    await attempted(engine, id);
+    expect(received.match(/^(?:user-agent|x-tenant):.*$/gim)).toEqual([
+      "User-Agent: shop/1",
+      "X-Tenant: 7",
+    ]);
+  });
+
   const outcomes: [name: string, behavior: Behavior, expected: object][] = [
     [
       "that succeeds",
