@@ -39,6 +39,19 @@ it("the latest entry for a sender or for all senders decides", () => {
   );
 });
 
+it.each(["opted_in", "opted_out"] as const)(
+  "an entry for all senders is new if one of them was not %s",
+  (status) => {
+    const other = status === "opted_in" ? "opted_out" : "opted_in";
+    const all = { status, sender: null };
+    const state = consentAfter(noConsent, all);
+    expect(isNewConsent(state, all)).toBe(false);
+    expect(isNewConsent(consentAfter(state, { status: other, sender: senders[0] }), all)).toBe(
+      true,
+    );
+  },
+);
+
 it("entries for many senders are bounded, and the bound keeps opt-outs", () => {
   const many = Array.from({ length: 150 }, (_, i) => `+1555${String(i).padStart(7, "0")}`);
   const all = (status: "opted_in" | "opted_out", from = noConsent) =>
