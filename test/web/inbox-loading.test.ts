@@ -185,7 +185,7 @@ test.runIf(isLong).for([
   },
 );
 
-test.runIf(isLong)("a scheduled message shows when it was sent, once it is", async ({ skip }) => {
+test.runIf(isLong)("a scheduled message shows when its time came, once it has", async ({ skip }) => {
   const { shop, url, page } = await openInbox(chromium, skip);
   const from = "+14155550100";
   const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
@@ -193,11 +193,10 @@ test.runIf(isLong)("a scheduled message shows when it was sent, once it is", asy
   const { id: later } = await shop.messages.send({ to: from, body: "A reminder", send_at });
   await page.goto(`${url}#/all/${id}`);
   await page.locator(".message.is-out[data-status=delivered]").waitFor();
-  const { sent_at } = await shop.messages.get(later);
+  const { placed_at } = await shop.messages.get(later);
+  expect(placed_at).not.toBeNull();
   const time = page.locator(".message.is-out time");
-  expect(await time.getAttribute("datetime")).toBe(sent_at);
-  // It stands below the day on which it was written.
-  expect(await time.textContent()).toMatch(/^\w{3}, \w{3} \d+/);
+  expect(await time.getAttribute("datetime")).toBe(placed_at);
 });
 
 test.runIf(isLong)(
