@@ -185,19 +185,22 @@ test.runIf(isLong).for([
   },
 );
 
-test.runIf(isLong)("a scheduled message shows when its time came, once it has", async ({ skip }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const send_at = new Date(Date.now() + 2_000).toISOString();
-  const { id: later } = await shop.messages.send({ to: from, body: "A reminder", send_at });
-  await page.goto(`${url}#/all/${id}`);
-  await page.locator(".message.is-out[data-status=delivered]").waitFor();
-  const { placed_at } = await shop.messages.get(later);
-  expect(placed_at).not.toBeNull();
-  const time = page.locator(".message.is-out time");
-  expect(await time.getAttribute("datetime")).toBe(placed_at);
-});
+test.runIf(isLong)(
+  "a scheduled message shows when its time came, once it has",
+  async ({ skip }) => {
+    const { shop, url, page } = await openInbox(chromium, skip);
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    const send_at = new Date(Date.now() + 2_000).toISOString();
+    const { id: later } = await shop.messages.send({ to: from, body: "A reminder", send_at });
+    await page.goto(`${url}#/all/${id}`);
+    await page.locator(".message.is-out[data-status=delivered]").waitFor();
+    const { placed_at } = await shop.messages.get(later);
+    expect(placed_at).not.toBeNull();
+    const time = page.locator(".message.is-out time");
+    expect(await time.getAttribute("datetime")).toBe(placed_at);
+  },
+);
 
 test.runIf(isLong)(
   "a thread has all notes of a conversation, however many there are",
