@@ -139,7 +139,8 @@ test.runIf(isLong)(
     await site.engine.webchat.sendAsVisitor(phone.id, { body: "From my phone" });
     // As from a tab that has read on.
     const passed = { id: "msg_0", direction: "inbound", body: "Far ahead", media: [] };
-    const message = { ...passed, author: "contact", author_name: null, created_at: "2100" };
+    const at = { created_at: "2100", placed_at: "2100" };
+    const message = { ...passed, ...at, author: "contact", author_name: null };
     await one.page.evaluate(`new BroadcastChannel(
     "tidings-chat:" + new URL("/chat/session", location.href) + ":"
   ).postMessage(${JSON.stringify({ kind: "arrival", number: 9, message })})`);
