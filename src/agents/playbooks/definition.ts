@@ -15,14 +15,13 @@ export function playbookDefinitionOf(given: CreatePlaybook): PlaybookDefinition 
       priority,
     },
     slots: [...slots],
-    steps: steps.map(stepOf),
+    steps: steps.map(withDefaults),
     ...(on_cancel !== undefined && { on_cancel }),
     ...(max_turns !== undefined && { max_turns }),
   };
 }
 
-/** Returns a step with its defaults. */
-function stepOf(step: PlaybookStepInput): PlaybookStep {
+function withDefaults(step: PlaybookStepInput): PlaybookStep {
   if (step.type === "ask") return { ...step, retries: step.retries ?? defaultRetries };
   if (step.type === "call") return { ...step, playbook_id: playbookId(step.playbook_id) };
   return step;
