@@ -160,6 +160,36 @@ describe.each(lightStorages)("API keys on $name", ({ open }) => {
     );
   });
 
+  it("that are revoked are refused, though an earlier request is still looking them up", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const gate = Promise.withResolvers<void>();
+    let isHeld = false;
+    const reader = over(storage.reader, {
+      async get(lookups) {
+        const rows = await storage.reader.get(lookups);
+        if (!isHeld || lookups.every(({ index }) => index.collection.name !== "api_keys")) {
+          return rows;
+        }
+        isHeld = false;
+        await gate.promise;
+        return rows;
+      },
+    });
+    const one = engine(over(storage, { reader }));
+    const { account, id, key } = await tenant(one);
+    isHeld = true;
+    const earlier = ask(one, key);
+    await clock.settle();
+    expect(isHeld).toBe(false);
+    await account.apiKeys.revoke(id);
+    const later = ask(one, key);
+    await clock.settle();
+    gate.resolve();
+    expect(await later).toBe(401);
+    await earlier;
+  });
+
   it("that are mistyped are not looked up", async () => {
     const { engine } = world();
     const { storage, count } = counted(open().connect());
@@ -298,6 +328,21 @@ describe.each(lightStorages)("API keys on $name", ({ open }) => {
     await clock.advance(59_999);
     expect([await ask(one, key), await ask(one, secret ?? "")]).toEqual([200, 200]);
     expect(await rotate(secret ?? "")).toBe(200);
+  });
+
+  it("cannot be prolonged by a replaced secret that ends before the key", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account } = await tenant(one);
+    const { id, secret } = await account.apiKeys.create({
+      name: "short",
+      scopes: ["keys:manage"],
+      expires_at: new Date(clock.now() + 120_000).toISOString(),
+    });
+    const { previous_expires_at } = await account.apiKeys.rotate(id, { grace_seconds: 60 });
+    expect(jsonOf(await make(one, secret ?? "", { name: "as long" }))).toMatchObject({
+      expires_at: previous_expires_at,
+    });
   });
 
   it("cannot be prolonged by a secret that is replaced while a body arrives", async () => {
