@@ -53,5 +53,5 @@ test.runIf(isLong)("a mutant is found by the simulator", async () => {
   if (mutant === undefined) throw new Error(`there is no mutant ${simulated}`);
   await using _planted = await copy.plant(mutant);
   const found = await simulatorFinds(copy, { from: 1, count: 5, steps: 20 });
-  expect(found?.by).toMatch("messages of a conversation are numbered");
+  expect(found?.by).toMatch("messages of a conversation get growing numbers");
 });
