@@ -10,7 +10,7 @@ import { PlaybookForm } from "./playbook/playbook-form.tsx";
 
 interface EditorProps {
   readonly kind: "agents" | "playbooks";
-  /** What is changed. Absent for something new. */
+  /** What is edited. Absent for something new. */
   readonly id: string | undefined;
 }
 

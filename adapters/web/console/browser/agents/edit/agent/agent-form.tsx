@@ -32,9 +32,9 @@ export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.El
   const [saved] = useState(() =>
     agent === undefined ? newAgent(agentDefault) : agentDraftOf(agent),
   );
-  const form = useForm({ kind: "agents", changed: agent, saved, bodyOf: agentBody });
+  const form = useForm({ kind: "agents", edited: agent, saved, bodyOf: agentBody });
   return (
-    <EditorForm kind="agents" changed={agent} form={form}>
+    <EditorForm kind="agents" edited={agent} form={form}>
       <General form={form} />
       <Persona form={form} />
       <Knowledge form={form} />

@@ -4,33 +4,33 @@ import { Button, explain, go, Icon, linkTo } from "../../../../../shared/browser
 import { Card, PageView } from "../../../parts/layout.tsx";
 import { t } from "../../../texts.ts";
 import { e } from "../texts.ts";
-import { type Form, placeOf, type Saved } from "./form.ts";
+import { type AgentOrPlaybook, type Form, placeOf } from "./form.ts";
 
 interface EditorFormProps<Values> {
   readonly kind: "agents" | "playbooks";
-  /** What is changed. Undefined for something new. */
-  readonly changed: Saved | undefined;
+  /** What is edited. Undefined for something new. */
+  readonly edited: AgentOrPlaybook | undefined;
   readonly form: Form<Values>;
   readonly children: ComponentChildren;
 }
 
 /** A page with a form, which says what the server finds wrong. */
 export function EditorForm<Values>(props: EditorFormProps<Values>): JSX.Element {
-  const { kind, changed, form, children } = props;
-  const canSave = changed === undefined || form.isChanged;
+  const { kind, edited, form, children } = props;
+  const canSave = edited === undefined || form.isChanged;
   const isAgent = kind === "agents";
   const back =
-    changed === undefined
+    edited === undefined
       ? { href: linkTo(["agents"]), label: t("agents") }
-      : { href: placeOf(kind, changed.id), label: changed.name };
+      : { href: placeOf(kind, edited.id), label: edited.name };
   const title =
-    changed === undefined
+    edited === undefined
       ? e(isAgent ? "agentNew" : "playbookNew")
-      : e("editNamed", { name: changed.name });
+      : e("editNamed", { name: edited.name });
   const save =
-    changed === undefined
+    edited === undefined
       ? e(isAgent ? "agentCreate" : "playbookCreate")
-      : e("saveVersion", { version: changed.version + 1 });
+      : e("saveVersion", { version: edited.version + 1 });
   return (
     <PageView title={title} back={back}>
       <form

@@ -70,7 +70,7 @@ export interface Form<Values> {
 }
 
 /** An agent or a playbook, as far as both are alike. */
-export interface Saved {
+export interface AgentOrPlaybook {
   readonly id: string;
   readonly name: string;
   readonly version: number;
@@ -78,8 +78,8 @@ export interface Saved {
 
 interface FormOptions<Values> {
   readonly kind: "agents" | "playbooks";
-  /** What is changed. Undefined for something new. */
-  readonly changed: Saved | undefined;
+  /** What is edited. Undefined for something new. */
+  readonly edited: AgentOrPlaybook | undefined;
   readonly saved: Values;
   /** The body of a request that saves the values. */
   readonly bodyOf: (values: Values) => Body;
@@ -90,8 +90,8 @@ export const placeOf = (kind: FormOptions<unknown>["kind"], id: string): string 
   linkTo(kind === "agents" ? ["agents", id] : ["agents", "playbooks", id]);
 
 export function useForm<Values extends object>(options: FormOptions<Values>): Form<Values> {
-  const { kind, changed, saved, bodyOf } = options;
-  const id = changed?.id ?? (kind === "agents" ? "agent" : "playbook");
+  const { kind, edited, saved, bodyOf } = options;
+  const id = edited?.id ?? (kind === "agents" ? "agent" : "playbook");
   const storageKey = useMemo(() => storageKeyOf(id), [id]);
   const [restored] = useState(() => restore(storageKey, saved));
   const [values, setValues] = useState(restored ?? saved);
@@ -119,16 +119,16 @@ export function useForm<Values extends object>(options: FormOptions<Values>): Fo
   const send = async (): Promise<void> => {
     const leave = goFromHere();
     const isAgent = kind === "agents";
-    if (changed === undefined) {
-      const created = await api.post<Saved>(`v1/${kind}`, bodyOf(values), { key });
+    if (edited === undefined) {
+      const created = await api.post<AgentOrPlaybook>(`v1/${kind}`, bodyOf(values), { key });
       toast({ message: e(isAgent ? "agentCreated" : "playbookCreated") });
       leave(placeOf(kind, created.id));
     } else {
       const changes = changedFields(bodyOf(saved), bodyOf(values));
-      const path = `v1/${kind}/${changed.id}`;
-      const { version } = await api.patch<Saved>(path, changes, { key });
+      const path = `v1/${kind}/${edited.id}`;
+      const { version } = await api.patch<AgentOrPlaybook>(path, changes, { key });
       toast({ message: e(isAgent ? "agentSaved" : "playbookSaved", { version }) });
-      leave(placeOf(kind, changed.id));
+      leave(placeOf(kind, edited.id));
     }
   };
   return {

@@ -31,12 +31,12 @@ export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps
   const saved = playbook === undefined ? newPlaybook : playbookDraftOf(playbook);
   const form = useForm({
     kind: "playbooks",
-    changed: playbook,
+    edited: playbook,
     saved,
     bodyOf: (draft) => playbookBody(draft, playbook === undefined),
   });
   return (
-    <EditorForm kind="playbooks" changed={playbook} form={form}>
+    <EditorForm kind="playbooks" edited={playbook} form={form}>
       <div class="editor-columns">
         <General form={form} />
         <Trigger form={form} />
