@@ -87,9 +87,12 @@ export function MessageBubble(props: MessageProps): JSX.Element {
           <Menu label={t("messageActions")} items={menuOf(message, setDialog)} />
         </div>
         <p class={`message-meta tone-${status.tone} ${isMetaShown ? "" : "visually-hidden"}`}>
-          <time dateTime={at} data-tooltip={dateTime(at)}>
-            {time(at)}
-          </time>
+          {/* The status of a scheduled message names its time. */}
+          {message.status !== "scheduled" && (
+            <time dateTime={at} data-tooltip={dateTime(at)}>
+              {time(at)}
+            </time>
+          )}
           {isOut && (
             <span class="message-status">
               <Icon name={status.icon} />
