@@ -140,6 +140,22 @@ describe("a webhook with deliveries that were read ahead", () => {
     ]);
   });
 
+  it("gets a redelivery once if it is requested again while it is under way", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    await world.start();
+    const { id } = await world.hook("a", () => ({ after: 1_000 }));
+    await world.tell(1);
+    await clock.advance(5_000);
+    const [first] = await world.deliveries();
+    await desk.webhooks.redeliver(id, first?.id ?? "");
+    await clock.advanceUntil(() => receivers.seen.length === 2);
+    await clock.advance(500);
+    await desk.webhooks.redeliver(id, first?.id ?? "");
+    await clock.advance(20_000);
+    expect(receivers.seen).toHaveLength(2);
+  });
+
   it("gets nothing about a contact that another process erased, also if the clock was set back", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
