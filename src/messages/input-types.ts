@@ -244,7 +244,7 @@ export interface ListMessages extends PageQuery {
   readonly channel?: Channel | undefined;
   /** Only messages from or to this contact. */
   readonly contact_id?: string | undefined;
-  /** Only messages of this conversation. */
+  /** Only messages of this conversation, in the order of its thread. */
   readonly conversation_id?: string | undefined;
   /**
    * Only messages to exactly this address: a phone number, a short code, or a visitor's webchat
@@ -267,7 +267,9 @@ export const listMessagesSchema = z
       .describe("Only messages to contacts (`outbound`) or from contacts (`inbound`)."),
     channel: channelSchema.optional().describe("Only messages on this channel."),
     contact_id: reference.optional().describe("Only messages from or to this contact."),
-    conversation_id: reference.optional().describe("Only messages of this conversation."),
+    conversation_id: reference
+      .optional()
+      .describe("Only messages of this conversation, in the order of its thread."),
     to: reference
       .optional()
       .describe(

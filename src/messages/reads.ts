@@ -37,7 +37,7 @@ export const getMessage: Query<ById, Message> = {
   run: async (reads, { id }) => messageResource(await readMessage(reads, id)),
 };
 
-/** Newest first. A conversation's messages are in the order of their places, from the last. */
+/** Newest first. With `conversation_id`, in the order of the thread, from its end. */
 export const listMessages: Query<ListMessages, Page<Message>> = {
   kind: "query",
   name: "messages.list",
@@ -64,16 +64,15 @@ type Filters = Omit<ListMessages, "limit" | "cursor">;
 function rangeOf(filters: Filters): Omit<RangeList<MessageRow>, "operation" | "filters" | "input"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
   const order = "descending";
-  const anyTime = created_after === undefined && created_before === undefined;
-  if (conversation_id !== undefined && anyTime) {
+  const times = createdBetween("msg", { created_after, created_before });
+  if (conversation_id !== undefined) {
+    // Numbers of places do not grow with the time of creation, so the times bound no range here.
+    const { keep } = times;
     const where = definedFields({ ...columns, contact_id });
-    return { index: messagesOfConversation, prefix: [conversation_id], order, where };
+    const index = messagesOfConversation;
+    return { index, prefix: [conversation_id], order, where, ...(keep && { keep }) };
   }
-  const rest = {
-    order,
-    where: definedFields({ ...columns, conversation_id }),
-    ...createdBetween("msg", { created_after, created_before }),
-  } as const;
+  const rest = { order, where: definedFields(columns), ...times } as const;
   if (contact_id !== undefined) return { index: messagesOfContact, prefix: [contact_id], ...rest };
   const status = rareStatuses.find((each) => each === columns.status);
   return status === undefined

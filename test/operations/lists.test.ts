@@ -90,6 +90,12 @@ function matches(
   );
 }
 
+/** Messages that wait for their time come first. All others took their places when they were new. */
+const inOrderOfThread = (newestFirst: readonly Message[]): Message[] => [
+  ...newestFirst.filter(({ placed_at }) => placed_at === null),
+  ...newestFirst.filter(({ placed_at }) => placed_at !== null),
+];
+
 describe.each(lightStorages)("lists on $name", ({ name, open }) => {
   const numRuns = runsOn(name, { memory: 150, SQLite: 60, PostgreSQL: 15 });
 
@@ -136,13 +142,20 @@ describe.each(lightStorages)("lists on $name", ({ name, open }) => {
         fc.integer({ min: 1, max: 30 }),
         async (filter, limit) => {
           const found = await walk((page) => handle.messages.list({ ...filter, ...page }), limit);
-          expect(found.map(({ id }) => id)).toEqual(
-            all.filter((each) => matches(each, filter)).map(({ id }) => id),
-          );
-          expect(found).toEqual(all.filter((each) => matches(each, filter)));
+          const matching = all.filter((each) => matches(each, filter));
+          const expected =
+            filter.conversation_id === undefined ? matching : inOrderOfThread(matching);
+          expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+          expect(found).toEqual(expected);
         },
       ),
-      { numRuns },
+      {
+        numRuns,
+        examples: contacts.map(({ conversation_id }): [ListMessages, number] => [
+          { conversation_id },
+          7,
+        ]),
+      },
     );
   });
 
