@@ -3,7 +3,7 @@ import { TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 import { leaseMs } from "./jobs/lease.ts";
 
-/** The first and the longest pause between tries, in milliseconds. Each is twice the last one. */
+/** The first and the longest pause between tries, in milliseconds. The pauses double. */
 const firstPauseMs = 100;
 const maxPauseMs = 3_200;
 

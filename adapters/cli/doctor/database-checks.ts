@@ -54,8 +54,8 @@ async function checkOpening(database: Database): Promise<Finding> {
   try {
     // Reports why it cannot be opened. `health` only says that it cannot.
     await engine.account().get();
-    // Waits for the lock of a SQLite file for as long as any command, and names it. `health` does
-    // not wait for that long.
+    // Waits for the lock of a SQLite file as long as each command does, and names it. `health`
+    // waits for less time.
     await engine.transaction(async () => {});
     const { status, reasons } = await engine.health();
     if (status !== "ok") throw new Failure(reasons.map(({ message }) => message).join(" "));
