@@ -19,7 +19,7 @@ export {
   type ConversationUpdatedData,
 } from "./events.ts";
 export {
-  isWaiting,
+  isOutsideThread,
   lastSequence,
   placedAt,
   placeNumber,

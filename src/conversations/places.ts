@@ -43,7 +43,8 @@ export function waitingPlace(number: number): Place {
 }
 
 /** Whether a message waits for its time outside of the thread. */
-export const isWaiting = ({ sequence }: Pick<Place, "sequence">): boolean => sequence > waitingFrom;
+export const isOutsideThread = ({ sequence }: Pick<Place, "sequence">): boolean =>
+  sequence > waitingFrom;
 
 /** Returns the number that a message got when it was written. Earlier messages have lower ones. */
 export const firstNumber = ({ sequence, first_sequence }: Numbers): number =>
@@ -51,7 +52,7 @@ export const firstNumber = ({ sequence, first_sequence }: Numbers): number =>
 
 /** Returns the number of a message's place in the thread. While it waits, its first number. */
 export const placeNumber = (place: Numbers): number =>
-  isWaiting(place) ? firstNumber(place) : place.sequence;
+  isOutsideThread(place) ? firstNumber(place) : place.sequence;
 
 /** Returns when a message took its place, for a response. Null while it waits for its time. */
 export function placedAt(row: Placed): string | null {

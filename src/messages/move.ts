@@ -1,6 +1,6 @@
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
 import { iso, type MessageStatus } from "../kernel/index.ts";
-import { isWaiting, placeLast, waitingPlace, firstNumber } from "../conversations/index.ts";
+import { isOutsideThread, placeLast, waitingPlace, firstNumber } from "../conversations/index.ts";
 import { contactById, contactReference, type ContactRow } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
@@ -65,7 +65,8 @@ async function placeAfter(
   status: MessageStatus,
 ): Promise<Partial<MessageRow> | undefined> {
   const first_sequence = firstNumber(message);
-  if (status === "scheduled") return isWaiting(message) ? undefined : waitingPlace(first_sequence);
+  if (status === "scheduled")
+    return isOutsideThread(message) ? undefined : waitingPlace(first_sequence);
   const place = await placeLast(tx, message, { isSent: status !== "canceled" });
   return place && { ...place, first_sequence };
 }

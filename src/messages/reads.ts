@@ -8,6 +8,7 @@ import {
   messagesOfConversation,
   rareStatuses,
 } from "./rows.ts";
+import { isWaiting } from "./rules.ts";
 import { type ListMessages, listMessagesSchema } from "./input-types.ts";
 import type { Message } from "./types.ts";
 import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
@@ -124,7 +125,7 @@ export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
 export async function isMessageInProgress(tx: Tx, id: string): Promise<boolean> {
   const message = await tx.get(messageById, [id]);
   if (message === undefined) return false;
-  if (["scheduled", "queued", "sending"].includes(message.status)) return true;
+  if (isWaiting(message) || message.status === "sending") return true;
   // If the look-up finds that nothing was sent, the message is sent again.
   const made = await listAttempts(tx, message);
   const jobs = await Promise.all(

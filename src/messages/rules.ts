@@ -274,8 +274,11 @@ export const isArrived = (status: MessageStatus): boolean =>
 const isFailure = (status: MessageStatus): status is "failed" | "expired" | "undelivered" =>
   status === "failed" || status === "expired" || status === "undelivered";
 
-function isWaiting(state: MessageState): state is Scheduled | Queued {
-  return state.status === "scheduled" || state.status === "queued";
+/** Whether a message waits to be handed over, for the first time or again. */
+export function isWaiting<M extends { readonly status: MessageStatus }>(
+  message: M,
+): message is M & { readonly status: "scheduled" | "queued" } {
+  return message.status === "scheduled" || message.status === "queued";
 }
 
 /** Returns the requested channel. By default a message with media is an MMS, any other an SMS. */

@@ -10,7 +10,7 @@ import {
   conversationOfEvent,
   type ConversationRow,
   type Handler,
-  isWaiting,
+  isOutsideThread,
   lastSequence,
   queueTimeoutJob,
   statusPatch,
@@ -101,7 +101,7 @@ async function enqueue(
     rule,
     summary,
     last_message_ids: lastMessages
-      .filter((row) => !isWaiting(row))
+      .filter((row) => !isOutsideThread(row))
       .slice(0, maxMessageIds)
       .map(({ id }) => id)
       .toReversed(),

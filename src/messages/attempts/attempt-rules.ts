@@ -18,6 +18,7 @@ import {
   applyEvidence,
   expiredDecision,
   type Failed,
+  isWaiting,
   type MessageState,
   type NoChange,
   noChange,
@@ -118,7 +119,7 @@ export function applyLateRefusal(
   { answer, isLast, next }: LateRefusal,
   now: number,
 ): AfterAttempt {
-  if (state.status !== "queued" && state.status !== "scheduled") return noChange;
+  if (!isWaiting(state)) return noChange;
   const { error, permanent } = answer;
   // Only the answer to the last attempt sets the delay before the next one.
   if (next === undefined && !permanent && !isLast) return noChange;

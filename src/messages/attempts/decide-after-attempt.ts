@@ -8,14 +8,13 @@ import {
   dependsOn,
   hasGoneOnWithout,
   isMessageRefused,
-  isWaiting,
   type MessageAndAttempt,
 } from "./message-attempts.ts";
 import { checkLostAttempts } from "./lost-attempts.ts";
 import { stateOf } from "../stored-state.ts";
 import type { NextAttempt } from "../routes/route-rules.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "../rows.ts";
-import type { MessageState } from "../rules.ts";
+import { isWaiting, type MessageState } from "../rules.ts";
 import type { Services } from "../../operations/index.ts";
 import type { RejectedAnswer, SendAnswer } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";

@@ -9,7 +9,7 @@
 import type { Evidence } from "../carrier-state.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "../rows.ts";
 import { isTransportError } from "../routes/route-rules.ts";
-import { isArrived } from "../rules.ts";
+import { isArrived, isWaiting } from "../rules.ts";
 import type { MessageStatus } from "../../kernel/index.ts";
 import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
@@ -146,11 +146,6 @@ export function carrierColumns(
       ? transport === message.transport
       : isDecidingAttempt(message, attempt);
   return isOwn && message.provider_message_id === null ? { provider_message_id } : {};
-}
-
-/** Whether the message waits to be handed over, for the first time or again. */
-export function isWaiting({ status }: MessageRow): boolean {
-  return status === "queued" || status === "scheduled";
 }
 
 function isSent({ status }: MessageRow): boolean {

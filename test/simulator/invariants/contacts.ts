@@ -1,4 +1,4 @@
-import { isWaiting } from "../../../src/conversations/places.ts";
+import { isOutsideThread } from "../../../src/conversations/places.ts";
 import {
   contactLabels,
   contacts,
@@ -146,7 +146,7 @@ export const lastMessageTime: Invariant = {
         if (merged_into !== null) continue;
         const rows = readRows(database, messagesOfContact, [id]);
         // A message that was released and deferred again has no longer the time of its first place.
-        if (rows.some(isWaiting)) continue;
+        if (rows.some(isOutsideThread)) continue;
         const times = rows.flatMap(({ created_at, placed_at, status }) =>
           status === "canceled" ? [created_at] : [created_at, placed_at],
         );

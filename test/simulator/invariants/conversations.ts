@@ -4,7 +4,7 @@ import {
   conversations,
   type ConversationRow,
 } from "../../../src/conversations/rows.ts";
-import { isWaiting, lastSequence, firstNumber } from "../../../src/conversations/places.ts";
+import { isOutsideThread, lastSequence, firstNumber } from "../../../src/conversations/places.ts";
 import { events } from "../../../src/events/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { jobByName } from "../../../src/queue/jobs/rows.ts";
@@ -86,7 +86,7 @@ export const sequencesGrow: Invariant = {
         const fresh: { id: string; conversation_id: string; number: number }[] = [];
         for (const row of writtenRows(writes, messages)) {
           const { id, conversation_id } = row;
-          const own = isWaiting(row) ? [firstNumber(row)] : [firstNumber(row), row.sequence];
+          const own = isOutsideThread(row) ? [firstNumber(row)] : [firstNumber(row), row.sequence];
           const all = new Set([...(given.get(id) ?? []), ...own]);
           const added = [...all].slice(given.get(id)?.size ?? 0);
           fresh.push(...added.map((number) => ({ id, conversation_id, number })));
