@@ -2,7 +2,7 @@ import { countChange, type CountedChange, usage } from "../accounts/index.ts";
 import { iso } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { MessageRow } from "./rows.ts";
-import { eventsFor } from "./rules.ts";
+import { endEventOf } from "./rules.ts";
 
 /**
  * Counts the message in the usage of today, under its status, and what happened in this hour.
@@ -22,15 +22,16 @@ function countedChange(
   now: number,
 ): CountedChange | undefined {
   if (before === null) return direction === "inbound" ? received : accepted;
-  // Most changes of status are neither a delivery nor a failure.
-  if (status === "sending" || status === "sent") return undefined;
-  const published = eventsFor(before.status, status, before.ended_as);
-  if (published.includes("message.sent")) {
-    const since = Math.max(created_at, send_at ?? 0);
-    return { what: "delivered", afterMs: (delivered_at ?? now) - since };
+  switch (endEventOf(before.status, status, before.ended_as)) {
+    case "message.sent": {
+      const since = Math.max(created_at, send_at ?? 0);
+      return { what: "delivered", afterMs: (delivered_at ?? now) - since };
+    }
+    case "message.failed":
+      return { what: "failed", sender: from, code: error?.code ?? "unknown" };
+    case undefined:
+      return undefined;
   }
-  if (!published.includes("message.failed")) return undefined;
-  return { what: "failed", sender: from, code: error?.code ?? "unknown" };
 }
 
 const accepted: CountedChange = { what: "accepted" };

@@ -4,7 +4,7 @@ import { isOutsideThread, placeLast, waitingPlace, firstNumber } from "../conver
 import { contactById, contactReference, type ContactRow } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
-import { endOf, eventsFor, type MessageState } from "./rules.ts";
+import { endEventOf, endOf, type MessageState } from "./rules.ts";
 import { countMessage } from "./count-message.ts";
 import { stateColumns } from "./stored-state.ts";
 import type { Seen } from "../ports/index.ts";
@@ -41,17 +41,12 @@ export async function moveMessage(
     await arm(tx, sendJob(updated, tx.now));
   }
   const { id: message_id, contact_id, conversation_id, to, channel, status, error } = updated;
+  if (status === message.status) return updated;
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
-  for (const type of eventsFor(message.status, status, message.ended_as)) {
-    if (type === "message.updated") {
-      const data = { ...facts, previous_status: message.status };
-      appendEvent(tx, messageUpdated, data, updated);
-    } else if (type === "message.failed") {
-      appendEvent(tx, messageFailed, facts, updated);
-    } else if (type === "message.sent") {
-      appendSent(tx, updated, await tx.get(contactById, [contact_id]));
-    }
-  }
+  appendEvent(tx, messageUpdated, { ...facts, previous_status: message.status }, updated);
+  const end = endEventOf(message.status, status, message.ended_as);
+  if (end === "message.failed") appendEvent(tx, messageFailed, facts, updated);
+  if (end === "message.sent") appendSent(tx, updated, await tx.get(contactById, [contact_id]));
   return updated;
 }
 
@@ -65,8 +60,9 @@ async function placeAfter(
   status: MessageStatus,
 ): Promise<Partial<MessageRow> | undefined> {
   const first_sequence = firstNumber(message);
-  if (status === "scheduled")
+  if (status === "scheduled") {
     return isOutsideThread(message) ? undefined : waitingPlace(first_sequence);
+  }
   const place = await placeLast(tx, message, { isSent: status !== "canceled" });
   return place && { ...place, first_sequence };
 }

@@ -20,7 +20,6 @@ import {
   maxScheduleAheadMs,
   type MessageStatus,
 } from "../kernel/index.ts";
-import type { EventType } from "../events/index.ts";
 import { type CarrierState, type Evidence, join, type JoinResult } from "./carrier-state.ts";
 import { defaultTtlMs } from "./input-types.ts";
 import type { MessageError } from "./types.ts";
@@ -248,23 +247,18 @@ export function endOf(status: MessageStatus, ended_as: EndStatus | null = null):
 }
 
 /**
- * Returns the events to publish for a change of status. `ended_as` is how the message has ended
- * before. A failure is reported once, also if a receipt contradicts it in between.
+ * Returns the event with which a change of status reports that the message has arrived or failed.
+ * `ended_as` is how the message has ended before. A failure is reported once, also if a receipt
+ * contradicts it in between.
  */
-export function eventsFor(
-  from: MessageStatus | null,
+export function endEventOf(
+  from: MessageStatus,
   to: MessageStatus,
   ended_as: EndStatus | null = null,
-): EventType[] {
-  if (from === to) return [];
-  if (isArrived(to) && (from === null || !isArrived(from))) {
-    return ["message.updated", "message.sent"];
-  }
-  const before = from === null ? null : endOf(from, ended_as);
-  if (isFailure(to) && (before === null || before === "canceled")) {
-    return ["message.updated", "message.failed"];
-  }
-  return ["message.updated"];
+): "message.sent" | "message.failed" | undefined {
+  if (isArrived(to)) return isArrived(from) ? undefined : "message.sent";
+  const before = endOf(from, ended_as);
+  return isFailure(to) && (before === null || before === "canceled") ? "message.failed" : undefined;
 }
 
 /** Whether a message with this status has reached the recipient. */

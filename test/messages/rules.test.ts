@@ -10,7 +10,7 @@ import {
   retryAt,
 } from "../../src/messages/attempts/attempt-rules.ts";
 import {
-  eventsFor,
+  endEventOf,
   cancel,
   applyEvidence,
   edit,
@@ -435,18 +435,19 @@ describe("once the carrier proves that it has the message", () => {
   });
 });
 
-describe("the events of a change", () => {
-  it("report each change once, the first delivery, and the first failure of every kind", () => {
-    expect(eventsFor("queued", "sending")).toEqual(["message.updated"]);
-    expect(eventsFor("sent", "delivered")).toEqual(["message.updated", "message.sent"]);
-    expect(eventsFor("sent", "read")).toEqual(["message.updated", "message.sent"]);
-    expect(eventsFor("delivered", "read")).toEqual(["message.updated"]);
+describe("the event of an end", () => {
+  it("reports the first delivery, and the first failure of every kind", () => {
+    expect(endEventOf("queued", "sending")).toBeUndefined();
+    expect(endEventOf("queued", "canceled")).toBeUndefined();
+    expect(endEventOf("sent", "delivered")).toBe("message.sent");
+    expect(endEventOf("sent", "read")).toBe("message.sent");
+    expect(endEventOf("delivered", "read")).toBeUndefined();
     for (const to of ["failed", "undelivered", "expired"] as const) {
-      expect(eventsFor("sent", to)).toEqual(["message.updated", "message.failed"]);
+      expect(endEventOf("sent", to)).toBe("message.failed");
     }
-    expect(eventsFor("failed", "undelivered")).toEqual(["message.updated"]);
-    expect(eventsFor("sent", "undelivered", "failed")).toEqual(["message.updated"]);
-    expect(eventsFor("sent", "undelivered", "canceled")).toContain("message.failed");
-    for (const status of messageStatuses) expect(eventsFor(status, status)).toEqual([]);
+    expect(endEventOf("failed", "undelivered")).toBeUndefined();
+    expect(endEventOf("sent", "undelivered", "failed")).toBeUndefined();
+    expect(endEventOf("sent", "undelivered", "canceled")).toBe("message.failed");
+    for (const status of messageStatuses) expect(endEventOf(status, status)).toBeUndefined();
   });
 });
