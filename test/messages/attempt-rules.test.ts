@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
-  type AfterAttempt,
-  ambiguousIfLost,
+  ambiguousInstead,
   answerLost,
   applyAnswer,
   applyLateRefusal,
   applyLostAnswer,
   applyNotSent,
   carrierError,
+  type Ending,
   evidenceOf,
   takeBackAttempt,
   withValidTime,
@@ -26,7 +26,7 @@ describe("a message of which an earlier attempt may have been sent", () => {
     decision: "ambiguous",
     state: { status: "ambiguous", expires_at, attempts, error: answerLost },
   };
-  const failed: AfterAttempt = {
+  const failed: Ending = {
     decision: "failed",
     state: { status: "failed", error: { ...answerLost, code: "landline" } },
   };
@@ -38,16 +38,13 @@ describe("a message of which an earlier attempt may have been sent", () => {
 
   it("is ambiguous instead of failed or expired", () => {
     for (const state of underway) {
-      expect(ambiguousIfLost(failed, state, answerLost)).toEqual(ambiguous);
-      expect(ambiguousIfLost(expiredDecision, state, answerLost)).toEqual(ambiguous);
+      expect(ambiguousInstead(failed, state, answerLost)).toEqual(ambiguous);
+      expect(ambiguousInstead(expiredDecision, state, answerLost)).toEqual(ambiguous);
     }
   });
 
-  it("stays as decided if it goes on, has ended, or no attempt is lost", () => {
-    const none: AfterAttempt = { decision: "none" };
-    expect(ambiguousIfLost(none, sending, answerLost)).toBe(none);
-    expect(ambiguousIfLost(failed, sending, undefined)).toBe(failed);
-    expect(ambiguousIfLost(failed, { status: "canceled" }, answerLost)).toBe(failed);
+  it("stays as decided if it has ended before", () => {
+    expect(ambiguousInstead(failed, { status: "canceled" }, answerLost)).toBe(failed);
   });
 });
 

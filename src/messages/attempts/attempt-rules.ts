@@ -28,13 +28,12 @@ import {
 } from "../rules.ts";
 import type { MessageError } from "../types.ts";
 
-export type AfterAttempt =
-  | WithCarrier
-  | { readonly decision: "retry"; readonly state: Queued }
-  | { readonly decision: "failed"; readonly state: Failed }
-  | typeof expiredDecision
-  | { readonly decision: "ambiguous"; readonly state: Ambiguous }
-  | NoChange;
+type Retry = { readonly decision: "retry"; readonly state: Queued };
+type Lost = { readonly decision: "ambiguous"; readonly state: Ambiguous };
+/** The decision that a message ends without having been sent. */
+export type Ending =
+  { readonly decision: "failed"; readonly state: Failed } | typeof expiredDecision;
+export type AfterAttempt = WithCarrier | Retry | Ending | Lost | NoChange;
 
 interface Answered {
   /** The number of the attempt. */
@@ -70,10 +69,7 @@ export function applyAnswer(
  * Makes a message `ambiguous` after the engine that made attempt number `attempt` stopped without
  * an answer: its lease expired.
  */
-export function applyLostAnswer(
-  state: MessageState,
-  attempt: number,
-): { decision: "ambiguous"; state: Ambiguous } | NoChange {
+export function applyLostAnswer(state: MessageState, attempt: number): Lost | NoChange {
   return state.status === "sending" && state.attempts === attempt
     ? lost(state, answerLost)
     : noChange;
@@ -87,7 +83,7 @@ export function takeBackAttempt(
   state: MessageState,
   attempt: number,
   now: number,
-): { decision: "retry"; state: Queued } | NoChange {
+): Retry | NoChange {
   return state.status === "sending" && state.attempts === attempt
     ? sendAgain({ ...state, attempts: attempt - 1 }, now)
     : noChange;
@@ -152,22 +148,16 @@ export function applyNotSent(
 
 /**
  * Makes a message `ambiguous` that would fail or expire although another attempt may have sent it.
- * `lostError` is the error of that attempt, or undefined if there is none.
+ * `error` is the error of that attempt.
  */
-export function ambiguousIfLost(
-  decision: AfterAttempt,
+export function ambiguousInstead(
+  ending: Ending,
   state: MessageState,
-  lostError: MessageError | undefined,
-): AfterAttempt {
+  error: MessageError,
+): Ending | Lost {
   const isUnderway =
     state.status === "queued" || state.status === "sending" || state.status === "ambiguous";
-  const ends = decision.decision === "failed" || decision.decision === "expired";
-  if (!ends || lostError === undefined || !isUnderway) return decision;
-  const { attempts, expires_at } = state;
-  return {
-    decision: "ambiguous",
-    state: { status: "ambiguous", expires_at, attempts, error: lostError },
-  };
+  return isUnderway ? lost(state, error) : ending;
 }
 
 /** Returns the evidence that a receipt gives. */
@@ -275,14 +265,14 @@ function retryOrEnd(
 export function sendAgain(
   { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,
   due_at: number,
-): { readonly decision: "retry"; readonly state: Queued } {
+): Retry {
   return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
 }
 
 function lost(
-  { attempts, expires_at }: Sending,
+  { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,
   error: MessageError,
-): { decision: "ambiguous"; state: Ambiguous } {
+): Lost {
   return { decision: "ambiguous", state: { status: "ambiguous", expires_at, attempts, error } };
 }
 

@@ -2,7 +2,7 @@
  * The attempts of a message whose answer is lost. Each may have sent it, so the message cannot fail
  * or expire: it is `ambiguous` until their look-ups tell.
  */
-import { type AfterAttempt, ambiguousIfLost, answerLost } from "./attempt-rules.ts";
+import { type AfterAttempt, ambiguousInstead, answerLost, type Ending } from "./attempt-rules.ts";
 import { listAttempts } from "./message-attempts.ts";
 import { moveMessage } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
@@ -22,16 +22,27 @@ async function findLostAttempts(
   return all.filter(({ outcome }) => outcome === "ambiguous");
 }
 
-/** Applies `ambiguousIfLost` with the attempts of the message, except `attempt`. */
+/** Lets a message end unless another attempt than `attempt` may have sent it. */
 export async function checkLostAttempts(
   tx: Tx,
   message: MessageRow,
   decision: AfterAttempt,
-  attempt?: AttemptRow,
+  attempt: AttemptRow,
 ): Promise<AfterAttempt> {
-  if (decision.decision !== "failed" && decision.decision !== "expired") return decision;
-  const last = (await findLostAttempts(tx, message, attempt)).at(-1);
-  return ambiguousIfLost(decision, stateOf(message), last && (last.error ?? answerLost));
+  return decision.decision === "failed" || decision.decision === "expired"
+    ? endUnlessLost(tx, message, decision, attempt)
+    : decision;
+}
+
+async function endUnlessLost(
+  tx: Tx,
+  message: MessageRow,
+  ending: Ending,
+  except?: AttemptRow,
+): Promise<ReturnType<typeof ambiguousInstead>> {
+  const last = (await findLostAttempts(tx, message, except)).at(-1);
+  if (last === undefined) return ending;
+  return ambiguousInstead(ending, stateOf(message), last.error ?? answerLost);
 }
 
 /**
@@ -55,10 +66,9 @@ export async function endQueued(
   tx: Tx,
   services: Services,
   message: Seen<MessageRow>,
-  end: Extract<AfterAttempt, { decision: "failed" | "expired" }>,
+  ending: Ending,
 ): Promise<Seen<MessageRow>> {
-  const decision = await checkLostAttempts(tx, message, end);
-  const state = decision.decision === "none" ? end.state : decision.state;
+  const { state } = await endUnlessLost(tx, message, ending);
   const updated = await moveMessage(tx, message, state);
   if (updated.status === "ambiguous") await followUpLostAttempts(tx, services, updated);
   return updated;
