@@ -33,6 +33,7 @@ describe("a message of which an earlier attempt may have been sent", () => {
   const underway: readonly MessageState[] = [
     sending,
     { status: "queued", due_at: now, expires_at, attempts },
+    { status: "scheduled", send_at: now, expires_at, attempts },
     { status: "ambiguous", expires_at, attempts, error: answerLost },
   ];
 

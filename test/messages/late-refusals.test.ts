@@ -128,3 +128,39 @@ it.each(cases)(
     else expect(at).toBeGreaterThanOrEqual(refusedAt + 5 * pauseMs);
   },
 );
+
+it("a deferred message that one carrier filters is ambiguous while another one may have it", async () => {
+  const { clock, engine } = world();
+  const answer = held<SendAnswer>();
+  const first = carrier({ send: () => answer.promise });
+  const second = carrier({
+    name: "second",
+    send: () => ({ outcome: "ambiguous", error: { code: "answer_lost", message: "Lost." } }),
+  });
+  const third = carrier({ name: "third" });
+  const rest = {
+    name: "rest",
+    evaluate: ({ now }: { readonly now: number }) =>
+      second.calls.length === 0
+        ? { verdict: "allow" as const }
+        : { verdict: "defer" as const, until: now + pauseMs, reason: "rest" },
+  };
+  const one = engine(memory(), {
+    transports: [first, second, third],
+    policies: [rest],
+    routes: [{ transports: ["sandbox", "second", "third"], fallBackAfter: ["ambiguous" as const] }],
+  });
+  await one.senders.create({ address: from, channels: ["sms"], transport: "sandbox" });
+  await one.start();
+  const { id } = await one.messages.send({ to: "+15005550001", from, body: "Hello" });
+  const message = () => one.messages.get(id);
+  for (let i = 0; i < 180 && (await message()).status !== "scheduled"; i++) {
+    await clock.advance(1_000);
+  }
+  expect(await message()).toMatchObject({ status: "scheduled", transport: "third" });
+  answer.answer(no("filtered"));
+  await clock.settle();
+  expect((await message()).status).toBe("ambiguous");
+  await clock.advance(10 * pauseMs);
+  expect([first, second, third].map(({ calls }) => calls.length)).toEqual([1, 1, 0]);
+});

@@ -155,8 +155,7 @@ export function ambiguousInstead(
   state: MessageState,
   error: MessageError,
 ): Ending | Lost {
-  const isUnderway =
-    state.status === "queued" || state.status === "sending" || state.status === "ambiguous";
+  const isUnderway = isWaiting(state) || state.status === "sending" || state.status === "ambiguous";
   return isUnderway ? lost(state, error) : ending;
 }
 
