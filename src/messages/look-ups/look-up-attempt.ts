@@ -51,14 +51,15 @@ export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
     const reads = store.reads(claim);
     const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
     const message = attempt && (await reads.get(messageById, [attempt.message_id]));
-    const transport = attempt && transportFor(transports, attempt);
-    if (attempt !== undefined && transport === undefined) {
+    // An erasure or a reset of the sandbox has removed them.
+    if (attempt === undefined || message === undefined) {
+      return store.commit(claim, (tx) => finish(tx, claim), background);
+    }
+    const transport = transportFor(transports, attempt);
+    if (transport === undefined) {
       return store.commit(claim, (tx) => leaveToOthers(tx, claim), background);
     }
-    const answer =
-      attempt === undefined || message === undefined || !transport?.lookup
-        ? unknown
-        : await lookUp(runtime, transport, { message, attempt }, stopping);
+    const answer = await lookUp(runtime, transport, { message, attempt }, stopping);
     // The job runs again after its lease ends. A look-up changes nothing, so a stop need not wait.
     if (answer === "aborted") return;
     await store.commit(claim, (tx) => recordLookup(tx, services, claim, answer), background);
@@ -89,15 +90,16 @@ async function askCarrier(
   { message, attempt }: MessageAndAttempt,
   stopping: AbortSignal,
 ): Promise<LookupAnswer | "aborted"> {
+  const { lookup } = transport;
+  if (lookup === undefined) return unknown;
   const { id: attempt_id, number, started_at, provider_message_id } = attempt;
   try {
     return await withDeadline(
       clock,
       callDeadlineMs,
       async (signal) => {
-        if (!transport.lookup) return unknown;
         const context = { attempt_id, number, started_at, provider_message_id, signal };
-        const answer: unknown = await transport.lookup(outbound(message), context);
+        const answer: unknown = await lookup.call(transport, outbound(message), context);
         checkLookupAnswer(transport.name, answer);
         return answer;
       },
@@ -114,7 +116,10 @@ async function askCarrier(
   }
 }
 
-/** Returns the attempt of a job and its message. Undefined if the sandbox was reset meanwhile. */
+/**
+ * Returns the attempt of a job and its message. Undefined if an erasure or a reset of the sandbox
+ * has removed them.
+ */
 async function findMessageAndAttempt(
   tx: Tx,
   { key }: Claim<"follow-up">,
