@@ -178,8 +178,14 @@ async function queueMessage(
   armNew(tx, job);
 }
 
-/** @throws TidingsError `validation_failed` if `send_at` is too far ahead */
-function firstState({ send_at, ttl_seconds }: Draft, now: number): Scheduled | Queued {
+/**
+ * Returns the first state of a message.
+ * @throws TidingsError `validation_failed` if `send_at` is too far ahead
+ */
+export function firstState(
+  { send_at, ttl_seconds }: Pick<Draft, "send_at" | "ttl_seconds">,
+  now: number,
+): Scheduled | Queued {
   const time = send_at === undefined ? null : millis(send_at);
   const ttl = ttl_seconds === undefined ? {} : { ttl: ttl_seconds * 1_000 };
   const planned = plan({ send_at: time, ...ttl }, now);

@@ -6,6 +6,7 @@ import {
   invalid,
   iso,
   mediumOf,
+  type MessageStatus,
   millis,
   notFound,
   TidingsError,
@@ -82,17 +83,10 @@ async function editedState(
   message: MessageRow,
   change: Pick<EditMessage, "send_at">,
 ): Promise<Scheduled> {
-  if (message.status !== "scheduled") {
-    throw new TidingsError(
-      "not_editable",
-      `The message is ${message.status}; only a scheduled one can be edited.`,
-    );
-  }
+  if (message.direction === "inbound") throw notEditable(message.status);
   const send_at = change.send_at === undefined ? {} : { send_at: millis(change.send_at) };
   const decision = edit(stateOf(message), send_at, tx.now);
-  if (decision.decision === "refused") {
-    throw new TidingsError("not_editable", `The message is ${decision.status}.`);
-  }
+  if (decision.decision === "refused") throw notEditable(decision.status);
   if (decision.decision === "invalid") throw invalid([decision.error]);
   // A policy can defer a message between two attempts. A receipt that says that the first one
   // arrived would then show a text that the contact did not get.
@@ -100,6 +94,11 @@ async function editedState(
     throw new TidingsError("not_editable", "A carrier may have sent the message already.");
   }
   return decision.state;
+}
+
+function notEditable(status: MessageStatus): TidingsError {
+  const message = `The message is ${status}; only a scheduled one can be edited.`;
+  return new TidingsError("not_editable", message);
 }
 
 /** Checks the text and the media together, because an edit may give only one of them. */

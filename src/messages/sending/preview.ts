@@ -1,6 +1,7 @@
 import { consentFor, findAddressee, findRecipient, lastSenderOf } from "../../contacts/index.ts";
-import { invalid, iso, mediumOf, millis, TidingsError } from "../../kernel/index.ts";
-import { channelOf, plan } from "../rules.ts";
+import { iso, mediumOf, TidingsError } from "../../kernel/index.ts";
+import { channelOf } from "../rules.ts";
+import { firstState } from "./accept-message.ts";
 import { segmentsOf } from "../segments.ts";
 import { type PreviewMessage, previewMessageSchema } from "../input-types.ts";
 import type { MessagePreview } from "./preview-types.ts";
@@ -21,11 +22,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   async run(tx, input, call) {
     const { services } = call;
     const channel = channelOf(input);
-    const planned = plan(
-      { send_at: input.send_at === undefined ? null : millis(input.send_at) },
-      tx.now,
-    );
-    if (planned.decision === "invalid") throw invalid([planned.error]);
+    const state = firstState(input, tx.now);
     const medium = mediumOf(channel);
     const identity = await findRecipient(tx, medium, input.to);
     const to = identity?.address ?? input.to;
@@ -47,7 +44,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       confirmsOptOut: false,
       consent: addressee,
       contact_id: addressee.contact_id,
-      at: planned.state.status === "scheduled" ? planned.state.send_at : tx.now,
+      at: state.status === "scheduled" ? state.send_at : tx.now,
     });
     const quiet = verdicts.find(({ policy }) => policy === "quiet_hours");
     return {
