@@ -90,7 +90,7 @@ async function askCarrier(
   { message, attempt }: MessageAndAttempt,
   stopping: AbortSignal,
 ): Promise<LookupAnswer | "aborted"> {
-  const { lookup } = transport;
+  const lookup = transport.lookup?.bind(transport);
   if (lookup === undefined) return unknown;
   const { id: attempt_id, number, started_at, provider_message_id } = attempt;
   try {
@@ -99,7 +99,7 @@ async function askCarrier(
       callDeadlineMs,
       async (signal) => {
         const context = { attempt_id, number, started_at, provider_message_id, signal };
-        const answer: unknown = await lookup.call(transport, outbound(message), context);
+        const answer: unknown = await lookup(outbound(message), context);
         checkLookupAnswer(transport.name, answer);
         return answer;
       },
