@@ -12,7 +12,7 @@ import type {
   WordIndex,
 } from "../../ports/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import { rowsInScope } from "../transactions/scoped-tx.ts";
+import { fullKey, rowsInScope } from "../transactions/scoped-tx.ts";
 
 /** A range of an index, with the row type of its collection. */
 export type RangeOf<R extends object> = Omit<Range, "index"> & { readonly index: Index<R> };
@@ -141,27 +141,19 @@ class ScopedReads implements Reads {
     keys: readonly (readonly KeyValue[])[],
     limit: number,
   ): Promise<readonly (readonly Seen<R>[])[]> {
-    const lookups = keys.map((key) => ({ index, key: this.#fullKey(index, key), limit }));
+    const lookups = keys.map((key) => ({ index, key: fullKey(this.scope, index, key), limit }));
     return (await this.#reader.get(lookups)).map((rows) => this.#ownRows(rows));
   }
 
-  async range<R extends Scope>({
-    prefix,
-    ...range
-  }: ScopedRangeOf<R>): Promise<readonly Seen<R>[]> {
-    return this.#ownRows(
-      await this.#reader.range({ ...range, prefix: this.#fullKey(range.index, prefix) }),
-    );
+  async range<R extends Scope>(range: ScopedRangeOf<R>): Promise<readonly Seen<R>[]> {
+    const prefix = fullKey(this.scope, range.index, range.prefix);
+    return this.#ownRows(await this.#reader.range({ ...range, prefix }));
   }
 
   async search<R extends Scope>(
     searches: readonly SearchOf<R>[],
   ): Promise<readonly (readonly Seen<R>[])[]> {
     return (await this.#reader.search(searches)).map((rows) => this.#ownRows(rows));
-  }
-
-  #fullKey({ scoping }: ScopedIndex, key: readonly KeyValue[]): readonly KeyValue[] {
-    return scoping === "key" ? [this.scope.account_id, this.scope.mode, ...key] : key;
   }
 
   #ownRows<R extends Scope>(rows: readonly Row[]): readonly Seen<R>[] {

@@ -38,11 +38,7 @@ export class ScopedTx implements Tx {
     key: K,
     options?: ReadOptions,
   ): Promise<Seen<R> | undefined> {
-    if (index.scoping === "row") {
-      return this.#base.get<R>(index, key, options, this.scope);
-    }
-    const { account_id, mode } = this.scope;
-    return this.#base.get<R>(index, [account_id, mode, ...key], options);
+    return this.#base.get<R>(index, fullKey(this.scope, index, key), options, this.scope);
   }
 
   list<R extends Scope>(
@@ -51,9 +47,8 @@ export class ScopedTx implements Tx {
     limit: number,
     order?: Order,
   ): Promise<readonly Seen<R>[]> {
-    if (index.scoping === "row") return this.#base.list<R>(index, key, limit, order, this.scope);
-    const { account_id, mode } = this.scope;
-    return this.#base.list<R>(index, [account_id, mode, ...key], limit, order);
+    const own = fullKey(this.scope, index, key);
+    return this.#base.list<R>(index, own, limit, order, this.scope);
   }
 
   insert<R extends Scope>(
@@ -102,8 +97,7 @@ export class ScopedTx implements Tx {
   }
 
   promiseNone<R extends Scope>(index: ScopedIndex<R>, key: readonly KeyValue[]): void {
-    const { account_id, mode } = this.scope;
-    this.#base.promiseNone(index, index.scoping === "row" ? key : [account_id, mode, ...key]);
+    this.#base.promiseNone(index, fullKey(this.scope, index, key));
   }
 
   prefetchAbout(subject: string): boolean {
@@ -115,10 +109,7 @@ export class ScopedTx implements Tx {
   }
 
   #scoped(reads: readonly PlannedRead<ScopedIndex>[]): readonly PlannedRead[] {
-    const { account_id, mode } = this.scope;
-    return reads.map((read) =>
-      read.index.scoping === "row" ? read : { ...read, key: [account_id, mode, ...read.key] },
-    );
+    return reads.map((read) => ({ ...read, key: fullKey(this.scope, read.index, read.key) }));
   }
 
   #checkOwn({ name }: ScopedCollection, row: Scope): void {
@@ -145,6 +136,15 @@ export function unscoped(tx: Tx | UnscopedTx): UnscopedTx {
  */
 export function backdated(tx: Tx, then: Pick<Tx, "now" | "drawId">): Tx {
   return new ScopedTx(ScopedTx.baseOf(tx), tx.scope, then);
+}
+
+/** Returns the key in an index, with the account and mode if the index begins with them. */
+export function fullKey(
+  { account_id, mode }: Scope,
+  { scoping }: ScopedIndex,
+  key: readonly KeyValue[],
+): readonly KeyValue[] {
+  return scoping === "key" ? [account_id, mode, ...key] : key;
 }
 
 /** Whether a row belongs to a scope. */
