@@ -130,7 +130,7 @@ export class Committer {
       overlay,
       commands: [],
       runs: [],
-      results: [],
+      results: new Map(),
       lookups: [],
     };
   }
@@ -150,7 +150,7 @@ export class Committer {
     const pace = new GroupPace(clock, this.#syncCommitMs);
     for (const command of queue.takeGroup(this.#maxCommands(queue.size))) {
       open.commands.push(command);
-      open.results.push(await this.#runOnTop(command, clock.now(), open));
+      open.results.set(command, await this.#runOnTop(command, clock.now(), open));
       pace.bodyEnded(command.origin);
       if (pace.mustEnd || queue.size === 0) break;
       // An exclusive group may hold a lock, so it makes no pause. Callers' commands that already
@@ -192,7 +192,8 @@ export class Committer {
     commands.splice(0, commands.length, ...joining.map(({ command }) => command));
     open.runs.push(...joining.map(soloRunOf));
     for (const run of joining) {
-      results.push(mergeInto(run, overlay) ?? (await this.#runOnTop(run.command, now, open)));
+      const { command } = run;
+      results.set(command, mergeInto(run, overlay) ?? (await this.#runOnTop(command, now, open)));
     }
   }
 

@@ -16,7 +16,7 @@ export interface OpenGroup {
   /** The runs of the commands without the writes of the group. Empty if there are none. */
   readonly runs: SoloRun[];
   /** The results of the commands whose bodies have run, in order. */
-  readonly results: Result[];
+  readonly results: Map<QueuedCommand, Result>;
   /** What bodies that run at the same time have read. */
   readonly lookups: Lookup[];
 }

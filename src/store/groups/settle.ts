@@ -22,17 +22,16 @@ export interface SettleOptions {
 
 /** Resolves or rejects the commands of a committed group. */
 export function settleCommitted(
-  { commands, results, overlay }: OpenGroup,
+  { results, overlay }: OpenGroup,
   writes: readonly Write[],
   { recent, onCommit }: SettleOptions,
 ): void {
   recent?.apply(overlay);
   if (writes.length > 0) onCommit(writes);
-  for (const [i, result] of results.entries()) {
-    const command = commands[i];
-    if (result.ok) command?.resolve(result.value);
-    else command?.reject(result.error);
-    command?.begun?.onCommitted();
+  for (const [command, result] of results) {
+    if (result.ok) command.resolve(result.value);
+    else command.reject(result.error);
+    command.begun?.onCommitted();
   }
 }
 
