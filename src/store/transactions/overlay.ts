@@ -60,7 +60,10 @@ export class Overlay {
     return this.#touched.get(collection)?.written() ?? noEntries;
   }
 
-  /** Returns the entries of all rows that were written or held. */
+  /**
+   * Yields the entries of all rows that were written or held. `merge` and `writes` are called for
+   * each group, so they have loops of their own: a generator takes several times as long.
+   */
   *entries(): Generator<readonly [Collection, Entry]> {
     for (const [collection, { rows }] of this.#touched) {
       for (const { entry } of rows) if (entry !== undefined) yield [collection, entry];
