@@ -5,6 +5,7 @@ import type { RunRow } from "./rows.ts";
 import { keptSteps } from "./rules.ts";
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall } from "./types.ts";
+import type { ModelCall } from "../../ports/index.ts";
 
 /** Adds a call to the calls of a run, or replaces it. */
 export function withCall(calls: readonly ActionCall[], call: ActionCall): readonly ActionCall[] {
@@ -70,6 +71,21 @@ export function firstDenialOf(calls: readonly ActionCall[]): number {
 }
 
 export const isWaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
+
+/** Returns the outcome of a call that has ended or waits for approval, otherwise undefined. */
+export function outcomeOf({ status, output, error }: ActionCall): ModelCall["outcome"] | undefined {
+  switch (status) {
+    case "done":
+      return { status, output };
+    case "failed":
+    case "denied":
+      return { status: "failed", error: error ?? status };
+    case "awaiting_approval":
+      return { status };
+    default:
+      return undefined;
+  }
+}
 
 /** A decision about a call that waits for an approval. */
 export interface CallDecision {

@@ -6,7 +6,7 @@ import type { BegunTurn, Progress, TurnFacts } from "../turn-types.ts";
 import { recordCall, recordPendingCall, takeBackCall } from "../save-progress.ts";
 import { storable, withDeadline } from "../../../kernel/index.ts";
 import { type Claim, retry } from "../../../queue/index.ts";
-import { withCall, withoutCall } from "../../runs/call-rules.ts";
+import { outcomeOf, withCall, withoutCall } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";
 import { recordOf } from "./run-steps.ts";
 import type { Act } from "../decision/moves.ts";
@@ -33,11 +33,9 @@ interface ActionCallsOptions {
 /** Calls of one run, over all its turns. */
 const maxCalls = 20;
 
-type Outcome = ModelCall["outcome"];
-
 /** The outcome of a call. */
 interface CallResult {
-  readonly outcome: Outcome;
+  readonly outcome: ModelCall["outcome"];
   /** Whether the call was made earlier, in this run or before a crash. */
   readonly isKnown: boolean;
 }
@@ -328,19 +326,4 @@ const mayRepeat = ({ idempotent, risk }: Action): boolean => idempotent || risk 
 
 function tooLate(action: Action): Pick<ActionCall, "status" | "error"> {
   return { status: "failed", error: mayRepeat(action) ? timedOut : outcomeUnknown };
-}
-
-/** Returns the outcome of a call that has ended or waits for approval, otherwise undefined. */
-function outcomeOf({ status, output, error }: ActionCall): Outcome | undefined {
-  switch (status) {
-    case "done":
-      return { status, output };
-    case "failed":
-    case "denied":
-      return { status: "failed", error: error ?? status };
-    case "awaiting_approval":
-      return { status };
-    default:
-      return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { wordsFor } from "../decision/hand-off-rules.ts";
 import type { Permissions } from "../decision/moves.ts";
+import { outcomeOf } from "../../runs/call-rules.ts";
 import type { ActionCall } from "../../runs/types.ts";
 import type { TurnFacts } from "../turn-types.ts";
 import { kindOf } from "../../../kernel/index.ts";
@@ -122,12 +123,8 @@ function optionOf({ name, description, trigger }: TurnFacts["playbooks"][number]
 }
 
 /** Returns a call as the model sees it. A call without an outcome is left out. */
-function modelCall({ id, action, input, status, output, error }: ActionCall): ModelCall[] {
-  const call = { id, action, input };
-  if (status === "done") return [{ ...call, outcome: { status, output } }];
-  if (status === "awaiting_approval") return [{ ...call, outcome: { status } }];
-  if (status === "failed" || status === "denied") {
-    return [{ ...call, outcome: { status: "failed", error: error ?? status } }];
-  }
-  return [];
+function modelCall(call: ActionCall): ModelCall[] {
+  const { id, action, input } = call;
+  const outcome = outcomeOf(call);
+  return outcome === undefined ? [] : [{ id, action, input, outcome }];
 }
