@@ -1,6 +1,7 @@
 import { agentById, type AgentRow, agentVersionOf } from "./rows.ts";
 import type { RunRow } from "./runs/rows.ts";
 import type { AgentDefinition } from "./types.ts";
+import type { ConversationRow } from "../conversations/index.ts";
 import { notFound } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
@@ -14,6 +15,15 @@ export async function agentToChange(
   const agent = await tx.get(agentById, [id], options);
   if (agent === undefined) throw notFound("agent");
   return agent;
+}
+
+/** Returns the agent that a conversation is assigned to, even if it may not answer. */
+export async function assignedAgent(
+  tx: Tx,
+  { assignee_type, assignee_id }: ConversationRow,
+): Promise<AgentRow | undefined> {
+  if (assignee_type !== "agent" || assignee_id === null) return undefined;
+  return tx.get(agentById, [assignee_id]);
 }
 
 interface AgentInUse {

@@ -1,8 +1,7 @@
 /** Which agent answers a contact's messages. */
 import { answeredThrough } from "./answered-messages.ts";
-import { agentInUse } from "../find-agent.ts";
+import { agentInUse, assignedAgent } from "../find-agent.ts";
 import {
-  agentById,
   type AgentRow,
   agentSessionOf,
   type AgentSessionRow,
@@ -95,12 +94,12 @@ export async function resumeAgent(
   conversation: ConversationRow,
   { isLate }: { readonly isLate: boolean },
 ): Promise<void> {
-  const { id, handler, assignee_id } = conversation;
+  const { id, handler } = conversation;
   if (handler !== "ai") return;
   if (isLate) {
     const [session, agent] = await Promise.all([
       tx.get(agentSessionOf, [id]),
-      assignee_id === null ? undefined : tx.get(agentById, [assignee_id]),
+      assignedAgent(tx, conversation),
     ]);
     if (session !== undefined) tx.remove(agentSessions, session);
     if (agent !== undefined) await openSession(tx, conversation, agent);
@@ -112,18 +111,16 @@ export async function resumeAgent(
 /** Returns the conversation's agent, or chooses one if the conversation has no handler. */
 async function agentFor(
   tx: Tx,
-  { handler, assignee_type, assignee_id }: ConversationRow,
+  conversation: ConversationRow,
   { channel, to }: MessageRow,
 ): Promise<AgentRow | undefined> {
-  if (handler === "none") {
-    const enabled = await tx.list(enabledAgents, [], maxAgents);
-    return enabled.find(
-      ({ channels, senders }) =>
-        channels.includes(channel) && (senders === null || senders.includes(to)),
-    );
-  }
-  const isOwn = handler === "ai" && assignee_type === "agent" && assignee_id !== null;
-  return isOwn ? tx.get(agentById, [assignee_id]) : undefined;
+  if (conversation.handler === "ai") return assignedAgent(tx, conversation);
+  if (conversation.handler !== "none") return undefined;
+  const enabled = await tx.list(enabledAgents, [], maxAgents);
+  return enabled.find(
+    ({ channels, senders }) =>
+      channels.includes(channel) && (senders === null || senders.includes(to)),
+  );
 }
 
 /** Returns the agent that had the conversation before people, if it is set to resume after them. */

@@ -3,8 +3,8 @@ import { cancelRun } from "../runs/end-run.ts";
 import { handOff } from "../handling/hand-off.ts";
 import { mayAnswerIn, openSession } from "../handling/session.ts";
 import { findUnanswered, messageToAnswer } from "../handling/answered-messages.ts";
-import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
-import { agentInUse } from "../find-agent.ts";
+import { type AgentRow, type AgentSessionRow, agentSessions } from "../rows.ts";
+import { agentInUse, assignedAgent } from "../find-agent.ts";
 import { openActions, openAnswers } from "../runs/open-runs.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "../runs/rows.ts";
 import { answersMessages, mayReplyAt } from "../runs/rules.ts";
@@ -114,7 +114,7 @@ async function findTurn(
   const begun = await continueFirst(tx, actions, { conversation, session: null });
   if (begun !== undefined) return begun;
 
-  const assigned = await assignedTo(tx, conversation);
+  const assigned = await assignedAgent(tx, conversation);
   const session = mayAnswerIn(assigned, conversation)
     ? await openSession(tx, conversation, assigned)
     : undefined;
@@ -186,15 +186,6 @@ async function findOwnTurn(
 /** Returns when the agent may next reply, in milliseconds since the epoch. */
 function withinReplyLimit({ session, agent }: Answering, now: number): number {
   return mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, now);
-}
-
-/** Returns the assigned agent, even if it may not answer. */
-async function assignedTo(
-  tx: Tx,
-  { assignee_type, assignee_id }: ConversationRow,
-): Promise<AgentRow | undefined> {
-  if (assignee_type !== "agent" || assignee_id === null) return undefined;
-  return tx.get(agentById, [assignee_id]);
 }
 
 /**
