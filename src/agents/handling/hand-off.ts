@@ -150,9 +150,10 @@ async function waitForPeople(
 
 /**
  * Ends the wait for people when none has taken a conversation from the queue in time. Either its
- * agent takes it back and answers the messages since, or the contact gets the fallback text and the
- * conversation stays in the queue. Does nothing if a person has taken it, if it is closed or if its
- * agent was disabled, and waits longer if it was queued or reopened since.
+ * agent takes it back and answers the messages since, or the conversation stays in the queue. The
+ * contact gets the fallback text unless the agent has something to answer. Does nothing if a person
+ * has taken the conversation, if it is closed or if its agent was disabled, and waits longer if it
+ * was queued or reopened since.
  */
 export async function timeOutQueue(
   tx: Tx,
@@ -165,17 +166,9 @@ export async function timeOutQueue(
   }
   await finish(tx, claim);
   if (waiting === undefined) return;
-  const { agent, session, definition } = waiting;
+  const { session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai";
-  const conversation = isBack
-    ? await makeHandler(tx, waiting.conversation, agent)
-    : waiting.conversation;
-  if (isBack) {
-    // The count of replies continues: otherwise two machines could answer each other for ever.
-    const guarded_from = lastSequence(conversation);
-    tx.update(agentSessions, session, { ...initialState, guarded_from, updated_at: tx.now });
-    await cancelAnswerRuns(tx, conversation);
-  }
+  const conversation = isBack ? await takeBack(tx, waiting) : waiting.conversation;
   const messages = await findUnanswered(tx, conversation, session);
   if (isBack && messages.length > 0) return arm(tx, turnJob(conversation, tx.now));
   // The contact may want no more messages.
@@ -183,6 +176,19 @@ export async function timeOutQueue(
   const answers = (await messageToAnswer(tx, messages)) ?? messages.at(-1);
   const reply = { author: { type: "system" }, text: definition.fallback_text, answers } as const;
   await sendAs(tx, conversation, reply, context);
+}
+
+/** Makes the agent the handler of a conversation that no person took. */
+async function takeBack(
+  tx: Tx,
+  { conversation: before, session, agent }: Waiting,
+): Promise<Seen<ConversationRow>> {
+  const conversation = await makeHandler(tx, before, agent);
+  // The count of replies continues: otherwise two machines could answer each other for ever.
+  const guarded_from = lastSequence(conversation);
+  tx.update(agentSessions, session, { ...initialState, guarded_from, updated_at: tx.now });
+  await cancelAnswerRuns(tx, conversation);
+  return conversation;
 }
 
 interface Waiting {
