@@ -178,14 +178,14 @@ it("a valid playbook asks, waits or ends within its bound for all inputs and out
       accepted++;
       const world = worldOf(givens);
       // Times three, because the frames of callers may be between questions, too.
-      const steps = 3 * Math.max(...all.map((graph) => bound(graph, all)));
+      const maxSteps = 3 * Math.max(...all.map((graph) => bound(graph, all)));
       let frames: readonly Frame[] = [
         beginFrame(findPlaybook(idOf(0)) as PinnedPlaybook, { a: "x" }, most),
       ];
       let end = "begins";
       for (const text of [null, ...says]) {
         const { played } = run(
-          play(frames, end === "waits" ? null : text, { ...most, findPlaybook, steps }),
+          play(frames, end === "waits" ? null : text, { ...most, findPlaybook, maxSteps }),
           world,
         );
         expect([JSON.stringify(all.map((each) => each.steps)), played.end]).not.toEqual([
@@ -212,7 +212,7 @@ const waiting = new Set<unknown>(["asked", "asked_again", "awaiting_approval", "
 it("the recorded steps are a path of the graphs, which ends where the playbook waits", () => {
   const met = new Set<unknown>();
   fc.assert(
-    fc.property(graphs, worlds, said, fc.constantFrom(5, 100), (all, givens, says, steps) => {
+    fc.property(graphs, worlds, said, fc.constantFrom(5, 100), (all, givens, says, maxSteps) => {
       const findPlaybook = finderOf(...all);
       const world = worldOf(givens);
       let frames: readonly Frame[] = [
@@ -220,7 +220,10 @@ it("the recorded steps are a path of the graphs, which ends where the playbook w
       ];
       for (const text of [null, ...says]) {
         const before = frames.map(({ step }) => step);
-        const { played, path } = run(play(frames, text, { ...most, findPlaybook, steps }), world);
+        const { played, path } = run(
+          play(frames, text, { ...most, findPlaybook, maxSteps }),
+          world,
+        );
         const recorded = recordOf(path);
         expect(pathFaults(recorded, (id) => findPlaybook(id as PlaybookId)?.definition)).toEqual(
           [],
@@ -251,7 +254,7 @@ it("a playbook with a loop is stopped at its bound", () => {
     worldOf([]),
   );
   expect(played.end).toMatchObject({ type: "stuck", cause: "guardrail" });
-  expect(played.texts).toHaveLength(most.steps);
+  expect(played.texts).toHaveLength(most.maxSteps);
 });
 
 it("a replay with the same results makes the same moves and ends the same", () => {

@@ -17,7 +17,7 @@ import type { Move, MoveResult, TurnMoves } from "../../../src/agents/turns/deci
 
 /** Tuesday, 24 November 2026, at noon in New York. */
 export const most: Omit<PlayOptions, "findPlaybook"> = {
-  steps: 50,
+  maxSteps: 50,
   language: english(),
   now: Date.UTC(2026, 10, 24, 17),
   contact: { name: "Ada", phone: "+15005550101", time_zone: "America/New_York" },

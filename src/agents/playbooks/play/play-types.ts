@@ -9,8 +9,8 @@ import type { Json } from "../../../ports/index.ts";
 
 export interface PlayOptions extends AnswerContext {
   readonly findPlaybook: FindPlaybook;
-  /** Maximum steps per turn. */
-  readonly steps: number;
+  /** Per turn. */
+  readonly maxSteps: number;
   readonly contact: AnswerContext["contact"] & { readonly name: string | null };
   /**
    * Whether a failure of the model ends the playbook. Otherwise it continues without the model's

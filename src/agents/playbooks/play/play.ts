@@ -45,7 +45,7 @@ export function* play(
     const frame = stack.at(-1);
     if (frame === undefined) return { texts, frames: [], end: { type: "over" } };
     const after =
-      taken < options.steps
+      taken < options.maxSteps
         ? yield* advance(stack, frame, { contactText, texts, options })
         : stopped("The playbook exceeded the step limit of a turn.", "limit");
     if ("end" in after) return yield* finish(stack, after, texts);

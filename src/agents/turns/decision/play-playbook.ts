@@ -20,7 +20,7 @@ export function* playPlaybook(
   const played = yield* play(frames, contactText, {
     ...answerContext(facts),
     findPlaybook: facts.findPlaybook,
-    steps: agent.limits.max_steps_per_turn,
+    maxSteps: agent.limits.max_steps_per_turn,
     stopsOn: (failure) => handsOffOn(agent, failure),
     mayFillSlot: (words) => mayFillSlot(facts, words),
   });
