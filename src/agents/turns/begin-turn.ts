@@ -177,14 +177,14 @@ async function findOwnTurn(
     last === undefined
       ? session
       : tx.update(agentSessions, session, { heard_through: last.sequence, updated_at: tx.now });
-  const beginAt = withinReplyLimit(answering, tx.now);
+  const beginAt = nextReplyAt(answering, tx.now);
   // These runs may reply too.
   if (others.length > 0 && beginAt > tx.now) return { beginAt };
   return continueFirst(tx, others, { conversation, session: heard });
 }
 
 /** Returns when the agent may next reply, in milliseconds since the epoch. */
-function withinReplyLimit({ session, agent }: Answering, now: number): number {
+function nextReplyAt({ session, agent }: Answering, now: number): number {
   return mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, now);
 }
 
@@ -240,7 +240,7 @@ async function earliestAnswerAt(
     : [];
   return Math.max(
     burstEnd,
-    withinReplyLimit(answering, tx.now),
+    nextReplyAt(answering, tx.now),
     pending === undefined ? 0 : Math.min(last.created_at, maxBurstEnd) + scoreMs,
   );
 }
