@@ -66,8 +66,11 @@ export async function* reportLines(
   { request_id, failed, unread }: ReportOptions,
 ): AsyncGenerator<string, void> {
   const lines = new UnreadLines(unread);
-  const toProblem = (error: unknown): Problem => problemOf(error, request_id, failed);
-  void writeReports(reports, lines, { unread, toProblem });
+  void writeReports(reports, lines, (error) => {
+    const known = publicError(error);
+    if (known.status >= 500) failed(error);
+    return problem(known, request_id);
+  });
   try {
     for (let text = await lines.take(); text !== undefined; text = await lines.take()) yield text;
   } finally {
@@ -78,10 +81,7 @@ export async function* reportLines(
 async function writeReports(
   reports: AsyncGenerator<unknown, unknown>,
   lines: UnreadLines,
-  {
-    unread,
-    toProblem,
-  }: Pick<ReportOptions, "unread"> & { readonly toProblem: (error: unknown) => Problem },
+  problemOf: (error: unknown) => Problem,
 ): Promise<void> {
   try {
     for (let next = await reports.next(); !lines.isLeft; next = await reports.next()) {
@@ -90,10 +90,10 @@ async function writeReports(
         break;
       }
       lines.push(next.value);
-      while (lines.isFull) await unread.change();
+      await lines.room();
     }
   } catch (error) {
-    lines.push({ error: toProblem(error) });
+    lines.push({ error: problemOf(error) });
   } finally {
     lines.end();
     await reports.return(undefined).catch(() => {});
@@ -131,9 +131,9 @@ class UnreadLines {
     this.#wakeReader();
   }
 
-  /** Whether the work has to wait until a reader takes lines. */
-  get isFull(): boolean {
-    return !this.#isLeft && this.#ofAll.isFullFor(this.#size);
+  /** Waits until readers have taken enough lines, or this one has left. */
+  async room(): Promise<void> {
+    while (!this.#isLeft && this.#ofAll.isFullFor(this.#size)) await this.#ofAll.change();
   }
 
   /** Waits for lines and takes a chunk of them. Returns undefined after the last. */
@@ -164,14 +164,4 @@ class UnreadLines {
   get isLeft(): boolean {
     return this.#isLeft;
   }
-}
-
-function problemOf(
-  error: unknown,
-  request_id: RequestId,
-  failed: (error: unknown) => void,
-): Problem {
-  const known = publicError(error);
-  if (known.status >= 500) failed(error);
-  return problem(known, request_id);
 }
