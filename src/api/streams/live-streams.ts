@@ -117,20 +117,13 @@ export class LiveStreams {
       mailbox === undefined
         ? this.#joinEvents(entry, opening)
         : await this.#joinMailbox(Object.assign(entry, { ...mailbox, scope }));
-    const gone = (): void => {
-      flag.raise();
-      // A stream that was never read would not call `leave` itself.
-      leave();
-    };
-    if (over.aborted) gone();
-    else over.addEventListener("abort", gone, { once: true });
     return {
       flag,
       isOver: () => entry.isOver,
-      leave: () => {
+      leave: leaveOnAbort(over, () => {
+        flag.raise();
         leave();
-        over.removeEventListener("abort", gone);
-      },
+      }),
     };
   }
 
@@ -259,7 +252,10 @@ export class LiveStreams {
   }
 }
 
-/** Calls `leave` when `over` aborts: a stream that is not read any more would not leave itself. */
+/**
+ * Calls `leave` when `over` aborts: a stream that is not read any more would not leave itself.
+ * Returns a function for a stream that leaves by itself. `leave` may be called more than once.
+ */
 function leaveOnAbort(over: AbortSignal, leave: () => void): () => void {
   if (over.aborted) leave();
   else over.addEventListener("abort", leave, { once: true });
