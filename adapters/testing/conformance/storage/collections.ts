@@ -76,7 +76,6 @@ export const sums = collection(
   },
   { kind: "counter" },
 );
-export interface Sum extends RowOf<typeof sums> {}
 
 export const sumByDay = sums.key("day", "kind");
 

@@ -8,7 +8,17 @@ import {
   type StoragePort,
   type Write,
 } from "../../../../src/ports/index.ts";
-import { entries, entry, type Item, item, itemById, items, places, schema } from "./collections.ts";
+import {
+  entries,
+  entriesByPosition,
+  entry,
+  type Item,
+  item,
+  itemById,
+  items,
+  places,
+  schema,
+} from "./collections.ts";
 import { hasMethods } from "../../../../src/kernel/index.ts";
 import { Store } from "../../../../src/store/index.ts";
 import { checkReturned } from "../suite.ts";
@@ -49,6 +59,11 @@ export const rowsOf = async (port: StoragePort, lookup: Lookup): Promise<readonl
 };
 export const allIds = async (port: StoragePort): Promise<unknown[]> =>
   ids(await port.reader.range({ index: itemById, prefix: [], order: "ascending", limit: 20 }));
+/** The ids of the log's rows, by position. */
+export const idsInLog = async (port: StoragePort): Promise<unknown[]> => {
+  const all = { index: entriesByPosition, prefix: [], order: "ascending", limit: 20 } as const;
+  return ids(await port.reader.range(all));
+};
 export const ids = (rows: readonly Row[] | undefined): unknown[] =>
   (rows ?? []).map(({ id }) => id);
 /** Inserts a row that violates its type, like a bug. */
@@ -117,15 +132,16 @@ export class OpenPorts {
   }
 }
 
-/** A port with an optional method. Undefined if the storage does not have the method. */
-export async function portWith<V extends "transaction" | "admit" | "signals">(
+type OptionalMethod = "transaction" | "host" | "isInsideTransaction" | "admit" | "signals";
+type PortWith<M extends OptionalMethod> = StoragePort & Required<Pick<StoragePort, M>>;
+
+/** A port with optional methods. Undefined if the storage does not have all of them. */
+export async function portWith<M extends OptionalMethod>(
   ports: OpenPorts,
-  verb: V,
-): Promise<(StoragePort & Required<Pick<StoragePort, V>>) | undefined> {
+  ...methods: readonly M[]
+): Promise<PortWith<M> | undefined> {
   const port = await ports.port();
-  return port[verb] === undefined
-    ? undefined
-    : (port as StoragePort & Required<Pick<StoragePort, V>>);
+  return methods.every((name) => port[name] !== undefined) ? (port as PortWith<M>) : undefined;
 }
 
 /** Commits the writes as one group. */

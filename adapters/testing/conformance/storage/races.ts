@@ -13,7 +13,15 @@ import {
   itemsByTime,
 } from "./collections.ts";
 import { failsWith, failure, holds, same } from "../checks.ts";
-import { allIds, type StorageChecks, insert, type OpenPorts, update, write } from "./fixture.ts";
+import {
+  allIds,
+  insert,
+  type OpenPorts,
+  portWith,
+  type StorageChecks,
+  update,
+  write,
+} from "./fixture.ts";
 
 /** Two stores on the same rows, like two processes. */
 async function two(ports: OpenPorts): Promise<[Store, Store]> {
@@ -164,16 +172,14 @@ export const raceChecks: StorageChecks = {
   "a commit that needs a row of an open transaction conflicts, and others commit": async (
     ports,
   ) => {
-    const port = await ports.port();
-    if (port.transaction === undefined || port.host === undefined) return;
+    const port = await portWith(ports, "transaction", "host");
     // A storage with one transaction at a time has a single writer.
-    if (port.capabilities.transactions < 2) return;
-    const joined = port.host.bind(port);
+    if (port === undefined || port.capabilities.transactions < 2) return;
     await write(port, insert(item("a")));
     const label = (version: number, text: string): Write =>
       update("a", version, item("a", { label: text }), "label");
     await port.transaction(async (handle) => {
-      await joined(handle).commit([label(1, "theirs"), insert(item("b"))]);
+      await port.host(handle).commit([label(1, "theirs"), insert(item("b"))]);
       for (const needed of [label(1, "mine"), insert(item("b"))]) {
         const conflict = await failure(() => write(port, needed), "a locked row");
         holds(conflict instanceof StorageConflict, "a StorageConflict", conflict);

@@ -18,7 +18,7 @@ import {
   openItems,
 } from "./collections.ts";
 import { same } from "../checks.ts";
-import { type StorageChecks, write } from "./fixture.ts";
+import { ids, type StorageChecks, write } from "./fixture.ts";
 
 /** Compares ranges and lookups with a plain filter and sort of the same rows. */
 export const rangeChecks: StorageChecks = {
@@ -39,8 +39,8 @@ export const rangeChecks: StorageChecks = {
     for (let round = 0; round < 600; round++) {
       const range = someRange(dice, dice.pick(indexes), rows);
       same(
-        keys(await port.reader.range(range)),
-        keys(expected(range, rows)),
+        ids(await port.reader.range(range)),
+        ids(expected(range, rows)),
         `range ${round}: ${described(range)}`,
       );
       const { index, prefix: key, order, limit } = range;
@@ -50,8 +50,8 @@ export const rangeChecks: StorageChecks = {
       ]);
       const wanted = { index, prefix: key, order: "ascending", limit } as const;
       const text = `lookup ${round}: ${described(range)}`;
-      same(keys(ascending), keys(expected(wanted, rows)), text);
-      same(keys(inOrder), keys(expected({ ...wanted, order }, rows)), text);
+      same(ids(ascending), ids(expected(wanted, rows)), text);
+      same(ids(inOrder), ids(expected({ ...wanted, order }, rows)), text);
     }
   },
 
@@ -83,8 +83,8 @@ export const rangeChecks: StorageChecks = {
         rows,
       );
       same(
-        keys(await port.reader.range(range)),
-        keys(expected(range, rows)),
+        ids(await port.reader.range(range)),
+        ids(expected(range, rows)),
         `range ${round}: ${described(range)}`,
       );
     }
@@ -224,10 +224,6 @@ function compareText(a: readonly string[], b: readonly string[]): number {
     if (difference !== 0) return difference;
   }
   return a.length - b.length;
-}
-
-function keys(rows: readonly Row[]): unknown[] {
-  return rows.map(({ id }) => id);
 }
 
 function described({ index, ...range }: Range): string {

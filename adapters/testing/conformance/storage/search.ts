@@ -43,10 +43,10 @@ async function found(port: StoragePort, query: string, limit = 100): Promise<unk
   const [rows = []] = await port.reader.search([
     { index: booksByWords, words: wordsOf(query), limit },
   ]);
-  return ids(rows);
+  return sortedIds(rows);
 }
 
-const ids = (rows: readonly { readonly id?: unknown }[]): unknown[] =>
+const sortedIds = (rows: readonly { readonly id?: unknown }[]): unknown[] =>
   rows.map(({ id }) => String(id)).toSorted((a, b) => (a < b ? -1 : 1));
 
 /** Searches in a word index. */
@@ -125,7 +125,7 @@ export const searchChecks: StorageChecks = {
       limit: 5,
     }));
     same(
-      (await port.reader.search(searches)).map(ids),
+      (await port.reader.search(searches)).map(sortedIds),
       [["b3"], [], ["b4"]],
       "rows of each search",
     );
@@ -153,7 +153,11 @@ export const searchChecks: StorageChecks = {
             : own.includes(each),
         );
       });
-      same(await found(port, query.join(" ")), ids(expected), `rows found for ${query.join(" ")}`);
+      same(
+        await found(port, query.join(" ")),
+        sortedIds(expected),
+        `rows found for ${query.join(" ")}`,
+      );
     }
   },
 };

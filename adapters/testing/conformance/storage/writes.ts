@@ -17,6 +17,7 @@ import {
   type StorageChecks,
   rowsOf,
   ids,
+  idsInLog,
   insert,
   insertNew,
   log,
@@ -125,16 +126,12 @@ export const writeChecks: StorageChecks = {
       ...names.map((name) => log(name)),
       ...names.map((name) => insert(item(name))),
     ];
-    const inLog = async (): Promise<unknown[]> => {
-      const index = entriesByPosition;
-      return ids(await port.reader.range({ index, prefix: [], order: "ascending", limit: 20 }));
-    };
     await write(port, insert(item("m")));
     await failsAs(StorageConflict, () => write(port, ...writesOf(all)), "a taken key");
-    same([await allIds(port), await inLog()], [["m"], []], "rows after a taken key");
+    same([await allIds(port), await idsInLog(port)], [["m"], []], "rows after a taken key");
     const others = all.filter((name) => name !== "m").toReversed();
     await write(port, ...writesOf(others));
-    same([await allIds(port), await inLog()], [all, others], "rows at the end");
+    same([await allIds(port), await idsInLog(port)], [all, others], "rows at the end");
   },
 
   "a group of many commands is written, and its rows are read at once": async (ports) => {
