@@ -10,11 +10,10 @@ import {
   type CarrierCallbacks,
   checkReceiptForm,
   type Fixture,
+  receiptStatuses,
   type TransportChecks,
 } from "./fixture.ts";
 import { holds, same } from "../checks.ts";
-
-const statuses: readonly Receipt["status"][] = ["sent", "delivered", "undelivered", "read"];
 
 function callbacksOf({ underTest }: Fixture): CarrierCallbacks {
   if (underTest.callbacks === undefined) {
@@ -50,7 +49,13 @@ async function receiptsOf(fixture: Fixture): Promise<CallbackRequest[]> {
   const accepted = await fixture.sendAccepted();
   const at = fixture.clock.now();
   const callbacks = callbacksOf(fixture);
-  return statuses.flatMap((status) => callbacks.receipt(accepted, status, at) ?? []);
+  return receiptStatuses.flatMap((status) => callbacks.receipt(accepted, status, at) ?? []);
+}
+
+async function firstReceiptOf(fixture: Fixture): Promise<CallbackRequest> {
+  const [request] = await receiptsOf(fixture);
+  if (request === undefined) throw new Error("the carrier sends no receipts");
+  return request;
 }
 
 /** Returns a callback for each status, and one with an inbound message. */
@@ -163,7 +168,7 @@ export const callbackChecks: TransportChecks = {
     async run(fixture) {
       const accepted = await fixture.sendAccepted();
       const at = fixture.clock.now();
-      for (const status of statuses) {
+      for (const status of receiptStatuses) {
         const request = callbacksOf(fixture).receipt(accepted, status, at);
         if (request === undefined) continue;
         checkReceipt(await parse(fixture, request), status, at, accepted);
@@ -237,8 +242,7 @@ export const callbackChecks: TransportChecks = {
   "are refused without their signature and do not depend on other headers": {
     needs: ["accepts", "callbacks"],
     async run(fixture) {
-      const [request] = await receiptsOf(fixture);
-      if (request === undefined) throw new Error("the carrier sends no receipts");
+      const request = await firstReceiptOf(fixture);
       const original = facts(await parse(fixture, request));
       let refused = 0;
       for (const name of Object.keys(request.headers)) {
@@ -258,8 +262,7 @@ export const callbackChecks: TransportChecks = {
   "are refused when their signature is malformed": {
     needs: ["accepts", "callbacks"],
     async run(fixture) {
-      const [request] = await receiptsOf(fixture);
-      if (request === undefined) throw new Error("the carrier sends no receipts");
+      const request = await firstReceiptOf(fixture);
       for (const [name, value] of Object.entries(request.headers)) {
         const sent = (header: string): CallbackRequest => ({
           ...request,

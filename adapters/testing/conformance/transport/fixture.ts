@@ -103,14 +103,19 @@ const arrivalStepMs = 5;
 
 /** A time below this one is in seconds, and one above it in milliseconds. */
 const earliestMs = 1e11;
-const statuses: ReadonlySet<unknown> = new Set(["sent", "delivered", "undelivered", "read"]);
+export const receiptStatuses: readonly Receipt["status"][] = [
+  "sent",
+  "delivered",
+  "undelivered",
+  "read",
+];
 
 /**
  * Fails unless a receipt has a form that the engine accepts. A receipt of a look-up may have no
  * time: the engine then takes its own.
  */
 export function checkReceiptForm({ status, at, error }: Receipt): void {
-  holds(statuses.has(status), "a status of a `Receipt`", status);
+  holds(receiptStatuses.includes(status), "a status of a `Receipt`", status);
   holds(
     !Number.isFinite(at) || at > earliestMs,
     `milliseconds since the epoch as the time of a receipt with the status ${status}`,
