@@ -1,4 +1,4 @@
-import { dayMs, type Scope } from "../kernel/index.ts";
+import { dayMs, type Scope, scopeKey } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { Index, KeyValue, Seen } from "../ports/index.ts";
 import { background, type Reads, reread, type UnscopedTx } from "../store/index.ts";
@@ -71,7 +71,7 @@ function versionReaper<R extends Scope>(
       limit: chunk,
     });
     const used = new Set<Seen<R>>();
-    const scopes = Map.groupBy(old, ({ account_id, mode }) => `${account_id} ${mode}`);
+    const scopes = Map.groupBy(old, scopeKey);
     for (const versions of scopes.values()) {
       const [scope] = versions;
       if (scope === undefined) continue;

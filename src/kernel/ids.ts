@@ -77,3 +77,8 @@ export interface Scope {
   /** The mode, `sandbox` or `live`. */
   readonly mode: Mode;
 }
+
+/** Returns a text for a scope, by which a `Map` or a `Set` in memory can find it. */
+export function scopeKey({ account_id, mode }: Scope): string {
+  return `${account_id} ${mode}`;
+}

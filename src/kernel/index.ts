@@ -105,6 +105,7 @@ export {
   type RequestId,
   type RunId,
   type Scope,
+  scopeKey,
   type SenderId,
   playbookId,
   ulidOf,

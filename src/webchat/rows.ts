@@ -1,4 +1,4 @@
-import type { MessageId, SenderId, WebchatSessionId } from "../kernel/index.ts";
+import { type MessageId, scopeKey, type SenderId, type WebchatSessionId } from "../kernel/index.ts";
 import {
   integer,
   json,
@@ -70,5 +70,5 @@ export const mailOfMessage = mail.byId.unique("by_message", ["message_id", "addr
 
 /** The name under which streams wait for this mailbox. */
 export function mailboxName(row: Pick<MailboxRow, "account_id" | "mode" | "address">): string {
-  return `${row.account_id} ${row.mode} ${row.address}`;
+  return `${scopeKey(row)} ${row.address}`;
 }

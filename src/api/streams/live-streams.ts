@@ -9,6 +9,7 @@ import {
 import {
   type ContactId,
   type Scope,
+  scopeKey,
   TidingsError,
   type WebchatSessionId,
 } from "../../kernel/index.ts";
@@ -32,7 +33,6 @@ import {
   contactName,
   removedSession,
   renamedScope,
-  scopeName,
 } from "./stream-changes.ts";
 import { StreamCounts } from "./stream-counts.ts";
 
@@ -171,7 +171,7 @@ export class LiveStreams {
     const changed = new Set(writes.flatMap(changedMailbox));
     if (changed.size > 0) this.#raiseMailboxes(({ name }) => changed.has(name));
     const renaming = new Set(writes.flatMap(renamedScope));
-    if (renaming.size > 0) this.#raiseMailboxes(({ scope }) => renaming.has(scopeName(scope)));
+    if (renaming.size > 0) this.#raiseMailboxes(({ scope }) => renaming.has(scopeKey(scope)));
   }
 
   /** Call this when another process may have committed. */

@@ -1,4 +1,4 @@
-import type { Scope, WebchatSessionId } from "../../kernel/index.ts";
+import { type Scope, scopeKey, type WebchatSessionId } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
 import type { Store } from "../../store/index.ts";
 import { webchatSessionById } from "../../webchat/index.ts";
@@ -63,9 +63,7 @@ export class SessionCheck {
 
   async #check(): Promise<void> {
     const { store, sessions, ended } = this.#options;
-    const byScope = Map.groupBy(sessions(), ({ scope: { account_id, mode } }) =>
-      [account_id, mode].join(" "),
-    );
+    const byScope = Map.groupBy(sessions(), ({ scope }) => scopeKey(scope));
     for (const own of byScope.values()) {
       for (let start = 0; start < own.length; start += pageSize) {
         if (this.#closed.signal.aborted) return;

@@ -2,17 +2,13 @@
 import { agents } from "../../agents/index.ts";
 import { identities, type IdentityRow } from "../../contacts/index.ts";
 import type { EventRow } from "../../events/index.ts";
-import type { Scope } from "../../kernel/index.ts";
+import { type Scope, scopeKey } from "../../kernel/index.ts";
 import { operators } from "../../operators/index.ts";
 import type { Write } from "../../ports/index.ts";
 import { mailboxName, webchatSessions } from "../../webchat/index.ts";
 
-export function contactName({
-  account_id,
-  mode,
-  contact_id,
-}: Scope & { contact_id: string }): string {
-  return `${account_id} ${mode} ${contact_id}`;
+export function contactName(contact: Scope & { readonly contact_id: string }): string {
+  return `${scopeKey(contact)} ${contact.contact_id}`;
 }
 
 /** Names the contact whose conversation an event has changed, if any. */
@@ -34,10 +30,8 @@ export function changedMailbox(write: Write): string[] {
 export function renamedScope(write: Write): string[] {
   const { kind, collection } = write;
   if (kind !== "update" || (collection !== operators && collection !== agents)) return [];
-  return [scopeName(write.row as unknown as Scope)];
+  return [scopeKey(write.row as unknown as Scope)];
 }
-
-export const scopeName = ({ account_id, mode }: Scope): string => `${account_id} ${mode}`;
 
 /** The session that a write removes, if any. */
 export function removedSession(write: Write): unknown[] {

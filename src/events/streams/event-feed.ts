@@ -1,4 +1,4 @@
-import type { Scope } from "../../kernel/index.ts";
+import { type Scope, scopeKey } from "../../kernel/index.ts";
 import type { LiveItem, LiveSubscription, StreamFilter } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
 import type { Reads, Store } from "../../store/index.ts";
@@ -80,10 +80,6 @@ export class EventFeed {
     this.#watcher.close();
     for (const feed of this.#feeds.values()) feed.close();
   }
-}
-
-function scopeKey({ account_id, mode }: Scope): string {
-  return `${account_id} ${mode}`;
 }
 
 interface Subscriber {
