@@ -135,6 +135,7 @@ export {
   isTimeZone,
   millis,
   minuteMs,
+  utcDay,
 } from "./time.ts";
 export {
   booleanOption,

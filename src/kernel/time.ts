@@ -32,6 +32,11 @@ export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
 }
 
+/** Returns the UTC day of a time, such as `2026-07-15`. */
+export function utcDay(ms: number): string {
+  return iso(ms).slice(0, 10);
+}
+
 /** Converts a time of a validated input to milliseconds since the epoch. */
 export function millis(text: string): number {
   return Date.parse(text);

@@ -1,5 +1,5 @@
 import { countChange, type CountedChange, usage } from "../accounts/index.ts";
-import { iso } from "../kernel/index.ts";
+import { utcDay } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { MessageRow } from "./rows.ts";
 import { endEventOf } from "./rules.ts";
@@ -10,7 +10,7 @@ import { endEventOf } from "./rules.ts";
  */
 export function countMessage(tx: Tx, message: MessageRow, before: MessageRow | null): void {
   const { channel, status, segments } = message;
-  const day = iso(tx.now).slice(0, 10);
+  const day = utcDay(tx.now);
   tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
   const change = countedChange(message, before, tx.now);
   if (change !== undefined) countChange(tx, channel, change);

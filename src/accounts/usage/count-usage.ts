@@ -1,5 +1,5 @@
 /** Counts messages by hour, and errors by day. */
-import { type Channel, hourMs, iso } from "../../kernel/index.ts";
+import { type Channel, hourMs, utcDay } from "../../kernel/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { deliveryTimes, errorCounts, hourlyUsage } from "./rows.ts";
 
@@ -32,7 +32,7 @@ export function countChange(tx: Tx, channel: Channel, change: CountedChange): vo
   });
   if (change.what !== "failed") return;
   const { sender, code } = change;
-  tx.add(errorCounts, { day: iso(tx.now).slice(0, 10), sender, code, messages: 1 });
+  tx.add(errorCounts, { day: utcDay(tx.now), sender, code, messages: 1 });
 }
 
 /** Returns the index of the lowest bound that a time does not exceed, or the number of bounds. */

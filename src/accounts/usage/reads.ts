@@ -1,4 +1,4 @@
-import { channels, dayMs, hourMs, invalid, iso, millis } from "../../kernel/index.ts";
+import { channels, dayMs, hourMs, invalid, iso, millis, utcDay } from "../../kernel/index.ts";
 import type { Query } from "../../operations/index.ts";
 import { deliveryBounds } from "./count-usage.ts";
 import {
@@ -156,8 +156,8 @@ interface Days {
 
 /** The days to count. `to` is today by default, and `from` is `usual` days before it. */
 function daysOf(input: GetUsage, now: number, usual: number, maxDays: number): Days {
-  const to = input.to ?? iso(now).slice(0, 10);
-  const from = input.from ?? iso(Date.parse(to) - usual * dayMs).slice(0, 10);
+  const to = input.to ?? utcDay(now);
+  const from = input.from ?? utcDay(Date.parse(to) - usual * dayMs);
   checkRange(Date.parse(from), Date.parse(to), maxDays);
   return { from, to };
 }

@@ -1,4 +1,4 @@
-import { dayMs, iso, type Scope } from "../../kernel/index.ts";
+import { dayMs, type Scope, utcDay } from "../../kernel/index.ts";
 import type { Runtime } from "../../operations/index.ts";
 import type { Index, KeyValue } from "../../ports/index.ts";
 import { background, reread, type Store } from "../../store/index.ts";
@@ -18,7 +18,7 @@ const scopesAtOnce = 50;
  */
 export function countReapers({ store, clock }: Runtime, chunk: number): (() => Promise<number>)[] {
   const oldest = (): number => clock.now() - keptMs;
-  const oldestDay = (): string => iso(oldest()).slice(0, 10);
+  const oldestDay = (): string => utcDay(oldest());
   const reapers = [
     new CountReaper(store, usageByHour, ({ hour }) => hour, oldest),
     new CountReaper(store, deliveryTimesByHour, ({ hour }) => hour, oldest),
