@@ -72,12 +72,8 @@ export class KeyRing {
     // The checksum spares the storage look-ups of mistyped keys. A cached key needs none.
     const known =
       this.#cached(hash) ?? (parseKey(text) === null ? undefined : await this.#look(hash));
-    if (known === undefined) {
-      throw new TidingsError("invalid_api_key", "The API key is not valid.");
-    }
-    const { key, requests_per_second } = known;
     const now = this.#options.clock.now();
-    const verdict = checkKey(key, hash, now);
+    const verdict = known && checkKey(known.key, hash, now);
     if (verdict === "expired") throw new TidingsError("expired_api_key", keyExpired);
     if (verdict === "replaced") {
       throw new TidingsError(
@@ -85,9 +81,10 @@ export class KeyRing {
         "The API key was rotated, and the grace period of this secret is over. Use the new secret.",
       );
     }
-    if (verdict === "invalid") {
+    if (known === undefined || verdict === "invalid") {
       throw new TidingsError("invalid_api_key", "The API key is not valid.");
     }
+    const { key, requests_per_second } = known;
     this.#recordUse(key, now);
     const { account_id, mode, id: key_id, scopes } = key;
     const caller: KeyCaller = { type: "key", key_id, scopes, secret_hash: hash };
