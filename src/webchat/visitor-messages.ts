@@ -50,10 +50,10 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
     const inbox = await tx.get(senderById, [session.sender_id]);
     // A session ends when its inbox is removed.
     if (inbox === undefined) throw notFound("webchat session");
-    const own = client_id ?? ulidOf(tx.drawId("msg"));
+    const idInSession = client_id ?? ulidOf(tx.drawId("msg"));
     const inbound = {
-      // Unique per session, not per address, because a new browser starts its client ids anew.
-      provider_message_id: `${ulidOf(session.id)}:${own}`,
+      // A new browser starts its client ids anew, so they are not unique per address.
+      provider_message_id: `${ulidOf(session.id)}:${idInSession}`,
       channel: "webchat",
       from: session.address,
       to: inbox.address,
@@ -84,7 +84,7 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
     const { address } = await findSession(tx, id);
     const entry = await tx.get(mailOfMessage, [message_id, address]);
     if (entry === undefined) throw notFound("message");
-    await receipt(tx, services, entry, mark);
+    await recordReceipt(tx, services, entry, mark);
   },
 };
 
@@ -108,7 +108,7 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
     const proven = Math.max(before, Math.min(had, before + maxMarked));
     for (let number = before + 1; number <= proven; number++) {
       const entry = await tx.get(mailByNumber, [address, number]);
-      if (entry !== undefined) await receipt(tx, services, entry, "delivered");
+      if (entry !== undefined) await recordReceipt(tx, services, entry, "delivered");
     }
     if (proven !== session.proven_number) {
       tx.update(webchatSessions, session, { proven_number: proven });
@@ -121,7 +121,7 @@ export const markWebchatMail: Command<VisitorStream, boolean> = {
  * Records a receipt like any carrier's. A receipt with no new information is not stored, because a
  * browser could repeat it without end.
  */
-async function receipt(
+async function recordReceipt(
   tx: Tx,
   services: Services,
   { message_id }: MailRow,

@@ -63,12 +63,9 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
 
 /** @throws TidingsError `no_sender` */
 async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow> {
-  const defaults =
-    address === undefined ? await tx.get(defaultSenderByChannel, ["webchat"]) : undefined;
-  const inbox =
-    address === undefined
-      ? defaults && (await tx.get(senderById, [defaults.sender_id]))
-      : await tx.get(senderByAddress, [address]);
+  const inbox = await (address === undefined
+    ? defaultInbox(tx)
+    : tx.get(senderByAddress, [address]));
   // The transport has no other channel, so the sender has this one.
   if (inbox?.transport === webchatTransportName) return inbox;
   const message =
@@ -79,6 +76,11 @@ async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow>
   throw new TidingsError("no_sender", message, {
     errors: [{ pointer: "/inbox", code: "no_sender", message }],
   });
+}
+
+async function defaultInbox(tx: Tx): Promise<SenderRow | undefined> {
+  const chosen = await tx.get(defaultSenderByChannel, ["webchat"]);
+  return chosen && tx.get(senderById, [chosen.sender_id]);
 }
 
 /**
