@@ -27,6 +27,14 @@ export function handleOf(transaction: object, query: Handle["query"]): Handle {
   return handle;
 }
 
+/** The SQLSTATE for a statement that needs an open transaction. */
+export const noTransaction = "25P01";
+
+/** Returns an error with an SQLSTATE as its `code`, as the driver of PostgreSQL throws it. */
+export function driverError(message: string, code: string, cause: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { code });
+}
+
 /**
  * Returns a row's values in column order. A query builder may return the row as an object. In the
  * results that the engine reads, no two columns have the same name.

@@ -5,7 +5,7 @@ import {
   optionsObject,
   parseOptions,
 } from "../../src/kernel/index.ts";
-import { type Handle, handleOf, valuesOf } from "./handle.ts";
+import { driverError, type Handle, handleOf, noTransaction, valuesOf } from "./handle.ts";
 
 /**
  * Returns the `tx` option for a Kysely transaction on PostgreSQL:
@@ -39,7 +39,7 @@ const hasEnded = /^Transaction is already (?:committed|rolled back)$/;
 /** Kysely refuses queries of a transaction that has ended. Adds PostgreSQL's SQLSTATE for that. */
 function withSqlState(error: unknown): unknown {
   if (!(error instanceof Error) || !hasEnded.test(error.message)) return error;
-  return Object.assign(new Error(error.message, { cause: error }), { code: "25P01" });
+  return driverError(error.message, noTransaction, error);
 }
 
 const kyselySchema = optionsObject({

@@ -5,7 +5,7 @@ import {
   optionsObject,
   parseOptions,
 } from "../../src/kernel/index.ts";
-import { type Handle, handleOf, valuesOf } from "./handle.ts";
+import { driverError, type Handle, handleOf, noTransaction, valuesOf } from "./handle.ts";
 
 /**
  * Returns the `tx` option for a Prisma interactive transaction on PostgreSQL:
@@ -43,19 +43,14 @@ export interface PrismaTransaction {
  * server, unless the transaction took too long.
  */
 function withSqlState(error: unknown): unknown {
-  const driverError = driverErrorOf(error);
-  if (driverError !== undefined) {
-    return Object.assign(new Error(driverError.originalMessage, { cause: error }), {
-      code: driverError.originalCode,
-    });
+  const original = driverErrorOf(error);
+  if (original !== undefined) {
+    return driverError(original.originalMessage, original.originalCode, error);
   }
   const isEnded = memberOf(error, "code") === "P2028" && error instanceof Error;
   if (!isEnded || error.message.includes("expired transaction")) return error;
-  return Object.assign(new Error(error.message, { cause: error }), { code: noTransaction });
+  return driverError(error.message, noTransaction, error);
 }
-
-/** The SQLSTATE for a statement that needs an open transaction. */
-const noTransaction = "25P01";
 
 /** The driver's code and message, at `meta.driverAdapterError.cause` of a Prisma error. */
 interface DriverError {
