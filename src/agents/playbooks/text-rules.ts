@@ -66,12 +66,21 @@ function namesInCondition(text: string): string[] {
   return "problem" in condition ? [] : namesOf(condition);
 }
 
+/** Returns the names that templates and conditions read. */
+function placedNames(definition: PlaybookDefinition): { path: Path; name: string }[] {
+  return [
+    ...templatesIn(definition).flatMap(({ path, text }) =>
+      namesIn(text).map((name) => ({ path, name })),
+    ),
+    ...conditionsIn(definition).flatMap(({ path, text }) =>
+      namesInCondition(text).map((name) => ({ path, name })),
+    ),
+  ];
+}
+
 /** Returns every name that a template or a condition reads. */
 export function namesRead(definition: PlaybookDefinition): ReadonlySet<string> {
-  return new Set([
-    ...templatesIn(definition).flatMap(({ text }) => namesIn(text)),
-    ...conditionsIn(definition).flatMap(({ text }) => namesInCondition(text)),
-  ]);
+  return new Set(placedNames(definition).map(({ name }) => name));
 }
 
 /** A problem and its path. */
@@ -86,22 +95,15 @@ export interface Finding {
  */
 export function findingsInTexts(definition: PlaybookDefinition, language: Language): Finding[] {
   const isKnown = knownNames(definition);
-  const [templates, conditions] = [templatesIn(definition), conditionsIn(definition)];
-  const names = [
-    ...templates.flatMap(({ path, text }) => namesIn(text).map((name) => ({ path, name }))),
-    ...conditions.flatMap(({ path, text }) =>
-      namesInCondition(text).map((name) => ({ path, name })),
-    ),
-  ];
   return [
-    ...names
+    ...placedNames(definition)
       .filter(({ name }) => !isKnown(name))
       .map(({ path, name }) => ({
         path,
         code: "unknown_name",
         message: `There is no slot or step output "${name}".`,
       })),
-    ...templates
+    ...templatesIn(definition)
       .filter(({ text }) => hasStrayBraces(text))
       .map(({ path }) => ({
         path,
@@ -109,7 +111,7 @@ export function findingsInTexts(definition: PlaybookDefinition, language: Langua
         message:
           "Double braces may only contain a name: {{slot}}, {{step.field}} or {{contact.name}}.",
       })),
-    ...conditions.flatMap(({ path, text }) => {
+    ...conditionsIn(definition).flatMap(({ path, text }) => {
       const condition = parseCondition(text);
       if (!("problem" in condition)) return [];
       const { at, message } = condition.problem;
