@@ -99,10 +99,9 @@ const webchatRoutes: readonly ApiRoute[] = [
       "reconnects with an id, all messages up to it count as delivered. An address can have five " +
       "streams. One more ends the oldest. When a message to or from the visitor is redacted, an " +
       "`event: redaction` has the message without its text. Events without an id report the " +
-      "present state. " +
-      "`event: state` has a `WebchatState`: when the stream opens, and after each change. " +
-      "`event: typing` has the `author` (`human` or `agent`) and the `author_name` of somebody " +
-      "who is typing. It holds for 6 seconds, or until the message arrives.",
+      "present state. `event: state` has a `WebchatState`: when the stream opens, and after each " +
+      "change. `event: typing` has the `author` (`human` or `agent`) and the `author_name` of " +
+      "somebody who is typing. It holds for 6 seconds, or until the message arrives.",
   },
   {
     ...visitor,

@@ -29,7 +29,7 @@ export function commandInput<Input>(
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(body, name));
   const errors = [
     ...repeated.map((name) => unknownField(inBody([name]), name)),
-    ...Object.keys(query).map((name) => unknownField(inQuery([name]), name)),
+    ...Object.keys(query).map(unknownParameter),
   ];
   const locate: Locate = (path) => (isParam(path, params) ? inQuery(path) : inBody(path));
   // The body is copied only if it has to be: it may have very many fields.
@@ -37,9 +37,11 @@ export function commandInput<Input>(
   return parse(schema, input, { locate, errors });
 }
 
+const unknownParameter = (name: string): FieldError => unknownField(inQuery([name]), name);
+
 /** Commands take no query. */
 export function refuseQuery(query: Fields): void {
-  const errors = Object.keys(query).map((name) => unknownField(inQuery([name]), name));
+  const errors = Object.keys(query).map(unknownParameter);
   if (errors.length > 0) throw invalid(errors.slice(0, maxErrors));
 }
 
@@ -51,7 +53,7 @@ export function queryInput<Input>(
   locate: Locate = inQuery,
 ): Input {
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(query, name));
-  const errors = repeated.map((name) => unknownField(inQuery([name]), name));
+  const errors = repeated.map(unknownParameter);
   try {
     return parse(schema, { ...query, ...params }, { locate, errors });
   } catch (error) {
