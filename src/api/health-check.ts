@@ -2,7 +2,7 @@ import { settingByName, settings } from "../accounts/index.ts";
 import { iso, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Health } from "../operations/index.ts";
 import type { Clock } from "../ports/index.ts";
-import { background, type Store } from "../store/index.ts";
+import { background, isContended, type Store } from "../store/index.ts";
 import { publicError } from "./responses/problem-response.ts";
 
 interface HealthCheckOptions {
@@ -63,7 +63,7 @@ export class HealthCheck {
       }, background);
     } catch (error) {
       // Other processes wrote this row at the same time, so the storage commits.
-      if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
+      if (!isContended(error)) throw error;
     } finally {
       this.#writing = undefined;
     }

@@ -10,6 +10,11 @@ export function isStorageFailure(error: unknown): error is TidingsError {
   );
 }
 
+/** Whether a command gave up because other transactions changed or locked its rows. */
+export function isContended(error: unknown): error is TidingsError {
+  return error instanceof TidingsError && error.code === "storage_contended";
+}
+
 /** For a command that met as many conflicts as it may. */
 export function contended(cause: StorageConflict): TidingsError {
   const message = "Other commands kept changing the same rows. Nothing was written. Retry later.";

@@ -15,7 +15,7 @@ export {
   unscopedReadsOf,
 } from "./reads/reads.ts";
 export type { Origin } from "./groups/command-queue.ts";
-export { isStorageFailure } from "./errors.ts";
+export { isContended, isStorageFailure } from "./errors.ts";
 export { reread } from "./reads/reread.ts";
 export { background, Store } from "./store.ts";
 export { backdated, isIn, rowsInScope, unscoped } from "./transactions/scoped-tx.ts";

@@ -1,7 +1,8 @@
 /** The search for work, and work under way, while the storage is away. */
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/index.ts";
-import type { Write } from "../../src/ports/index.ts";
+import { messages } from "../../src/messages/rows.ts";
+import { StorageConflict, type Write } from "../../src/ports/index.ts";
 import { accepted, carrier } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
@@ -98,6 +99,38 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     [isDown, isOver] = [false, true];
     await clock.advance(6_000);
     expect(line.calls).toHaveLength(1);
+  });
+
+  it("runs a job whose rows another transaction has locked for minutes within seconds of their release", async () => {
+    const { clock, engine, log } = world();
+    const storage = open().connect();
+    let isLocked = true;
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            const isReleased = writes.some(
+              (write) => write.collection === messages && write.kind === "update",
+            );
+            if (!isLocked || !isReleased) return group.commit(writes);
+            await group.abort();
+            throw new StorageConflict("locked", { isLocked: true });
+          },
+        });
+      },
+    });
+    const line = carrier();
+    const one = engine(own, { transports: [line] });
+    await one.start();
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    await one.messages.send({ to: "+15005550001", body: "Hi", send_at });
+    await clock.advance(600_000);
+    isLocked = false;
+    await clock.advance(11_000);
+    expect(line.calls).toHaveLength(1);
+    const failed = log.filter(({ message }) => message === "a job failed; retrying");
+    expect(failed.length).toBeLessThan(12);
   });
 
   it("stores a carrier's answer after an outage of 45 s, and goes on with the conversation within seconds", async () => {

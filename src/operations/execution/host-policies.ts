@@ -16,7 +16,7 @@ import {
   withoutMessage,
 } from "../../ports/index.ts";
 import { Semaphore } from "../../queue/index.ts";
-import type { Origin, Store, Tx } from "../../store/index.ts";
+import { isContended, type Origin, type Store, type Tx } from "../../store/index.ts";
 import { checkVerdict, UnusableVerdict } from "./check-verdict.ts";
 
 interface HostPoliciesOptions {
@@ -107,8 +107,7 @@ export class HostPolicies {
           origin,
         });
       } catch (error) {
-        const isContended = error instanceof TidingsError && error.code === "storage_contended";
-        if (!isContended || tries >= maxTries) throw error;
+        if (!isContended(error) || tries >= maxTries) throw error;
       }
     }
   }

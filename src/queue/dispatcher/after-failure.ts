@@ -1,7 +1,13 @@
 /** What the dispatcher does after a job, or the commit of its lease, has failed. */
 import type { LogLimit } from "../../kernel/index.ts";
 import type { Clock, Logger } from "../../ports/index.ts";
-import { background, isStorageFailure, type Store, type UnscopedTx } from "../../store/index.ts";
+import {
+  background,
+  isContended,
+  isStorageFailure,
+  type Store,
+  type UnscopedTx,
+} from "../../store/index.ts";
 import { retry } from "../retry.ts";
 import { checkUnansweredCommit, keepOrUndo } from "../unanswered-commit.ts";
 import type { Claim, JobRun } from "../jobs/job.ts";
@@ -17,16 +23,16 @@ interface Options {
 }
 
 /**
- * The longest pause of a job after a failure of the storage, in milliseconds. The storage may lease
- * jobs for hours in which they fail, for example because it can open no more connections. When it
- * works again, they must not wait for long.
+ * The longest pause of a job whose commit failed, in milliseconds. The storage may lease jobs for
+ * hours in which they fail, for example because it can open no more connections, or because another
+ * transaction has locked their rows. When that ends, they must not wait for long.
  */
 const maxOutagePauseMs = 5_000;
 
 /**
  * Schedules a failed job again after a pause. A job that ended because of `abort` has not failed,
- * and is due again at once. Never rejects. In an outage every job can fail, so failures of the
- * storage are logged once a minute. `outages` counts them.
+ * and is due again at once. Never rejects. In an outage every job can fail, so failed commits are
+ * logged once a minute. `outages` counts them.
  */
 export async function reschedule(
   { store, clock, logger, outages }: Options & { readonly outages: LogLimit },
@@ -36,7 +42,7 @@ export async function reschedule(
 ): Promise<void> {
   const job = nameOf(storedName(claim));
   const failed = !abort.aborted || error !== abort.reason;
-  const isOutage = isStorageFailure(error);
+  const isOutage = isStorageFailure(error) || isContended(error);
   const noted = isOutage ? outages.note() : { count: 1 };
   if (failed && noted !== undefined) {
     logger.error({ err: error, job, failures: noted.count }, "a job failed; retrying");

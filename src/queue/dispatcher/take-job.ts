@@ -1,8 +1,13 @@
-import { TidingsError } from "../../kernel/index.ts";
 import type { Claim, JobHandler, JobHandlers, JobRun, RestOfJob } from "../jobs/job.ts";
 import { decodeJobKey, type JobKind } from "../jobs/job-kinds.ts";
 import { type Random, StorageConflict } from "../../ports/index.ts";
-import { background, isStorageFailure, type Store, type UnscopedTx } from "../../store/index.ts";
+import {
+  background,
+  isContended,
+  isStorageFailure,
+  type Store,
+  type UnscopedTx,
+} from "../../store/index.ts";
 import type { DueJob } from "./round-robin.ts";
 import { lease } from "../jobs/lease.ts";
 import type { StoredJobName } from "../jobs/rows.ts";
@@ -60,7 +65,7 @@ export async function takeFoundJob(
   };
   try {
     const taken = await commit(withFirstStep, true).catch((error: unknown) => {
-      if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
+      if (!isContended(error)) throw error;
       return commit((tx) => leaseJob(tx, job, options), false);
     });
     return taken === undefined ? { outcome: "gone" } : { outcome: "leased", taken };
