@@ -359,6 +359,39 @@ describe("host policies on memory", () => {
     expect(log).toMatchObject([{ message: "a policy failed", facts: { err } }]);
   });
 
+  it("that take long do not keep two engines from sending for a throttled sender", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const line = carrier({ receipts: "none" });
+    const sent = new Set<string>();
+    const slow: Policy = {
+      name: "slow",
+      async evaluate({ message: { body } }) {
+        // Only before the hand-over, and for longer than the sender waits for a released message.
+        if (sent.has(body)) await clock.sleep(4_500);
+        return allow;
+      },
+    };
+    const options = { transports: [line], policies: [slow] };
+    const [one, two] = [engine(storage, options), engine(storage, options)];
+    const from = "+15550000001";
+    await one.senders.create({
+      address: from,
+      channels: ["sms"],
+      transport: "sandbox",
+      messages_per_second: 1,
+    });
+    const bodies = ["first", "second", "third"];
+    for (const [n, body] of bodies.entries()) {
+      await one.messages.send({ to: `+1500555010${n}`, body, from });
+      sent.add(body);
+    }
+    await one.start();
+    await two.start();
+    await clock.advance(30_000);
+    expect(line.calls.map(({ message }) => message.body)).toEqual(bodies);
+  });
+
   it("can defer a message repeatedly, but not forever", async () => {
     const { clock, engine } = world();
     const storage = memory();
