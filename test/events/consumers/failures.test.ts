@@ -237,7 +237,7 @@ const exact = places.filter(({ isExact }) => isExact);
 
 // The storage that is away is the same everywhere: one that throws.
 describe.each(cases(exact, ({ name }) => name === "SQLite"))(
-  "a consumer on $name without its storage",
+  "a consumer on $name whose transactions fail or stall",
   (where) => {
     it("is not called and parks nothing", async () => {
       const { place, clock, engine, noting, log } = await opened(where);
@@ -259,6 +259,40 @@ describe.each(cases(exact, ({ name }) => name === "SQLite"))(
       expect(failures).toBe(21);
       expect(await consumer.parked()).toEqual([]);
       expect(log.every(({ message }) => message === "a job failed; retrying")).toBe(true);
+    });
+
+    it("is not called for an event that another engine has handled meanwhile", async () => {
+      const { place, clock, engine, one: other, noting, receive, noted, log } = await opened(where);
+      const storage = place.connect();
+      const stall = held<undefined>();
+      let isStalled = false;
+      const one = engine(
+        over(storage, {
+          async transaction<T>(work: (handle: object | undefined) => Promise<T>): Promise<T> {
+            isStalled = true;
+            await stall.promise;
+            if (storage.transaction === undefined) throw new TypeError("no transactions");
+            return storage.transaction(work);
+          },
+        }),
+      );
+      const called: string[] = [];
+      noting(one, (body) => {
+        called.push(body);
+        return false;
+      });
+      noting(other);
+      await one.start();
+      await receive(anna, "1");
+      await eventually(clock, () => isStalled);
+      await other.start();
+      await noted("1");
+      stall.answer(undefined);
+      await receive(anna, "2");
+      await noted("1", "2");
+      await clock.advance(5_000);
+      expect([await place.notes(), called.includes("1")]).toEqual([["1", "2"], false]);
+      expect(log).toEqual([]);
     });
 
     it("continues within seconds after 20 minutes, of which one line a minute is logged", async () => {
