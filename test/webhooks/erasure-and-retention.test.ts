@@ -6,6 +6,7 @@ import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
 import { all, everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { type Behavior, receivers } from "./receivers.ts";
@@ -105,6 +106,35 @@ describe.each(lightStorages)("the content of deliveries on $name", ({ open }) =>
     expect(await rowsOf(storage, deliveries)).toHaveLength(3 + 6 + 9);
     await one.contacts.erase(contact_id);
     expect(await tablesWith(storage, ["octopus", phone])).toEqual([]);
+  });
+
+  it("of an erased contact does not block a webhook that becomes a fifo one meanwhile", async () => {
+    const { clock, engine, ground, there, one } = opened();
+    let isUp = false;
+    there.at(hook.url, () => ({ status: isUp ? 204 : 503 }));
+    await one.start();
+    const { id: webhook } = await one.webhooks.create({ ...hook, events: ["message.received"] });
+    const { contact_id } = await one.sandbox.inbound({ from: phone, body: "octopus" });
+    // Two attempts have failed. The next one follows in ten minutes.
+    await clock.advance(100_000);
+    await one.sandbox.inbound({ from: "+4915187654321", body: "squid" });
+    await clock.advance(1_000);
+    let changed = false;
+    const other = engine(
+      beforeCommits(ground.connect(), async (writes) => {
+        if (changed || !writes.some(({ collection }) => collection === deliveries)) return;
+        changed = true;
+        await one.webhooks.update(webhook, { ordering: "fifo" });
+        // The webhook now waits for the first delivery, which is about to be canceled.
+        await clock.advance(500);
+      }),
+    );
+    await other.contacts.erase(contact_id);
+    expect(changed).toBe(true);
+    isUp = true;
+    there.seen.splice(0);
+    await clock.advance(90_000);
+    expect(there.seen.map(({ body }) => body.includes("squid"))).toEqual([true]);
   });
 
   it("is deleted with the contact, also during an attempt and before a manual redelivery", async () => {
