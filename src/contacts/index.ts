@@ -114,4 +114,10 @@ export {
   type SearchContacts,
   type UpdateContact,
 } from "./input-types.ts";
-export type { ImportContact, ImportCounts, ImportReport } from "./import/import-types.ts";
+export type {
+  ImportContact,
+  ImportCounts,
+  ImportFailure,
+  ImportReport,
+  ImportSuccess,
+} from "./import/import-types.ts";

@@ -229,6 +229,16 @@ function types(): void {
   void engine.messages.batch({ messages: [] }, options);
   void engine.messages.batch({ messages: [] }, { idempotencyKey: "k" });
 
+  // A contact that was imported has an id.
+  const imported = async (): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const report of engine.contacts.import([])) {
+      if (report.status !== "failed") found.push(report.contact_id);
+    }
+    return found;
+  };
+  void imported;
+
   void engine.sandbox.inbound({ from: "+15005550001", body: "Hi" } satisfies SandboxInbound);
   void ({ type: "message.sent" } satisfies SandboxEvent);
   void ([] satisfies SandboxReceipts["receipts"]);

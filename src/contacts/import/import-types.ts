@@ -81,31 +81,55 @@ export const importContactsSchema = (limits: Limits) =>
     })
     .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });
 
-/** The result of importing one contact. */
-export interface ImportReport {
+/** A contact that was imported. */
+export interface ImportSuccess {
   /** The position in the import, from 0. */
   readonly index: number;
   /** What the import did. `unchanged`: the contact had all these values already. */
-  readonly status: "created" | "updated" | "unchanged" | "failed";
-  /** The contact with the phone number. Null when the status is `failed`. */
-  readonly contact_id: ContactId | null;
-  /** The invalid fields when the status is `failed`, at most 20. */
+  readonly status: "created" | "updated" | "unchanged";
+  /** The contact with the phone number. */
+  readonly contact_id: ContactId;
+  /** Empty. */
   readonly errors: FieldError[];
 }
 
-export const importReportSchema = z
+export const importSuccessSchema = z
   .strictObject({
     index: z.int().describe("The position in the import, from 0."),
     status: z
-      .enum(["created", "updated", "unchanged", "failed"])
+      .enum(["created", "updated", "unchanged"])
       .describe("What the import did. `unchanged`: the contact had all these values already."),
-    contact_id: ids.contact
-      .nullable()
-      .describe("The contact with the phone number. Null when the status is `failed`."),
-    errors: z
-      .array(fieldErrorSchema)
-      .describe("The invalid fields when the status is `failed`, at most 20."),
+    contact_id: ids.contact.describe("The contact with the phone number."),
+    errors: z.array(fieldErrorSchema).describe("Empty."),
   })
+  .describe("A contact that was imported.");
+
+/** A contact that was not imported. */
+export interface ImportFailure {
+  /** The position in the import, from 0. */
+  readonly index: number;
+  /** `failed`: nothing of the contact was stored. */
+  readonly status: "failed";
+  /** Null. */
+  readonly contact_id: null;
+  /** The invalid fields, at most 20. */
+  readonly errors: FieldError[];
+}
+
+export const importFailureSchema = z
+  .strictObject({
+    index: z.int().describe("The position in the import, from 0."),
+    status: z.literal("failed").describe("`failed`: nothing of the contact was stored."),
+    contact_id: z.null().describe("Null."),
+    errors: z.array(fieldErrorSchema).describe("The invalid fields, at most 20."),
+  })
+  .describe("A contact that was not imported.");
+
+/** The result of importing one contact. */
+export type ImportReport = ImportSuccess | ImportFailure;
+
+export const importReportSchema = z
+  .discriminatedUnion("status", [importSuccessSchema, importFailureSchema])
   .meta({ id: "ImportReport", description: "The result of importing one contact." });
 
 const counts = {
