@@ -83,6 +83,14 @@ const parsing =
     };
   };
 
+const withoutTypes = parsing((result) => ({
+  ...result,
+  inbound: result.inbound.map((each) => ({
+    ...each,
+    media: each.media.map(({ url }) => ({ url })),
+  })),
+}));
+
 describe("the suite for transports", () => {
   test("says what a transport has to do and what it did", async () => {
     const errorOf = async (
@@ -113,6 +121,10 @@ describe("the suite for transports", () => {
       inbound: result.inbound.map((each) => ({ ...each, keyword: null })),
     }));
     expect(await broken(withNulls)).toEqual([]);
+  });
+
+  test("passes for a transport whose carrier gives the URLs of inbound files alone", async () => {
+    expect(await broken(withoutTypes, { ...unable, "media-types": "URLs alone" })).toEqual([]);
   });
 
   test("passes for a transport that compares signatures as bytes, and so ignores what follows them", async () => {
@@ -315,14 +327,7 @@ describe("the suite for transports", () => {
       })),
       "report the status of the right attempt",
     ],
-    [
-      "drops media",
-      parsing((result) => ({
-        ...result,
-        inbound: result.inbound.map((each) => ({ ...each, media: [] })),
-      })),
-      "pass on an inbound message unchanged",
-    ],
+    ["drops the types of media", withoutTypes, "pass on the types of an inbound message's files"],
     [
       "makes up a new id each time",
       parsing((result, nth) => ({

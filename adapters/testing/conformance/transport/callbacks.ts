@@ -98,6 +98,8 @@ async function parseInbound(fixture: Fixture, written: InboundMessage): Promise<
   return first;
 }
 
+const urlsOf = ({ media }: InboundMessage): string[] => media.map(({ url }) => url);
+
 const facts = ({ receipts, inbound }: CallbackResult): object => ({ receipts, inbound });
 
 /** The request with one bit flipped, at several positions of its body. */
@@ -182,7 +184,8 @@ export const callbackChecks: TransportChecks = {
         const parsed = await parseInbound(fixture, written);
         const { provider_message_id, at, keyword, ...message } = parsed;
         const { provider_message_id: _, at: written_at, ...expected } = written;
-        same(message, expected, "the message");
+        const files = urlsOf(written);
+        same({ ...message, media: urlsOf(parsed) }, { ...expected, media: files }, "the message");
         same(keyword ?? null, null, "the keyword of a message without one");
         holds(
           provider_message_id !== "",
@@ -190,6 +193,15 @@ export const callbackChecks: TransportChecks = {
           "",
         );
         checkTime(at, written_at, "the message");
+      }
+    },
+  },
+  "pass on the types of an inbound message's files": {
+    needs: ["callbacks", "media-types"],
+    async run(fixture) {
+      for (const written of inboundMessages(fixture)) {
+        const { media } = await parseInbound(fixture, written);
+        same(media, written.media, "the files");
       }
     },
   },

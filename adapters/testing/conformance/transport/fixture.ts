@@ -27,10 +27,11 @@ export type CarrierBehavior =
   "accepts" | "refuses" | "throttles" | "loses_answer" | "fails" | "hangs";
 
 /**
- * What a test can require of a transport and its carrier: a behavior, `look-ups`, `callbacks`, or
- * `pushes`, which are receipts without callbacks, for example over a socket.
+ * What a test can require of a transport and its carrier: a behavior, `look-ups`, `callbacks`,
+ * `media-types`, which are the types of inbound files, or `pushes`, which are receipts without
+ * callbacks, for example over a socket.
  */
-export type TransportNeed = CarrierBehavior | "look-ups" | "callbacks" | "pushes";
+export type TransportNeed = CarrierBehavior | "look-ups" | "callbacks" | "media-types" | "pushes";
 
 /** A transport and a simulated carrier. */
 export interface TransportUnderTest {
