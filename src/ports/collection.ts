@@ -8,7 +8,14 @@
  */
 import type { Scope } from "../kernel/index.ts";
 
-/** `time` is milliseconds since the Unix epoch. The storage assigns `position` in commit order. */
+/**
+ * The values of a column. A storage refuses all others with a `StorageRefusal`.
+ * - `text`: any string without a lone surrogate. It sorts by code point, and may contain NUL.
+ * - `integer`: a safe integer. `real`: a finite number. `boolean`: `true` or `false`.
+ * - `time`: milliseconds since the Unix epoch, a safe integer.
+ * - `json`: what `JSON.parse` returns, read as it was written.
+ * - `position`: an integer that the storage assigns in commit order.
+ */
 export type ColumnType = "text" | "integer" | "real" | "boolean" | "time" | "json" | "position";
 
 /** A value in a column of a key or an index. An absent value is `null`, never `undefined`. */

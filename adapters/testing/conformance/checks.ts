@@ -124,7 +124,9 @@ export function display(value: unknown): string {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === "bigint" || isError(value)) return String(value);
+  // JSON has no NaN and no bigint.
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  if (isNumber || isError(value)) return String(value);
   return JSON.stringify(value) ?? String(value);
 }
 

@@ -297,6 +297,14 @@ test("the suite for storages shows where long values differ", async () => {
   expect(error).toContain('expected " anna " (rows read, at [2][0].owner), got "anna"');
 });
 
+test("the suite for storages shows the value that a storage should have refused", async () => {
+  const error = await errorOf(
+    "a value that its column cannot hold is refused permanently, with its whole group",
+    writingValues((value) => (typeof value === "string" ? value.toWellFormed() : value)),
+  );
+  expect(error).toContain(String.raw`(a row with the owner "half a \ud83d"), got none`);
+});
+
 test("the suite for storages accepts one whose groups wait for each other", async () => {
   let last = Promise.resolve();
   const oneAfterTheOther = inGroups((group) => {

@@ -21,7 +21,7 @@ import {
   seatOfGuest,
   seats,
 } from "./collections.ts";
-import { failsAs, holds, same } from "../checks.ts";
+import { display, failsAs, holds, same } from "../checks.ts";
 import {
   allIds,
   broken,
@@ -133,30 +133,27 @@ export const rowChecks: StorageChecks = {
     ports,
   ) => {
     const port = await ports.port();
-    const misfits: Record<string, unknown>[] = [
-      { id: null },
-      { owner: null },
-      { owner: 1 },
-      { owner: undefined },
-      { owner: "half a \ud83d" },
-      { at: 1.5 },
-      { at: 2 ** 53 },
-      { at: Number.NaN },
-      { weight: Number.NaN },
-      { weight: "1" },
-      { flag: 1 },
-      { rank: true },
-      { data: undefined },
-      { data: 1n },
+    const misfits: (readonly [column: string, value: unknown])[] = [
+      ["id", null],
+      ["owner", null],
+      ["owner", 1],
+      ["owner", undefined],
+      ["owner", "half a \ud83d"],
+      ["at", 1.5],
+      ["at", 2 ** 53],
+      ["at", Number.NaN],
+      ["weight", Number.NaN],
+      ["weight", "1"],
+      ["flag", 1],
+      ["rank", true],
+      ["data", undefined],
+      ["data", 1n],
     ];
-    for (const misfit of misfits) {
-      const row = { ...item("misfit"), version: 1, ...misfit };
+    for (const [column, value] of misfits) {
+      const row = { ...item("misfit"), version: 1, [column]: value };
       const writes = [insert(item("good")), broken(items, row)];
-      await failsAs(
-        StorageRefusal,
-        () => write(port, ...writes),
-        `a row with a bad ${Object.keys(misfit).join()}`,
-      );
+      const what = `a row with the ${column} ${display(value)}`;
+      await failsAs(StorageRefusal, () => write(port, ...writes), what);
     }
     same(await allIds(port), [], "rows left");
   },
