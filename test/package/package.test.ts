@@ -153,12 +153,24 @@ describe("the package", () => {
 
   test("contains the build, its declarations and the documentation, and nothing else", async () => {
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|texts\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|texts\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|examples\/storage\/\w+\.ts|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     const texts = ["README.md", "CHANGELOG.md", "LICENSE"];
     expect(paths).toEqual(expect.arrayContaining(texts));
     const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
     expect(paths).toEqual(expect.arrayContaining(pages));
+  });
+
+  test("contains every file that the documentation links to", () => {
+    const links = paths
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((path) =>
+        [...readFileSync(path, "utf8").matchAll(/\]\((?!\w+:)([^)#]+)/g)].map(([, target = ""]) =>
+          join(path, "..", target).replaceAll("\\", "/"),
+        ),
+      );
+    const missing = links.filter((link) => !paths.some((path) => path.startsWith(link)));
+    expect(missing).toEqual([]);
   });
 
   test("has the license of each library that is built in, and installs such a library only if the declarations import it", async () => {
