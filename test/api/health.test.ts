@@ -13,13 +13,14 @@ import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Group, StoragePort } from "../../src/ports/storage.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
 import { makeDatabase } from "../support/postgres/temporary-database.ts";
 import { migrated, serverUrl } from "../support/postgres/test-database.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { temporaryDirectory, temporaryFile } from "../adapters/storage/sqlite/files.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const ready = { status: "ok", reasons: [] };
 
@@ -176,17 +177,10 @@ describe("the health of an engine", () => {
 function storage() {
   const port = memory();
   const state = { commits: 0, commit: (): void | Promise<void> => {} };
-  const begin = (): Group => {
-    const group = port.begin();
-    return over(group, {
-      commit: async (writes) => {
-        state.commits++;
-        await state.commit();
-        await group.commit(writes);
-      },
-    });
-  };
-  const counted: StoragePort = over(port, { begin });
+  const counted = beforeCommits(port, () => {
+    state.commits++;
+    return state.commit();
+  });
   return { port: counted, state };
 }
 

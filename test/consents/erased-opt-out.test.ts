@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { consentByAddress } from "../../src/contacts/consent/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const phone = "+15005550101";
 

@@ -3,11 +3,11 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { messages } from "../../src/messages/rows.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Policy } from "../../src/ports/policy.ts";
-import type { Group, Write } from "../../src/ports/storage.ts";
+import type { Write } from "../../src/ports/storage.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
-import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const isHandOver = (write: Write): boolean =>
   write.kind === "update" && write.collection === messages && write.row["status"] === "sending";
@@ -22,20 +22,13 @@ function waiting(options: Partial<EngineOptions> = {}) {
   let arrive: () => void = () => {};
   const arrives = new Promise<void>((resolve) => (arrive = resolve));
   let handOvers = 0;
-  const begin = (how?: "shared" | "exclusive"): Group => {
-    const group = slow.begin(how);
-    return over(group, {
-      async commit(writes) {
-        if (writes.some(isHandOver)) {
-          handOvers++;
-          await arrives;
-        }
-        await group.commit(writes);
-      },
-    });
-  };
+  const waiting = beforeCommits(slow, async (writes) => {
+    if (!writes.some(isHandOver)) return;
+    handOvers++;
+    await arrives;
+  });
   const line = carrier({ receipts: "none" });
-  const one = engine(over(slow, { begin }), { transports: [line], ...options });
+  const one = engine(waiting, { transports: [line], ...options });
   const two = engine(storage.connect(), options);
   const comes = async (work: () => Promise<unknown>): Promise<void> => {
     await one.start();

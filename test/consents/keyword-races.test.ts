@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { messages } from "../../src/messages/rows.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const phone = "+15005550101";
 

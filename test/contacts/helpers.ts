@@ -1,11 +1,10 @@
-/** Helpers for tests of contacts, and a storage that can fail. */
+/** Helpers for tests of contacts. */
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { Contact } from "../../src/contacts/types.ts";
 import type { ImportContact, ImportReport } from "../../src/contacts/import/import-types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Page } from "../../src/kernel/page.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 
 /** All items of a list, page by page. */
 export async function all<T>(
@@ -46,35 +45,3 @@ export async function outcome(work: Promise<unknown>): Promise<string> {
 
 export const addressesOf = ({ identities }: Contact): string[] =>
   identities.map(({ address }) => address).toSorted();
-
-/** The storage of a process that dies: after `commits` more commits, all calls fail. */
-export function mortal(storage: StoragePort): {
-  readonly storage: StoragePort;
-  dieAfter(commits: number): void;
-} {
-  let left = Infinity;
-  const begin: StoragePort["begin"] = (how) => {
-    const group = storage.begin(how);
-    return {
-      read: (lookups) => group.read(lookups),
-      abort: () => group.abort(),
-      commit(writes) {
-        if (left-- > 0) return group.commit(writes);
-        throw new TidingsError("storage_unavailable", "The process is dead.");
-      },
-    };
-  };
-  return {
-    storage: new Proxy(storage, {
-      get: (target, name) => (name === "begin" ? begin : bound(target, name)),
-    }),
-    dieAfter(commits) {
-      left = commits;
-    },
-  };
-}
-
-function bound(target: StoragePort, name: string | symbol): unknown {
-  const value: unknown = Reflect.get(target, name);
-  return typeof value === "function" ? (value.bind(target) as unknown) : value;
-}

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { conversations } from "../../src/conversations/rows.ts";
-import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const phone = "+15005551001";
 
@@ -10,21 +10,15 @@ test("a message writes the columns of the waiting list only if it changes them",
   const storage = memory();
   const written: string[][] = [];
   const listed = ["unassigned", "waiting_for", "waiting_since"];
-  const begin: typeof storage.begin = (how) => {
-    const group = storage.begin(how);
-    return over(group, {
-      commit(writes) {
-        for (const write of writes) {
-          if (write.kind !== "update" || write.collection !== conversations) continue;
-          if (!write.changed.includes("message_count")) continue;
-          written.push(write.changed.filter((column) => listed.includes(column)));
-        }
-        return group.commit(writes);
-      },
-    });
-  };
+  const recorded = beforeCommits(storage, (writes) => {
+    for (const write of writes) {
+      if (write.kind !== "update" || write.collection !== conversations) continue;
+      if (!write.changed.includes("message_count")) continue;
+      written.push(write.changed.filter((column) => listed.includes(column)));
+    }
+  });
   const { engine } = world();
-  const { messages, sandbox } = engine(over(storage, { begin }));
+  const { messages, sandbox } = engine(recorded);
   const steps = [
     () => messages.send({ to: phone, body: "Your order is ready." }),
     () => messages.send({ to: phone, body: "We are open until six." }),

@@ -6,7 +6,6 @@ import { type EventType, eventTypes } from "../../src/events/types.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
 import { call } from "../api/call.ts";
 import { accepted, busy, carrier, refused } from "../support/engines/carrier.ts";
@@ -14,6 +13,7 @@ import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { failingCommits } from "../support/storage/groups.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const never = new AbortController().signal;
@@ -244,21 +244,7 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
       const { clock, engine } = world();
       const storage = open().connect();
       let full = false;
-      const one = engine(
-        over(storage, {
-          begin(how) {
-            const group = storage.begin(how);
-            return {
-              read: (lookups) => group.read(lookups),
-              abort: () => group.abort(),
-              commit(writes) {
-                if (full) throw new TidingsError("storage_unavailable", "The disk is full.");
-                return group.commit(writes);
-              },
-            };
-          },
-        }),
-      );
+      const one = engine(failingCommits(storage, () => full));
       const heard = listen(one);
       const options = key === "none" ? {} : { idempotencyKey: key };
       // The command creates the contact before it fails for lack of a sender.

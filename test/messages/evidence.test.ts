@@ -7,7 +7,6 @@ import type {
   SendContext,
 } from "../../src/ports/transport.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import {
   accepted,
   busy,
@@ -22,6 +21,7 @@ import { isLong } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const minute = 60_000;

@@ -4,10 +4,10 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { busy, type Carrier, carrier, lost } from "../support/engines/carrier.ts";
 import { hello } from "../support/engines/over-two.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const minute = 60_000;
 

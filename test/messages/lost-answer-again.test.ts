@@ -4,9 +4,9 @@ import { TidingsError } from "../../src/kernel/index.ts";
 import { type AttemptRow, attempts } from "../../src/messages/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { accepted, carrier, lost } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const recordsLostAnswer = (writes: readonly Write[]): boolean =>
   writes.some(

@@ -4,8 +4,8 @@ import { attempts } from "../../src/messages/rows.ts";
 import type { SendAnswer, Transport } from "../../src/ports/transport.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { busy, carrier } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 it("a receipt is judged by the present state of its message, not by that of a commit in progress", async () => {
   const { clock, engine } = world();
@@ -13,18 +13,13 @@ it("a receipt is judged by the present state of its message, not by that of a co
   const storage = shared.connect();
   const { promise: told, resolve: tell } = Promise.withResolvers<void>();
   // The engine learns late that its first attempt was recorded.
-  const slow = over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        async commit(writes) {
-          await group.commit(writes);
-          const isAnswer = writes.some(
-            (write) => write.kind === "update" && write.collection === attempts,
-          );
-          if (isAnswer) await told;
-        },
-      });
+  const slow = withGroups(storage, {
+    async commit(writes, group) {
+      await group.commit(writes);
+      const isAnswer = writes.some(
+        (write) => write.kind === "update" && write.collection === attempts,
+      );
+      if (isAnswer) await told;
     },
   });
   const send = (): SendAnswer => busy(1_000);

@@ -6,9 +6,9 @@ import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { messages } from "../../src/messages/rows.ts";
 import type { Ground } from "../support/storage/storages.ts";
 import { accepted, busy, carrier, held, lost, refused } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 const to = "+15005550001";
 
@@ -100,21 +100,16 @@ it.each(inTurn)(
     const { clock, engine } = world();
     const storage = open().connect();
     const written = new Map<string, Insert | Update>();
-    const port = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            await group.commit(writes);
-            for (const write of writes) {
-              const { collection } = write;
-              const key = "key" in write ? write.key : keyOf(collection, write.row);
-              const id = `${collection.name} ${JSON.stringify(key)}`;
-              if (write.kind === "remove") written.delete(id);
-              else if (write.kind === "insert" || write.kind === "update") written.set(id, write);
-            }
-          },
-        });
+    const port = withGroups(storage, {
+      async commit(writes, group) {
+        await group.commit(writes);
+        for (const write of writes) {
+          const { collection } = write;
+          const key = "key" in write ? write.key : keyOf(collection, write.row);
+          const id = `${collection.name} ${JSON.stringify(key)}`;
+          if (write.kind === "remove") written.delete(id);
+          else if (write.kind === "insert" || write.kind === "update") written.set(id, write);
+        }
       },
     });
     const answers: Record<string, (attempt: SendContext) => SendAnswer> = {

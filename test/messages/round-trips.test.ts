@@ -4,12 +4,12 @@
  */
 import { expect, it } from "vitest";
 import type { Lookup } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { counting } from "../support/storage/counting.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits, withGroups } from "../support/storage/groups.ts";
 
 const postgres = storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
 
@@ -191,15 +191,10 @@ it.each(
     const { clock, engine } = world();
     const storage = open().connect();
     const lookups: Lookup[] = [];
-    const listed = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          read(given) {
-            lookups.push(...given);
-            return group.read(given);
-          },
-        });
+    const listed = withGroups(storage, {
+      read(given, group) {
+        lookups.push(...given);
+        return group.read(given);
       },
     });
     const { promise: told, answer: tell } = held<void>();

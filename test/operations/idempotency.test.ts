@@ -6,10 +6,10 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import { carrier, lost } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { failingCommits, withGroups } from "../support/storage/groups.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const hourMs = 3_600_000;
@@ -48,25 +48,16 @@ interface Failing {
 function failing(storage: StoragePort): Failing {
   let allowed = Infinity;
   let reads = Infinity;
-  const away = (): TidingsError => new TidingsError("storage_unavailable", "The disk is away.");
   return {
-    storage: over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return {
-          read(lookups) {
-            if (reads-- > 0) return group.read(lookups);
-            throw away();
-          },
-          abort: () => group.abort(),
-          async commit(writes) {
-            if (allowed-- > 0) return group.commit(writes);
-            await group.abort();
-            throw away();
-          },
-        };
+    storage: withGroups(
+      failingCommits(storage, () => allowed-- <= 0),
+      {
+        read(lookups, group) {
+          if (reads-- > 0) return group.read(lookups);
+          throw new TidingsError("storage_unavailable", "The disk is away.");
+        },
       },
-    }),
+    ),
     allow: (commits) => {
       allowed = commits;
     },

@@ -8,9 +8,9 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { imported } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { letWork } from "../support/engines/let-work.ts";
-import { over } from "../support/over.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 const person = "+15005559000";
@@ -45,18 +45,13 @@ describe.each(inTurn)("on $name", ({ open }) => {
     const storage = open().connect();
     let onItem = (): void => {};
     /** Each command looks for its recipient, and takes a millisecond. */
-    const timed: StoragePort = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          read(lookups) {
-            if (lookups.some(({ index }) => index === identityByAddress)) {
-              spend(1);
-              onItem();
-            }
-            return group.read(lookups);
-          },
-        });
+    const timed: StoragePort = withGroups(storage, {
+      read(lookups, group) {
+        if (lookups.some(({ index }) => index === identityByAddress)) {
+          spend(1);
+          onItem();
+        }
+        return group.read(lookups);
       },
     });
     const one = engine(timed);

@@ -1,27 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, textOf } from "../api/call.ts";
-import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { failingCommits } from "../support/storage/groups.ts";
 
 describe.each(lightStorages)("a replay on $name", ({ open }) => {
   it("is called one only if all of it was there before", async () => {
     const { engine } = world();
     const port = open().connect();
     let allowed = Infinity;
-    const storage = over(port, {
-      begin(how) {
-        const group = port.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (allowed-- > 0) return group.commit(writes);
-            await group.abort();
-            throw new TidingsError("storage_unavailable", "The disk is away.");
-          },
-        });
-      },
-    });
+    const storage = failingCommits(port, () => allowed-- <= 0);
     const one = engine(storage);
     const { key } = await one.accounts.create({ name: "batch" });
     const messages = Array.from({ length: 70 }, (_, n) => ({

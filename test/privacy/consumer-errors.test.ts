@@ -9,10 +9,10 @@ import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { eventually } from "../events/consumers/storages-with-table.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { held } from "../support/engines/carrier.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 /** Whether a commit writes the row of a message: a redaction, and nothing else in these tests. */
 const redacts = (writes: readonly Write[]): boolean =>

@@ -4,10 +4,10 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { agency } from "../agents/world.ts";
 import { events } from "../../src/events/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 it.each(lightStorages)(
   "an erasure is told once for each contact that is gone, with its id alone, on $name",

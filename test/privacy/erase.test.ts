@@ -13,8 +13,9 @@ import { lightStorages, storages } from "../support/storage/storages.ts";
 import { cases, runs } from "../support/runs.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
-import { everyEvent, mortal, outcome } from "../contacts/helpers.ts";
+import { everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { mortal } from "../support/storage/groups.ts";
 
 const phone = "+4915112345678";
 const second = "+4915187654321";

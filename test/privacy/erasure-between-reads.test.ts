@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { attempts } from "../../src/messages/rows.ts";
-import { beforeReads } from "../support/storage/before-reads.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeReads } from "../support/storage/groups.ts";
 
 // Elsewhere all reads of a command show the same moment.
 const readingOverTime = storages.filter(({ name }) => name === "PostgreSQL");

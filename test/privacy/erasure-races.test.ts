@@ -11,9 +11,9 @@ import type { Policy } from "../../src/ports/policy.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { tablesWith } from "../contacts/rows.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const phone = "+4915112345678";
 const keyed = { idempotencyKey: "k" };

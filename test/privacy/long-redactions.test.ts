@@ -9,15 +9,15 @@ import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { mortal, outcome } from "../contacts/helpers.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { cases, pointsApart } from "../support/runs.ts";
 import { silent } from "../../src/ports/logger.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { stopped } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
+import { beforeCommits, mortal } from "../support/storage/groups.ts";
 
 /** A model that observes the last message. Its run quotes all messages that it has read. */
 function quoting({ messages: heard }: ModelTurn): ModelAnswer {

@@ -12,13 +12,13 @@ import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { carrier, held } from "../support/engines/carrier.ts";
 import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { stopping, world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const pay = action({
   name: "pay_out",

@@ -9,10 +9,11 @@ import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { mortal, outcome } from "../contacts/helpers.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { observations } from "../../src/observations/rows.ts";
 import { held } from "../support/engines/carrier.ts";
 import { lightStorages } from "../support/storage/storages.ts";
+import { mortal } from "../support/storage/groups.ts";
 
 describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   it("removes consumers' errors about the message's events, and no others", async () => {

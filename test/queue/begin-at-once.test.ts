@@ -5,11 +5,11 @@ import { jobs } from "../../src/queue/jobs/rows.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Clock, SendAnswer, StoragePort } from "../../src/ports/index.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 

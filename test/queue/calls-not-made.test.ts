@@ -7,6 +7,7 @@ import { accepted, busy, carrier, held, lost } from "../support/engines/carrier.
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
@@ -25,30 +26,26 @@ function stallable(storage: StoragePort): {
   let nextAnswer: Answer = "answered";
   let isOver = next;
   const { reader } = storage;
+  const groups = withGroups(storage, {
+    read: (lookups, group) => isOver.then(() => group.read(lookups)),
+    async commit(writes, group) {
+      await isOver;
+      await group.commit(writes);
+      const isStalled = writes.some(handsOver);
+      if (isStalled) isOver = next;
+      const answer = nextAnswer;
+      await isOver;
+      if (isStalled && answer === "unanswered") {
+        throw new TidingsError("storage_unavailable", "The connection was lost.");
+      }
+    },
+  });
   return {
-    storage: over(storage, {
+    storage: over(groups, {
       reader: over(reader, {
         get: (lookups) => isOver.then(() => reader.get(lookups)),
         range: (range) => isOver.then(() => reader.range(range)),
       }),
-      begin(how) {
-        const group = storage.begin(how);
-        return {
-          read: (lookups) => isOver.then(() => group.read(lookups)),
-          async commit(writes) {
-            await isOver;
-            await group.commit(writes);
-            const isStalled = writes.some(handsOver);
-            if (isStalled) isOver = next;
-            const answer = nextAnswer;
-            await isOver;
-            if (isStalled && answer === "unanswered") {
-              throw new TidingsError("storage_unavailable", "The connection was lost.");
-            }
-          },
-          abort: () => group.abort(),
-        };
-      },
     }),
     stall(answer = "answered") {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -16,6 +16,7 @@ import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { schema } from "../../src/modules.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 /** Within this time work has to continue: far less than the minute of a lease. */
 const soonMs = 3_000;
@@ -49,29 +50,25 @@ function mortal(
   };
   const { engineLocks } = storage;
   if (engineLocks === undefined) throw new Error("the storage has no locks of engines");
+  const groups = withGroups(storage, {
+    read: (lookups, group) => (isCrashed ? gone() : group.read(lookups)),
+    async commit(writes, group) {
+      if (isCrashed) gone();
+      await group.commit(writes);
+      if (crashesAfter?.(writes) !== true) return;
+      await crash();
+      gone();
+    },
+  });
   return {
     crash,
     crashed: crashed.promise,
     loseLock: async () => lock?.release(),
-    storage: over(storage, {
+    storage: over(groups, {
       engineLocks: {
         graceMs: engineLocks.graceMs,
         take: async () => (lock = await engineLocks.take()),
         findFree: async (ids) => (isCrashed ? gone() : engineLocks.findFree(ids)),
-      },
-      begin(how) {
-        const group = storage.begin(how);
-        return {
-          read: (lookups) => (isCrashed ? gone() : group.read(lookups)),
-          async commit(writes) {
-            if (isCrashed) gone();
-            await group.commit(writes);
-            if (crashesAfter?.(writes) !== true) return;
-            await crash();
-            gone();
-          },
-          abort: () => group.abort(),
-        };
       },
       reader: {
         get: async (lookups) => (isCrashed ? gone() : storage.reader.get(lookups)),

@@ -6,7 +6,7 @@ import { attempts, messages } from "../../src/messages/rows.ts";
 import { decodeLane } from "../../src/queue/jobs/lane.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 import { accepted, type Carrier, carrier, held } from "../support/engines/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";

@@ -12,10 +12,10 @@ import { silent } from "../../src/ports/logger.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { laneOf } from "./job-row.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const leaseMs = 60_000;
 

@@ -3,10 +3,10 @@ import type { SendAnswer } from "../../src/ports/transport.ts";
 import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { accepted, busy, carrier, held, type Script } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { type Ground, lightStorages, storages } from "../support/storage/storages.ts";
 import { world, type World } from "../support/engines/world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
@@ -21,15 +21,9 @@ function severed(storage: StoragePort): {
     throw new TidingsError("storage_unavailable", "The line is cut.");
   };
   return {
-    storage: over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return {
-          read: (lookups) => (isCut ? away() : group.read(lookups)),
-          commit: (writes) => (isCut ? away() : group.commit(writes)),
-          abort: () => group.abort(),
-        };
-      },
+    storage: withGroups(storage, {
+      read: (lookups, group) => (isCut ? away() : group.read(lookups)),
+      commit: (writes, group) => (isCut ? away() : group.commit(writes)),
     }),
     cut: () => {
       isCut = true;
@@ -233,19 +227,14 @@ describe.each(lightStorages)("leases on $name", ({ open }) => {
     const storage = ground.connect();
     let isHeld = true;
     // A transaction of the host application holds a row that the hand-over needs.
-    const own = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            const handsOver = writes.some(
-              ({ kind, collection }) => kind === "insert" && collection.name === "message_attempts",
-            );
-            if (!isHeld || !handsOver) return group.commit(writes);
-            await group.abort();
-            throw new StorageConflict("another transaction holds a lock on a row");
-          },
-        });
+    const own = withGroups(storage, {
+      async commit(writes, group) {
+        const handsOver = writes.some(
+          ({ kind, collection }) => kind === "insert" && collection.name === "message_attempts",
+        );
+        if (!isHeld || !handsOver) return group.commit(writes);
+        await group.abort();
+        throw new StorageConflict("another transaction holds a lock on a row");
       },
     });
     const line = carrier();

@@ -7,6 +7,7 @@ import { accepted, carrier } from "../support/engines/carrier.ts";
 import { over } from "../support/over.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { failingCommits, withGroups } from "../support/storage/groups.ts";
 
 describe.each(lightStorages)("an engine on $name", ({ open }) => {
   it("survives a storage outage", async () => {
@@ -38,18 +39,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     const storage = ground.connect();
     let isReadOnly = false;
     const line = carrier();
-    const own = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (!isReadOnly) return group.commit(writes);
-            await group.abort();
-            throw new Error("read-only");
-          },
-        });
-      },
-    });
+    const own = failingCommits(storage, () => isReadOnly);
     await engine(own, { transports: [line] }).start();
     await clock.settle();
     isReadOnly = true;
@@ -72,21 +62,16 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     let [isDown, isOver] = [false, false];
     const leases = (write: Write): boolean =>
       write.kind === "update" && write.row["kind"] === "release" && write.row["leased"] === true;
-    const own = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (!isDown) {
-              await group.commit(writes);
-              // The outage begins while the job runs, and job and engine meet it.
-              isDown = !isOver && writes.some(leases);
-              return;
-            }
-            await group.abort();
-            throw new TidingsError("storage_unavailable", "away");
-          },
-        });
+    const own = withGroups(storage, {
+      async commit(writes, group) {
+        if (!isDown) {
+          await group.commit(writes);
+          // The outage begins while the job runs, and job and engine meet it.
+          isDown = !isOver && writes.some(leases);
+          return;
+        }
+        await group.abort();
+        throw new TidingsError("storage_unavailable", "away");
       },
     });
     const line = carrier();
@@ -137,18 +122,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     const { clock, engine } = world();
     const storage = open().connect();
     let isDown = false;
-    const own = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (!isDown) return group.commit(writes);
-            await group.abort();
-            throw new TidingsError("storage_unavailable", "away");
-          },
-        });
-      },
-    });
+    const own = failingCommits(storage, () => isDown);
     const line = carrier({
       send: (message, attempt) => {
         if (message.body === "first") isDown = true;
@@ -173,18 +147,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     const { clock, engine, log } = world();
     const storage = open().connect();
     let isDown = false;
-    const own = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (!isDown) return group.commit(writes);
-            await group.abort();
-            throw new TidingsError("storage_unavailable", "away");
-          },
-        });
-      },
-    });
+    const own = failingCommits(storage, () => isDown);
     const line = carrier({
       send: async (_message, attempt) => {
         await clock.sleep(1_000);
@@ -207,17 +170,12 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     const { clock, engine } = world();
     const storage = open().connect();
     let isSilent = false;
-    const own = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (!isSilent) return group.commit(writes);
-            await clock.sleep(30_000);
-            await group.abort();
-            throw new TidingsError("storage_unavailable", "no response");
-          },
-        });
+    const own = withGroups(storage, {
+      async commit(writes, group) {
+        if (!isSilent) return group.commit(writes);
+        await clock.sleep(30_000);
+        await group.abort();
+        throw new TidingsError("storage_unavailable", "no response");
       },
     });
     const one = engine(own);
@@ -245,17 +203,12 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
       const ground = open();
       const storage = ground.connect();
       let isArmed = false;
-      const own = over(storage, {
-        begin(how) {
-          const group = storage.begin(how);
-          return over(group, {
-            async commit(writes) {
-              await group.commit(writes);
-              if (!isArmed || !writes.some(isLost)) return;
-              isArmed = false;
-              throw new TidingsError("storage_unavailable", "The connection was lost.");
-            },
-          });
+      const own = withGroups(storage, {
+        async commit(writes, group) {
+          await group.commit(writes);
+          if (!isArmed || !writes.some(isLost)) return;
+          isArmed = false;
+          throw new TidingsError("storage_unavailable", "The connection was lost.");
         },
       });
       const line = carrier();

@@ -4,10 +4,10 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { beforeCommits, failingCommits } from "../support/storage/groups.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const few = { concurrency: 64, laneConcurrency: 16 } as const;
@@ -94,16 +94,8 @@ describe("a carrier's answers", () => {
     const { clock, engine, log } = world();
     const storage = memory.open().connect();
     let gate: Promise<void> | undefined;
-    const slow = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            await gate;
-            await group.commit(writes);
-          },
-        });
-      },
+    const slow = beforeCommits(storage, async () => {
+      await gate;
     });
     const [answer, opened] = [held<SendAnswer>(), held<void>()];
     const line = carrier({ send: () => answer.promise });
@@ -155,17 +147,7 @@ describe("a carrier's answers", () => {
     const { clock, engine } = world();
     const storage = memory.open().connect();
     let isDown = false;
-    const failing = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          commit(writes) {
-            if (isDown) throw new TidingsError("storage_unavailable", "The storage is away.");
-            return group.commit(writes);
-          },
-        });
-      },
-    });
+    const failing = failingCommits(storage, () => isDown);
     const answer = held<SendAnswer>();
     const line = carrier({ send: () => answer.promise });
     const one = engine(failing, { transports: [line] });
@@ -211,17 +193,7 @@ it("a failure to lease jobs is logged once per round", async () => {
   if (storage === undefined) throw new Error("no storage");
   const { clock, engine, log } = world();
   let isDown = false;
-  const failing = over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        commit(writes) {
-          if (isDown) throw new TidingsError("storage_unavailable", "The storage is away.");
-          return group.commit(writes);
-        },
-      });
-    },
-  });
+  const failing = failingCommits(storage, () => isDown);
   const one = engine(failing);
   for (let n = 0; n < 5; n++) await one.messages.send({ to: `+1500555000${n}`, body: "Hi" });
   await one.start();

@@ -9,8 +9,8 @@ import type { SandboxResetResult } from "../../src/sandbox/types.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import { rowsOf } from "../contacts/rows.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const removesFrom = (writes: readonly Write[], name: string): boolean =>
   writes.some(({ kind, collection }) => kind === "remove" && collection.name === name);

@@ -7,6 +7,7 @@ import { over } from "../support/over.ts";
 import { allRoutes, guardedRoutes, requestOf, titled } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";
 import { idleWorld, type SecurityWorld, startedWorld } from "./world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 const shop = "https://shop.example";
 const left = AbortSignal.abort();
@@ -83,21 +84,17 @@ describe("an error inside", () => {
       if (!isBroken) return await run();
       throw Object.assign(new Error(inside), { code: "ECONNREFUSED", address: "10.0.0.7" });
     };
+    const groups = withGroups(storage, {
+      read: (lookups, group) => check(() => group.read(lookups)),
+      commit: (writes, group) => check(() => group.commit(writes)),
+    });
     there = idleWorld({
-      storage: over(storage, {
+      storage: over(groups, {
         reader: over(storage.reader, {
           get: (lookups) => check(() => storage.reader.get(lookups)),
           range: (range) => check(() => storage.reader.range(range)),
           search: (searches) => check(() => storage.reader.search(searches)),
         }),
-        begin(how) {
-          const group = storage.begin(how);
-          return {
-            read: (lookups) => check(() => group.read(lookups)),
-            commit: (writes) => check(() => group.commit(writes)),
-            abort: () => group.abort(),
-          };
-        },
       }),
     });
     own = await newOwner(there);

@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Channel } from "../../src/kernel/channels.ts";
 import type { AccountHandle } from "../../src/index.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const channels = ["sms", "mms"] as const;
 

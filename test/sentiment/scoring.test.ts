@@ -12,10 +12,10 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { held } from "../support/engines/carrier.ts";
-import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeReads } from "../support/storage/groups.ts";
 
 const phone = "+15005550101";
 
@@ -166,16 +166,8 @@ it("a process that stalls during scoring while another finishes the work counts 
   const { engine, clock } = world();
   const storage = memory();
   let isStalled = false;
-  const stalling = over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return {
-        read: async (lookups) =>
-          (isStalled ? clock.sleep(100_000) : Promise.resolve()).then(() => group.read(lookups)),
-        commit: (writes) => group.commit(writes),
-        abort: () => group.abort(),
-      };
-    },
+  const stalling = beforeReads(storage, async () => {
+    if (isStalled) await clock.sleep(100_000);
   });
   const stalls: SentimentAnalyzer = {
     score: (text) => {

@@ -15,7 +15,6 @@ import {
   type ConnectionOptions,
   SharedStorage,
 } from "../../adapters/testing/world/ports/shared-storage.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { letWork } from "../support/engines/let-work.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
@@ -35,6 +34,7 @@ import {
 } from "./commands.ts";
 import { type Answered, serialOrder } from "./serial-order.ts";
 import { distrustMs } from "./two-processes.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const ids = ["a", "b"];
 const labels = ["k", "l"];

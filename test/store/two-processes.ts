@@ -6,9 +6,9 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transactions/transaction.ts";
 import { letWork } from "../support/engines/let-work.ts";
-import { over } from "../support/over.ts";
 import { storages, type Ground } from "../support/storage/storages.ts";
 import { type Item, itemById, items, schema } from "./commands.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 /** The storages whose commands run in turn. On these, a process keeps the rows that it writes. */
 export const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
@@ -24,15 +24,10 @@ export async function twoProcesses(
 ) {
   const counts = { reads: 0 };
   const port = change(ground.connect());
-  const counted = over(port, {
-    begin(how) {
-      const group = port.begin(how);
-      return over(group, {
-        read(lookups) {
-          counts.reads += lookups.length;
-          return group.read(lookups);
-        },
-      });
+  const counted = withGroups(port, {
+    read(lookups, group) {
+      counts.reads += lookups.length;
+      return group.read(lookups);
     },
   });
   const options = { schema, logger: silent };

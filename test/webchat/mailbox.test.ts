@@ -16,7 +16,7 @@ import { call } from "../api/call.ts";
 import { isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
-import { committing } from "./world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 const rowsOf = (storage: StoragePort, { primary: index }: typeof mail | typeof mailboxes) =>
   storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
@@ -59,11 +59,13 @@ async function connectOnce(
 function losing(storage: StoragePort, line: { losing: number }): StoragePort {
   const hasMail = (writes: readonly Write[]): boolean =>
     writes.some(({ collection }) => collection === mail);
-  return committing(storage, async (writes, proceed) => {
-    await proceed();
-    if (line.losing === 0 || !hasMail(writes)) return;
-    line.losing--;
-    throw new TidingsError("storage_unavailable", "The answer is lost.");
+  return withGroups(storage, {
+    async commit(writes, group) {
+      await group.commit(writes);
+      if (line.losing === 0 || !hasMail(writes)) return;
+      line.losing--;
+      throw new TidingsError("storage_unavailable", "The answer is lost.");
+    },
   });
 }
 
@@ -303,11 +305,13 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       let handOver = async (): Promise<void> => {};
       const isErased = ({ collection, kind }: Write): boolean =>
         collection === identities && kind === "remove";
-      const overtaking = committing(storage, async (writes, proceed) => {
-        const isNow = writes.some(isErased) && handedOver === 0;
-        if (isNow && when === "just before") await handOver();
-        await proceed();
-        if (isNow && when === "just after") await handOver();
+      const overtaking = withGroups(storage, {
+        async commit(writes, group) {
+          const isNow = writes.some(isErased) && handedOver === 0;
+          if (isNow && when === "just before") await handOver();
+          await group.commit(writes);
+          if (isNow && when === "just after") await handOver();
+        },
       });
       const one = engine(overtaking);
       const { contact_id } = await one.webchat.open();

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { mail } from "../../src/webchat/rows.ts";
-import { beforeReads } from "../support/storage/before-reads.ts";
 import { world } from "../support/engines/world.ts";
+import { beforeReads } from "../support/storage/groups.ts";
 
 test.each(["survives", "does not survive"] as const)(
   "a browser that sees a text through a merge, which the text's contact %s, is told of its redaction",

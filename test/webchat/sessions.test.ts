@@ -8,7 +8,7 @@ import { call, jsonOf } from "../api/call.ts";
 import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
-import { committing } from "./world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const hourMs = 3_600_000;
 
@@ -389,12 +389,11 @@ it("two sessions that are opened at once for a contact share one address", async
   const storage = memory();
   const other = engine(storage);
   let race = async (): Promise<void> => {};
-  const overtaken = committing(storage, async (writes, proceed) => {
+  const overtaken = beforeCommits(storage, async (writes) => {
     const isOpening = writes.some(({ collection }) => collection === webchatSessions);
     const overtake = isOpening ? race : undefined;
     if (isOpening) race = async () => {};
     await overtake?.();
-    await proceed();
   });
   const one = engine(overtaken);
   const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });

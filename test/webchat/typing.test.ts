@@ -7,7 +7,7 @@ import { call, jsonOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
 import { type World, world } from "../support/engines/world.ts";
-import { committing } from "./world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 /** Connects a storage to the signals of others, as PostgreSQL does for processes. */
 function wired(storage: StoragePort, members: Set<(text: string) => void>): StoragePort {
@@ -134,10 +134,7 @@ describe("typing", () => {
   it("is an event without an id over HTTP, for streams that ask for it, and stores nothing", async () => {
     const here = world();
     let commits = 0;
-    const storage = committing(memory(), async (_, proceed) => {
-      commits++;
-      await proceed();
-    });
+    const storage = beforeCommits(memory(), () => void commits++);
     const engine = here.engine(storage);
     const { id, token, contact_id, conversation_id } = await guest(here, engine);
     const { secret } = await engine.apiKeys.create({

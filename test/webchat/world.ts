@@ -9,9 +9,8 @@ import { MessagingEngine } from "../../adapters/entry.ts";
 import type { WebchatMessage } from "../../src/webchat/types.ts";
 import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
-import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { type Mounting, serve } from "../api/servers.ts";
-import { over } from "../support/over.ts";
 
 export interface Shop {
   readonly engine: MessagingEngine;
@@ -119,21 +118,4 @@ function inAHurry({ body, headers, status, redirected, url }: Response): FetchLi
     .pipeThrough(shorten)
     .pipeThrough(new TextEncoderStream());
   return { body: hurried ?? null, headers, status, redirected, url };
-}
-
-/** A storage whose commits go through `commit`, which may act before and after each. */
-export function committing(
-  storage: StoragePort,
-  commit: (writes: readonly Write[], proceed: () => Promise<void>) => Promise<void>,
-): StoragePort {
-  return over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return {
-        read: (lookups) => group.read(lookups),
-        abort: () => group.abort(),
-        commit: (writes) => commit(writes, async () => group.commit(writes)),
-      };
-    },
-  });
 }

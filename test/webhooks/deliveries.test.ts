@@ -18,11 +18,11 @@ import { fanOut } from "../../src/webhooks/deliveries/fan-out.ts";
 import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";
-import { over } from "../support/over.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 
@@ -32,16 +32,8 @@ function recordingWrites(storage: StoragePort): {
   readonly writes: Write[];
 } {
   const writes: Write[] = [];
-  const begin: StoragePort["begin"] = (how) => {
-    const group = storage.begin(how);
-    return over(group, {
-      commit(group_) {
-        writes.push(...group_);
-        return group.commit(group_);
-      },
-    });
-  };
-  return { storage: over(storage, { begin }), writes };
+  const recorded = beforeCommits(storage, (committed) => void writes.push(...committed));
+  return { storage: recorded, writes };
 }
 
 describe.each(lightStorages)("deliveries on $name", ({ open }) => {

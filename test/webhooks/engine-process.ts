@@ -6,6 +6,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
 import { stopped } from "../support/engines/world.ts";
 import type { WebhookWorld } from "./world.ts";
+import { withGroups } from "../support/storage/groups.ts";
 
 export interface Process {
   readonly engine: MessagingEngine;
@@ -26,7 +27,20 @@ export async function startProcess(world: WebhookWorld): Promise<Process> {
     if (gone.signal.aborted) throw cut();
   };
   const port = world.connect();
-  const line: StoragePort = over(port, {
+  const groups = withGroups(port, {
+    read(lookups, group) {
+      alive();
+      return group.read(lookups);
+    },
+    async commit(writes, group) {
+      alive();
+      await group.commit(writes);
+      if (losing === 0) return;
+      losing--;
+      throw cut();
+    },
+  });
+  const line: StoragePort = over(groups, {
     reader: over(port.reader, {
       async get(lookups) {
         alive();
@@ -37,22 +51,6 @@ export async function startProcess(world: WebhookWorld): Promise<Process> {
         return port.reader.range(range);
       },
     }),
-    begin(how) {
-      const group = port.begin(how);
-      return over(group, {
-        read(lookups) {
-          alive();
-          return group.read(lookups);
-        },
-        async commit(writes) {
-          alive();
-          await group.commit(writes);
-          if (losing === 0) return;
-          losing--;
-          throw cut();
-        },
-      });
-    },
   });
   const client: HttpClient = {
     async send(request) {

@@ -6,7 +6,7 @@ import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
 import { all, everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { type Behavior, receivers } from "./receivers.ts";

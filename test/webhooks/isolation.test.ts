@@ -6,6 +6,7 @@ import { isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import type { Behavior } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const [memory] = storages;
 if (memory === undefined) throw new Error("no storage");
@@ -113,22 +114,16 @@ describe("a healthy webhook", () => {
     const world = await webhookWorld(open());
     const { clock, storage, receivers } = world;
     let isSlow = false;
-    const slowly = over(storage, {
+    const slowCommits = beforeCommits(storage, async () => {
+      if (isSlow) await clock.sleep(4);
+    });
+    const slowly = over(slowCommits, {
       reader: over(storage.reader, {
         async range(range) {
           if (isSlow) await clock.sleep(3);
           return storage.reader.range(range);
         },
       }),
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (isSlow) await clock.sleep(4);
-            await group.commit(writes);
-          },
-        });
-      },
     });
     await world.hook("new", hangs);
     await world.crowd(29, hangs);

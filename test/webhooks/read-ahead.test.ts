@@ -4,11 +4,11 @@ import { deliveryAttempts } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storage/storages.ts";
 import { isGenuine } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 const [memory] = storages;
 if (memory === undefined) throw new Error("no storage");

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveries, deliveriesOfWebhook } from "../../src/webhooks/rows.ts";
-import { mortal } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
@@ -11,6 +10,7 @@ import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { receivers } from "./receivers.ts";
 import { changeDeliveries, failed, loseJobs, partsOf } from "./rows.ts";
+import { mortal } from "../support/storage/groups.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 

@@ -2,8 +2,8 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { Slot } from "../../src/queue/dispatcher/slots.ts";
-import { over } from "../support/over.ts";
 import { webhookWorld } from "./world.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 
 it.each([
   { after: 5, commitMs: 1_500, isMoved: false },
@@ -20,16 +20,8 @@ it.each([
       connect: () => storage,
     });
     let delayMs = 0;
-    const slow = over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            if (delayMs > 0) await clock.sleep(delayMs);
-            await group.commit(writes);
-          },
-        });
-      },
+    const slow = beforeCommits(storage, async () => {
+      if (delayMs > 0) await clock.sleep(delayMs);
     });
     await hook("a", () => ({ after }), { ordering: "fifo" });
     await start({}, slow);

@@ -2,10 +2,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
-import { over } from "../../support/over.ts";
 import { isLong } from "../../support/runs.ts";
 import { world } from "../../support/engines/world.ts";
 import { type Host, hosts, type OwnTransaction } from "./hosts.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
 
 const { open } = hosts.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
 
@@ -29,17 +29,9 @@ async function opened({ isKnown = true, key = "theirs" } = {}) {
   let isBroken = false;
   let commits = 0;
   const one = engine(
-    over(storage, {
-      begin(how) {
-        const group = storage.begin(how);
-        return over(group, {
-          async commit(writes) {
-            commits++;
-            if (isBroken) throw new TidingsError("storage_unavailable", "The storage is gone.");
-            await group.commit(writes);
-          },
-        });
-      },
+    beforeCommits(storage, async () => {
+      commits++;
+      if (isBroken) throw new TidingsError("storage_unavailable", "The storage is gone.");
     }),
   );
   if (isKnown) await one.messages.send({ ...ann, body: "Before" });

@@ -7,9 +7,9 @@ import { playbooks } from "../../../src/agents/playbooks/rows.ts";
 import type { PlaybookId } from "../../../src/kernel/index.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { Write } from "../../../src/ports/storage.ts";
-import { beforeCommits } from "../../support/storage/before-commits.ts";
 import { type StorageCase, storages } from "../../support/storage/storages.ts";
 import { world } from "../../support/engines/world.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
 
 const says: CreatePlaybook["steps"] = [{ id: "say", type: "send", text: "Hello" }];
 const calling = (...ids: readonly PlaybookId[]): CreatePlaybook["steps"] =>

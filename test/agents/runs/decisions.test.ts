@@ -7,9 +7,9 @@ import { runs } from "../../../src/agents/runs/rows.ts";
 import { action } from "../../../src/ports/action.ts";
 import { call, jsonOf } from "../../api/call.ts";
 import { everyEvent, outcome } from "../../contacts/helpers.ts";
-import { beforeCommits } from "../../support/storage/before-commits.ts";
 import { type Ground, lightStorages, storages } from "../../support/storage/storages.ts";
 import { agency } from "../world.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
 
 type Decide = (decision: "approve" | "deny", call_id?: string) => Promise<string>;
 

@@ -5,10 +5,10 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
-import { mortal } from "../../contacts/helpers.ts";
 import { tablesWith } from "../../contacts/rows.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { agency, type Agency } from "../world.ts";
+import { mortal } from "../../support/storage/groups.ts";
 
 const usage = { input_tokens: 30, output_tokens: 10 };
 

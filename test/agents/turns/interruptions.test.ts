@@ -15,6 +15,7 @@ import { cases, isLong, pointsApart } from "../../support/runs.ts";
 import { type Ground, storages } from "../../support/storage/storages.ts";
 import { stopped, world } from "../../support/engines/world.ts";
 import { checkInvariants, type ActionCalls, said } from "./invariants.ts";
+import { over } from "../../support/over.ts";
 
 const ann = "+15005550101";
 const bob = "+15005550102";
@@ -181,13 +182,7 @@ function interruptible(storage: StoragePort): Interruptible {
     };
   };
   return {
-    storage: new Proxy(storage, {
-      get(target, key) {
-        if (key === "begin") return begin;
-        const value: unknown = Reflect.get(target, key);
-        return typeof value === "function" ? (value.bind(target) as unknown) : value;
-      },
-    }),
+    storage: over(storage, { begin }),
     pass,
     cut() {
       isCut = true;

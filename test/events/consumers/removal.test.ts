@@ -5,11 +5,11 @@ import { consumerEvents, consumers, maxConsumers } from "../../../src/events/con
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import { jobs } from "../../../src/queue/jobs/rows.ts";
 import { rowsOf } from "../../contacts/rows.ts";
-import { beforeCommits } from "../../support/storage/before-commits.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { lightStorages, storages } from "../../support/storage/storages.ts";
 import { world, type World } from "../../support/engines/world.ts";
 import { eventually } from "./storages-with-table.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
 
 const anna = "+15005551001";
 const texts = ["swordfish", "trout", "salmon"];

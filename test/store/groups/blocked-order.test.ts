@@ -12,6 +12,7 @@ import { Store } from "../../../src/store/store.ts";
 import { over } from "../../support/over.ts";
 import { itemById, items, schema } from "../commands.ts";
 import { put, tokenOf } from "../two-processes.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
 
 const idsOf = (writes: readonly Write[]): unknown[] =>
   writes.map((write) => ("row" in write ? write.row["id"] : undefined));
@@ -25,26 +26,18 @@ async function opened() {
   const storage = memory();
   const gate = Promise.withResolvers<void>();
   const state = { isLocked: false, willConflict: false };
-  const port = over(storage, {
-    capabilities: { ...storage.capabilities, synchronous: false },
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        async commit(writes) {
-          const ids = idsOf(writes);
-          if (state.isLocked && ids.includes("locked")) {
-            throw new StorageConflict("another transaction has locked it", { isLocked: true });
-          }
-          if (state.willConflict && ids.includes("shared")) {
-            state.willConflict = false;
-            await gate.promise;
-            throw new StorageConflict("another process has changed it");
-          }
-          await group.commit(writes);
-        },
-      });
-    },
+  const conflicting = beforeCommits(storage, async (writes) => {
+    const ids = idsOf(writes);
+    if (state.isLocked && ids.includes("locked")) {
+      throw new StorageConflict("another transaction has locked it", { isLocked: true });
+    }
+    if (state.willConflict && ids.includes("shared")) {
+      state.willConflict = false;
+      await gate.promise;
+      throw new StorageConflict("another process has changed it");
+    }
   });
+  const port = over(conflicting, { capabilities: { ...storage.capabilities, synchronous: false } });
   const clock = virtualClock();
   const store = new Store({ port, schema, clock, random: seededRandom(1), logger: silent });
   await store.open();

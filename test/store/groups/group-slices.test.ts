@@ -14,12 +14,12 @@ import { silent } from "../../../src/ports/logger.ts";
 import type { Access, StoragePort } from "../../../src/ports/storage.ts";
 import type { Origin } from "../../../src/store/groups/command-queue.ts";
 import { Store } from "../../../src/store/store.ts";
-import { beforeCommits } from "../../support/storage/before-commits.ts";
 import { letWork } from "../../support/engines/let-work.ts";
 import { over } from "../../support/over.ts";
 import type { Ground, StorageCase } from "../../support/storage/storages.ts";
 import { itemById, items, schema } from "../commands.ts";
 import { inTurn, put, tokenOf, twoProcesses } from "../two-processes.ts";
+import { beforeCommits, withGroups } from "../../support/storage/groups.ts";
 
 const numbered = (count: number, name: string): readonly string[] =>
   Array.from({ length: count }, (_, n) => `${name} ${n + 1}`);
@@ -30,15 +30,10 @@ async function opened({ open }: StorageCase, change = (port: StoragePort): Stora
   const clock = virtualClock();
   const spend = letWork(clock);
   const groups = { commits: 0 };
-  const counted = over(port, {
-    begin(how) {
-      const group = port.begin(how);
-      return over(group, {
-        commit(writes) {
-          groups.commits++;
-          return group.commit(writes);
-        },
-      });
+  const counted = withGroups(port, {
+    commit(writes, group) {
+      groups.commits++;
+      return group.commit(writes);
     },
   });
   const random = seededRandom(1);

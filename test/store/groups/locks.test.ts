@@ -10,25 +10,18 @@ import { silent } from "../../../src/ports/logger.ts";
 import { Store } from "../../../src/store/store.ts";
 import { over } from "../../support/over.ts";
 import { itemById, items, schema } from "../commands.ts";
+import { beforeCommits } from "../../support/storage/groups.ts";
 
 /** A store whose commit waits while it inserts the item `held`. */
 async function opened() {
   const storage = memory();
   const gate = Promise.withResolvers<void>();
-  const port = over(storage, {
-    capabilities: { ...storage.capabilities, synchronous: false },
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        async commit(writes) {
-          if (writes.some((write) => write.kind === "insert" && write.row["id"] === "held")) {
-            await gate.promise;
-          }
-          await group.commit(writes);
-        },
-      });
-    },
+  const waiting = beforeCommits(storage, async (writes) => {
+    if (writes.some((write) => write.kind === "insert" && write.row["id"] === "held")) {
+      await gate.promise;
+    }
   });
+  const port = over(waiting, { capabilities: { ...storage.capabilities, synchronous: false } });
   const [clock, random] = [virtualClock(), seededRandom(1)];
   const store = new Store({ port, schema, clock, random, logger: silent });
   await store.open();

@@ -5,28 +5,23 @@ import { simulated } from "../../../adapters/testing/index.ts";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import { silent } from "../../../src/ports/logger.ts";
 import { Store } from "../../../src/store/store.ts";
-import { over } from "../../support/over.ts";
 import { itemById, items, schema } from "../commands.ts";
+import { withGroups } from "../../support/storage/groups.ts";
 
 it("a command that waits for a slow storage does not fail because of an earlier outage", async () => {
   const { clock, random } = simulated();
   const storage = memory();
   let state: "down" | "slow" = "down";
-  const port = over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        async read(lookups) {
-          if (state === "slow") await clock.sleep(6_000);
-          return group.read(lookups);
-        },
-        async commit(writes) {
-          if (state !== "down") return group.commit(writes);
-          await clock.sleep(1_000);
-          await group.abort();
-          throw new TidingsError("storage_unavailable", "no response");
-        },
-      });
+  const port = withGroups(storage, {
+    async read(lookups, group) {
+      if (state === "slow") await clock.sleep(6_000);
+      return group.read(lookups);
+    },
+    async commit(writes, group) {
+      if (state !== "down") return group.commit(writes);
+      await clock.sleep(1_000);
+      await group.abort();
+      throw new TidingsError("storage_unavailable", "no response");
     },
   });
   const store = new Store({ port, schema, clock, random, logger: silent });

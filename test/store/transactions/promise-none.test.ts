@@ -6,7 +6,7 @@ import { silent } from "../../../src/ports/logger.ts";
 import type { Scope } from "../../../src/kernel/ids.ts";
 import { seededRandom, virtualClock } from "../../../adapters/testing/index.ts";
 import { Store } from "../../../src/store/store.ts";
-import { over } from "../../support/over.ts";
+import { withGroups } from "../../support/storage/groups.ts";
 
 const notes = scoped("notes", { id: text(), thread_id: text() });
 notes.key("id");
@@ -16,15 +16,10 @@ const scope: Scope = { account_id: "acct_1", mode: "live" };
 async function opened(): Promise<{ store: Store; lookups: () => number }> {
   let count = 0;
   const storage = memory();
-  const port = over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        read(lookups) {
-          count += lookups.length;
-          return group.read(lookups);
-        },
-      });
+  const port = withGroups(storage, {
+    read(lookups, group) {
+      count += lookups.length;
+      return group.read(lookups);
     },
   });
   const schema = schemaOf([notes]);

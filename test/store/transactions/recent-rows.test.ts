@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { UnscopedTx } from "../../../src/store/transactions/transaction.ts";
-import { beforeCommits } from "../../support/storage/before-commits.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { storages } from "../../support/storage/storages.ts";
 import { itemById, items } from "../commands.ts";
@@ -18,6 +17,7 @@ import {
   tokenOf,
   twoProcesses,
 } from "../two-processes.ts";
+import { beforeCommits, failingCommits } from "../../support/storage/groups.ts";
 
 /** What another process does to the row that this one keeps, in one commit or several. */
 const changes: Readonly<Record<string, readonly ((tx: UnscopedTx) => Promise<void>)[]>> = {
@@ -174,9 +174,7 @@ describe.each(inTurn)("on $name, a row that this process wrote last", ({ open })
   it("is kept as it was if the commit of a later write fails", async () => {
     let isDown = false;
     const { one, recall } = await twoProcesses(open({ empty: true }), (port) =>
-      beforeCommits(port, async () => {
-        if (isDown) throw new TidingsError("storage_unavailable", "The disk is gone.");
-      }),
+      failingCommits(port, () => isDown),
     );
     await keep(one, { a: "kept" });
     isDown = true;
