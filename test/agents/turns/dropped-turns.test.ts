@@ -165,7 +165,7 @@ test("a turn that fails is reported with its own error if its tokens cannot be s
   ]);
   expect(told).toEqual([
     ["a policy failed", expect.anything()],
-    ["the tokens of a failed turn were not saved", expect.stringContaining("process is dead")],
+    ["the tokens of a failed turn were not saved", expect.stringContaining("storage is away")],
     ["a job failed; retrying", expect.stringContaining("policy broken failed")],
   ]);
 });
