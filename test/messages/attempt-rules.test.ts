@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   ambiguousInstead,
@@ -9,15 +10,17 @@ import {
   carrierError,
   type Ending,
   evidenceOf,
+  retryAt,
   takeBackAttempt,
   withValidTime,
 } from "../../src/messages/attempts/attempt-rules.ts";
-import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
-import { expiredDecision, type MessageState } from "../../src/messages/rules.ts";
+import { maxAttempts, retryDelays } from "../../src/messages/routes/route-rules.ts";
+import { expiredDecision, handOver, type MessageState } from "../../src/messages/rules.ts";
 import type { MessageError } from "../../src/messages/types.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 
 const now = 1_000_000;
+const hour = 3_600_000;
 const sending: MessageState = { status: "sending", expires_at: now + 60_000, attempts: 2 };
 
 describe("a message of which an earlier attempt may have been sent", () => {
@@ -136,6 +139,96 @@ describe("the result of an attempt", () => {
         state: { status: "failed", error: shown },
       });
     }
+  });
+});
+
+describe("after an attempt", () => {
+  it("that sent nothing, it fails only without another attempt, and expires if that is too late", () => {
+    /** Often at an edge: random times rarely meet. */
+    const near = (any: fc.Arbitrary<number>) =>
+      fc.oneof(fc.constantFrom(now - 1, now, now + 1), any);
+    const expires_at = near(fc.integer({ min: now - hour, max: now + hour }));
+    const attempts = fc.integer({ min: 1, max: maxAttempts });
+    const last = fc.oneof(
+      fc.record({ status: fc.constant("sending" as const), expires_at, attempts }),
+      fc.record({
+        status: fc.constant("ambiguous" as const),
+        expires_at,
+        attempts,
+        error: fc.constant(answerLost),
+      }),
+    );
+    const wait = fc.option(fc.nat(2 * hour), { nil: undefined });
+    const next = fc.oneof(
+      fc.constant(undefined),
+      fc.constant("none" as const),
+      fc.record({ transport: fc.constant("b"), at: near(fc.nat(2 * now)) }),
+    );
+    fc.assert(
+      fc.property(last, wait, next, fc.boolean(), (from, retry_after_ms, to, isUnsent) => {
+        const said = {
+          outcome: "rejected",
+          error: { code: "throttled", message: "" },
+          permanent: false,
+          ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+        } as const;
+        const again = isUnsent
+          ? from.attempts < maxAttempts
+            ? now
+            : null
+          : retryAt(from.attempts, retry_after_ms, now);
+        const due_at = to === undefined ? again : to === "none" ? null : to.at;
+        const decided = isUnsent
+          ? applyNotSent(from, { number: from.attempts, next: to }, now)
+          : applyAnswer(from, { number: from.attempts, answer: said, next: to }, now);
+        fc.pre(!isUnsent || from.status === "ambiguous");
+        expect(
+          decided.decision,
+          "A message is tried again if an attempt is left within its time to live.",
+        ).toBe(due_at === null ? "failed" : due_at < from.expires_at ? "retry" : "expired");
+        if (decided.decision === "expired") {
+          expect(decided.state.error).toMatchObject({ code: "ttl_elapsed", stage: "queue" });
+        }
+      }),
+    );
+  });
+
+  it("waits 1 s, 5 s, 30 s, 2 m and 10 m, unless the carrier names its own time", () => {
+    expect([1, 2, 3, 4, 5, 6].map((attempt) => retryAt(attempt, undefined, now))).toEqual([
+      ...retryDelays.map((delay) => now + delay),
+      null,
+    ]);
+    expect(retryAt(1, 7_000, now)).toBe(now + 7_000);
+    expect(retryAt(5, 0, now)).toBe(now);
+    expect(retryAt(1, 0.1, now)).toBe(now + 1);
+    for (const untold of [null, -5, Number.NaN, Infinity, -Infinity]) {
+      expect(retryAt(1, untold, now)).toBe(now + 1_000);
+    }
+  });
+
+  it("a lost answer blocks the message until a look-up or the host application says that it was not sent", () => {
+    const unclear = { outcome: "ambiguous", error: { code: "unknown", message: "" } } as const;
+    for (const decided of [
+      applyAnswer(sending, { number: 2, answer: unclear }, now),
+      applyLostAnswer(sending, 2),
+    ]) {
+      if (decided.decision !== "ambiguous") expect.fail(`the answer is lost: ${decided.decision}`);
+      const held = decided.state;
+      expect(handOver(held, now + hour).decision).toBe("none");
+      expect(applyNotSent(held, { number: 1 }, now).decision).toBe("none");
+      expect(applyNotSent(held, { number: 2 }, now)).toMatchObject({
+        decision: "retry",
+        state: { due_at: now, attempts: 2 },
+      });
+    }
+  });
+
+  it("counts as delivered if a transport without receipts accepted it", () => {
+    const answer = { outcome: "accepted", provider_message_id: "p1" } as const;
+    const answered = { number: 2, answer, accepted: "delivered" } as const;
+    expect(applyAnswer(sending, answered, now)).toMatchObject({
+      state: { delivered_at: now },
+    });
   });
 });
 

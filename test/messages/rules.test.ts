@@ -7,7 +7,6 @@ import {
   evidenceOf,
   applyLostAnswer,
   applyNotSent,
-  retryAt,
 } from "../../src/messages/attempts/attempt-rules.ts";
 import {
   endEventOf,
@@ -18,12 +17,10 @@ import {
   handOver,
   isWithCarrier,
   type MessageState,
-  plan,
   release,
   applyReceiptTimeout,
 } from "../../src/messages/rules.ts";
-import { maxAttempts, retryDelays } from "../../src/messages/routes/route-rules.ts";
-import { maxScheduleAheadMs } from "../../src/kernel/limits.ts";
+import { maxAttempts } from "../../src/messages/routes/route-rules.ts";
 import { messageStatuses } from "../../src/kernel/message-status.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 
@@ -89,241 +86,51 @@ const answer = fc.constantFrom(throttled, landline, accepted, unclear);
 const stateAfter = (from: MessageState, decided: { decision: string; state?: MessageState }) =>
   decided.state ?? from;
 
-describe("before the hand-over", () => {
-  it("a message is queued at once, or scheduled for a time of at most 35 days ahead", () => {
-    expect(plan({}, now)).toMatchObject({
-      state: { status: "queued", due_at: now, expires_at: now + 4 * hour },
-    });
-    expect(plan({ send_at: now - 1 }, now)).toMatchObject({ state: { status: "queued" } });
-    expect(plan({ send_at: now + 1, ttl: 5 }, now)).toMatchObject({
-      state: { status: "scheduled", send_at: now + 1, expires_at: now + 6 },
-    });
-    expect(plan({ send_at: now + maxScheduleAheadMs }, now)).toMatchObject({
-      state: { status: "scheduled" },
-    });
-    expect(plan({ send_at: now + maxScheduleAheadMs + 1 }, now)).toMatchObject({
-      error: { code: "too_far_ahead" },
-    });
-  });
-
-  it("either cancel or send wins, in every order", () => {
-    fc.assert(
-      fc.property(state, (from) => {
-        const canceled = cancel(from);
-        if (canceled.decision === "canceled") {
-          expect(
-            handOver(canceled.state, now).decision,
-            "A canceled message is not handed over.",
-          ).toBe("none");
-        }
-        const handed = handOver(from, now);
-        if (handed.decision === "send") {
-          expect(
-            cancel(handed.state).decision,
-            "A message that is being handed over cannot be canceled.",
-          ).toBe("refused");
-        }
-      }),
-    );
-  });
-
-  it("only scheduled or queued messages can be canceled or expire", () => {
-    fc.assert(
-      fc.property(state, (from) => {
-        const early = from.status === "scheduled" || from.status === "queued";
+it("either cancel or send wins, in every order", () => {
+  fc.assert(
+    fc.property(state, (from) => {
+      const canceled = cancel(from);
+      if (canceled.decision === "canceled") {
         expect(
-          cancel(from).decision,
-          `A message can be canceled only while it is scheduled or queued: it is ${from.status}.`,
-        ).toBe(early ? "canceled" : "refused");
-        if (!early) {
-          expect(
-            expire(from, now).decision,
-            `A message can expire only while it is scheduled or queued: it is ${from.status}.`,
-          ).toBe("none");
-        }
-      }),
-    );
-  });
-
-  it("no message is handed over before its time or after its ttl", () => {
-    fc.assert(
-      fc.property(waiting, (from) => {
-        const released = release(from, now);
-        if (from.status === "scheduled") {
-          expect(
-            released.decision === "released",
-            "A scheduled message is released exactly when its time has come.",
-          ).toBe(from.send_at <= now);
-        }
-        const decided = handOver(stateAfter(from, released), now);
-        if ("expires_at" in from && from.expires_at <= now) {
-          expect(decided.decision, "No message is handed over after its time to live.").not.toBe(
-            "send",
-          );
-        }
-        if (decided.decision === "wait") {
-          expect(decided.until, "A message waits only for a later time.").toBeGreaterThan(now);
-        }
-        if (decided.decision === "send" && from.status === "queued") {
-          expect(from.due_at, "No message is handed over before it is due.").toBeLessThanOrEqual(
-            now,
-          );
-        }
-      }),
-    );
-  });
-
-  it("an edit moves the ttl with the time, and is rejected once the message is sending", () => {
-    const scheduled = {
-      status: "scheduled",
-      send_at: now + 10,
-      expires_at: now + 30,
-      attempts: 0,
-    } as const;
-    expect(edit(scheduled, {}, now)).toEqual({ decision: "edited", state: scheduled });
-    expect(edit(scheduled, { send_at: now + 100 }, now)).toMatchObject({
-      state: { expires_at: now + 120 },
-    });
-    expect(edit(scheduled, { send_at: 5 }, now)).toMatchObject({
-      state: { send_at: now, expires_at: now + 20 },
-    });
-    expect(edit(scheduled, { send_at: now + maxScheduleAheadMs + 1 }, now).decision).toBe(
-      "invalid",
-    );
-    fc.assert(
-      fc.property(state, (from) => {
+          handOver(canceled.state, now).decision,
+          "A canceled message is not handed over.",
+        ).toBe("none");
+      }
+      const handed = handOver(from, now);
+      if (handed.decision === "send") {
         expect(
-          edit(from, {}, now).decision,
-          `Only a scheduled message can be edited: it is ${from.status}.`,
-        ).toBe(from.status === "scheduled" ? "edited" : "refused");
-      }),
-    );
-  });
+          cancel(handed.state).decision,
+          "A message that is being handed over cannot be canceled.",
+        ).toBe("refused");
+      }
+    }),
+  );
 });
 
-describe("after an attempt", () => {
-  it("is retried only if it surely sent nothing, within the maximum attempts and the ttl", () => {
-    fc.assert(
-      fc.property(open, attempts, answer, (from, attempt, said) => {
-        const decided = applyAnswer(from, { number: attempt, answer: said }, now);
-        if (decided.decision !== "retry") return;
-        expect(said, "Only an attempt that surely sent nothing is repeated.").toBe(throttled);
-        expect(from).toMatchObject({ attempts: attempt });
-        expect(decided.state.due_at, "The next attempt comes later.").toBeGreaterThan(now);
+it("only a scheduled message can be edited, and only a scheduled or queued one canceled or expired", () => {
+  fc.assert(
+    fc.property(state, (from) => {
+      const early = from.status === "scheduled" || from.status === "queued";
+      expect(
+        cancel(from).decision,
+        `A message can be canceled only while it is scheduled or queued: it is ${from.status}.`,
+      ).toBe(early ? "canceled" : "refused");
+      expect(
+        edit(from, {}, now),
+        `Only a scheduled message can be edited: it is ${from.status}.`,
+      ).toEqual(
+        from.status === "scheduled"
+          ? { decision: "edited", state: from }
+          : { decision: "refused", status: from.status },
+      );
+      if (!early) {
         expect(
-          decided.state.due_at,
-          "The next attempt comes within the time to live.",
-        ).toBeLessThan(decided.state.expires_at);
-        expect(attempt, `There are at most ${maxAttempts} attempts.`).toBeLessThan(maxAttempts);
-      }),
-    );
-  });
-
-  it("that sent nothing, it fails only without another attempt, and expires if that is too late", () => {
-    const last = fc.oneof(
-      fc.record({ status: fc.constant("sending" as const), expires_at, attempts }),
-      fc.record({
-        status: fc.constant("ambiguous" as const),
-        expires_at,
-        attempts,
-        error: fc.constant(error),
-      }),
-    );
-    const wait = fc.option(fc.nat(2 * hour), { nil: undefined });
-    const next = fc.oneof(
-      fc.constant(undefined),
-      fc.constant("none" as const),
-      fc.record({ transport: fc.constant("b"), at: anyTime }),
-    );
-    fc.assert(
-      fc.property(last, wait, next, fc.boolean(), (from, retry_after_ms, to, isUnsent) => {
-        const said = {
-          ...throttled,
-          ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
-        } as const;
-        const again = isUnsent
-          ? from.attempts < maxAttempts
-            ? now
-            : null
-          : retryAt(from.attempts, retry_after_ms, now);
-        const due_at = to === undefined ? again : to === "none" ? null : to.at;
-        const decided = isUnsent
-          ? applyNotSent(from, { number: from.attempts, next: to }, now)
-          : applyAnswer(from, { number: from.attempts, answer: said, next: to }, now);
-        fc.pre(!isUnsent || from.status === "ambiguous");
-        expect(
-          decided.decision,
-          "A message is tried again if an attempt is left within its time to live.",
-        ).toBe(due_at === null ? "failed" : due_at < from.expires_at ? "retry" : "expired");
-        if (decided.decision === "expired") {
-          expect(decided.state.error).toMatchObject({ code: "ttl_elapsed", stage: "queue" });
-        }
-      }),
-    );
-  });
-
-  it("a lost answer blocks the message until a look-up or the host application says that it was not sent", () => {
-    const sending = { status: "sending", expires_at: now + hour, attempts: 2 } as const;
-    for (const decided of [
-      applyAnswer(sending, { number: 2, answer: unclear }, now),
-      applyLostAnswer(sending, 2),
-    ]) {
-      const held = stateAfter(sending, decided);
-      expect(held.status).toBe("ambiguous");
-      expect(handOver(held, now + hour).decision).toBe("none");
-      expect(applyNotSent(held, { number: 1 }, now).decision).toBe("none");
-      expect(applyNotSent(held, { number: 2 }, now)).toMatchObject({
-        decision: "retry",
-        state: { due_at: now, attempts: 2 },
-      });
-    }
-    const last = { ...sending, status: "ambiguous", attempts: maxAttempts, error } as const;
-    expect(applyNotSent(last, { number: maxAttempts }, now).decision).toBe("failed");
-  });
-
-  it("a late answer about an older attempt changes nothing, unless it proves that the message was sent", () => {
-    fc.assert(
-      fc.property(state, attempts, answer, (from, attempt, said) => {
-        const stale =
-          !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
-        fc.pre(stale);
-        const decided = applyAnswer(from, { number: attempt, answer: said }, now);
-        expect(
-          decided.decision,
-          "An answer about an older attempt counts only if it proves that the message was sent.",
-        ).toBe(said === accepted ? "with_carrier" : "none");
-      }),
-    );
-  });
-
-  it("a permanent rejection fails the message with the carrier's reason", () => {
-    const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
-    expect(applyAnswer(sending, { number: 1, answer: landline }, now)).toMatchObject({
-      decision: "failed",
-      state: { error: { code: "landline", permanent: true, stage: "carrier" } },
-    });
-  });
-
-  it("counts as delivered if a transport without receipts accepted it", () => {
-    const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
-    const answered = { number: 1, answer: accepted, accepted: "delivered" } as const;
-    expect(applyAnswer(sending, answered, now)).toMatchObject({
-      state: { delivered_at: now },
-    });
-  });
-
-  it("waits 1 s, 5 s, 30 s, 2 m and 10 m, unless the carrier names its own time", () => {
-    expect([1, 2, 3, 4, 5, 6].map((attempt) => retryAt(attempt, undefined, now))).toEqual([
-      ...retryDelays.map((delay) => now + delay),
-      null,
-    ]);
-    expect(retryAt(1, 7_000, now)).toBe(now + 7_000);
-    expect(retryAt(5, 0, now)).toBe(now);
-    expect(retryAt(1, 0.1, now)).toBe(now + 1);
-    for (const untold of [null, -5, Number.NaN, Infinity, -Infinity]) {
-      expect(retryAt(1, untold, now)).toBe(now + 1_000);
-    }
-  });
+          expire(from, now).decision,
+          `A message can expire only while it is scheduled or queued: it is ${from.status}.`,
+        ).toBe("none");
+      }
+    }),
+  );
 });
 
 describe("once the carrier proves that it has the message", () => {

@@ -10,7 +10,7 @@ export const boundary = inArea("boundary", [
     file: "src/messages/rules.ts",
     find: "if (expires_at <= now) return expiredDecision;",
     replace: "if (expires_at < now) return expiredDecision;",
-    tests: ["test/messages/rules.test.ts"],
+    tests: ["test/messages/waiting-rules.test.ts"],
   },
   {
     name: "retry-at-expiry",
@@ -20,7 +20,7 @@ export const boundary = inArea("boundary", [
     file: "src/messages/attempts/attempt-rules.ts",
     find: "return due_at < state.expires_at ?",
     replace: "return due_at <= state.expires_at ?",
-    tests: ["test/messages/rules.test.ts"],
+    tests: ["test/messages/attempt-rules.test.ts"],
   },
   {
     name: "quiet-hours-start-late",

@@ -17,7 +17,7 @@ export const retry = inArea("retry", [
     file: "src/messages/attempts/attempt-rules.ts",
     find: "const again = permanent ? null : retryAt(attempt, retry_after_ms, now);",
     replace: "const again = retryAt(attempt, retry_after_ms, now);",
-    tests: ["test/messages/rules.test.ts"],
+    tests: ["test/messages/attempt-rules.test.ts"],
   },
   {
     name: "retry-after-is-ignored",
@@ -26,7 +26,7 @@ export const retry = inArea("retry", [
     find: "return delay === undefined ? null : (notBeforeOf(retryAfter, now) ?? now + delay);",
     replace:
       "return delay === undefined ? null : Math.min(notBeforeOf(retryAfter, now) ?? Infinity, now + delay);",
-    tests: ["test/messages/rules.test.ts"],
+    tests: ["test/messages/attempt-rules.test.ts"],
   },
   {
     name: "one-attempt-too-few",
@@ -34,7 +34,7 @@ export const retry = inArea("retry", [
     file: "src/messages/attempts/attempt-rules.ts",
     find: "const delay = retryDelays[attempt - 1];",
     replace: "const delay = retryDelays[attempt];",
-    tests: ["test/messages/rules.test.ts"],
+    tests: ["test/messages/attempt-rules.test.ts"],
   },
   {
     name: "refused-by-the-message-goes-around",
