@@ -31,6 +31,22 @@ test("an address with the token signs in without the form, and does not keep the
   expect(page.url()).toBe(`${url}#/`);
   await page.goBack();
   expect(page.url()).toBe("about:blank");
+
+  // The person opens the address in a tab whose page is still loading.
+  await page.context().clearCookies();
+  let answer: (() => void) | undefined;
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
+  await page.route("**/session", async (route) => {
+    await mayAnswer;
+    await route.continue();
+  });
+  const asked = page.waitForRequest("**/session");
+  await page.goto(url);
+  await asked;
+  await page.goto(`${url}#token=${mounted.token}`);
+  answer?.();
+  await page.getByRole("heading", { name: "Phones" }).waitFor();
+  expect(page.url()).toBe(`${url}#/`);
 });
 
 test("a webhook gets the events that a person ticks, and an API key the scopes", async ({

@@ -33,12 +33,13 @@ export async function startPage({ page, nameOf }: ShellProps): Promise<void> {
   installTooltips();
   setInterval(noteTimeZone, timeZoneMs);
   document.addEventListener("visibilitychange", noteTimeZone);
-  await enter(takeToken());
-  // The browser does not load the page again when only the hash of the address changes.
+  // The browser does not load the page again when only the hash of the address changes, which may
+  // happen before the first session is read.
   window.addEventListener("hashchange", () => {
     const token = takeToken();
     if (token !== undefined) void enter(token);
   });
+  await enter(takeToken());
   onReconnect((reason) => {
     if (reason === "server") toast({ message: text("backOnline") });
   });
