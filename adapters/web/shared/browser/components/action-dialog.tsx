@@ -51,6 +51,7 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
       title={title}
       onClose={onClose}
       onSubmit={() => void run()}
+      isDisposable={word !== undefined}
       bodyRef={body}
       actions={
         <Button kind={kind} type="submit" isBusy={isBusy} disabled={!isReady}>

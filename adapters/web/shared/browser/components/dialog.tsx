@@ -1,7 +1,9 @@
 import type { ComponentChildren, JSX, Ref, RefObject } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isComposing } from "../keyboard/composing.ts";
 import { text } from "../texts/shared-texts.ts";
 import { Button, IconButton } from "./button.tsx";
+import { useEntries } from "./entries.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -15,6 +17,8 @@ interface DialogProps {
    * `submit`.
    */
   readonly onSubmit?: () => void;
+  /** Closes without a question whatever a person entered, such as only a confirming word. */
+  readonly isDisposable?: boolean;
   readonly bodyRef?: Ref<HTMLDivElement>;
 }
 
@@ -42,27 +46,62 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   return dialog;
 }
 
-/** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
+/**
+ * A modal dialog. The browser keeps the focus inside. Escape, a click beside it and its close button
+ * close it. If a person has changed its form, they first ask. The button to cancel never does.
+ */
 export function Dialog(props: DialogProps): JSX.Element {
-  const { title, onClose, children, actions, isWide, onSubmit, bodyRef = null } = props;
+  const {
+    title,
+    onClose,
+    children,
+    actions,
+    isWide,
+    onSubmit,
+    isDisposable,
+    bodyRef = null,
+  } = props;
   const dialog = useModal();
+  const entries = useEntries();
+  const [isAsking, setAsking] = useState(false);
   const id = useId();
+  const isForm = onSubmit !== undefined && actions !== undefined;
+  const keep = (): void => {
+    setAsking(false);
+    entries.goOn();
+  };
+  const dismiss = (): void => {
+    if (isAsking) keep();
+    else if (isForm && isDisposable !== true && entries.haveChanged()) setAsking(true);
+    else onClose();
+  };
   const content = (
     <>
       <header class="dialog-header">
         <h2 id={id} class="grow">
           {title}
         </h2>
-        <IconButton icon="close" label={text("close")} onClick={onClose} />
+        <IconButton icon="close" label={text("close")} onClick={dismiss} />
       </header>
-      <div class="dialog-body" ref={bodyRef}>
+      <div
+        class="dialog-body"
+        ref={bodyRef}
+        onFocusIn={({ target }) => {
+          entries.enter(target);
+          setAsking(false);
+        }}
+      >
         {children}
       </div>
-      {actions !== undefined && (
-        <footer class="dialog-actions">
-          {onSubmit !== undefined && <Button onClick={onClose}>{text("cancel")}</Button>}
-          {actions}
-        </footer>
+      {isAsking ? (
+        <Question onKeep={keep} onDiscard={onClose} />
+      ) : (
+        actions !== undefined && (
+          <footer class="dialog-actions">
+            {onSubmit !== undefined && <Button onClick={onClose}>{text("cancel")}</Button>}
+            {actions}
+          </footer>
+        )
       )}
     </>
   );
@@ -71,13 +110,22 @@ export function Dialog(props: DialogProps): JSX.Element {
       ref={dialog}
       class={isWide === true ? "dialog dialog-wide" : "dialog"}
       aria-labelledby={id}
+      // Chromium lets a page cancel only the first of two such keys in a row.
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || isComposing(event)) return;
+        event.preventDefault();
+        dismiss();
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        dismiss();
       }}
       // A click on the dialog itself is one on its backdrop, since its content covers it.
-      onPointerDown={({ target, currentTarget }) => {
-        if (target === currentTarget) onClose();
+      onPointerDown={(event) => {
+        if (event.target !== event.currentTarget) return;
+        // The click would take the focus from what gets it now.
+        event.preventDefault();
+        dismiss();
       }}
     >
       {onSubmit === undefined ? (
@@ -96,5 +144,30 @@ export function Dialog(props: DialogProps): JSX.Element {
         </form>
       )}
     </dialog>
+  );
+}
+
+interface QuestionProps {
+  readonly onKeep: () => void;
+  readonly onDiscard: () => void;
+}
+
+/** Asks whether to discard what was entered, in the place of the buttons of the form. */
+function Question({ onKeep, onDiscard }: QuestionProps): JSX.Element {
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => button.current?.focus(), []);
+  return (
+    <footer class="dialog-actions" role="group" aria-labelledby={id}>
+      <p id={id} class="grow">
+        {text("discardEntered")}
+      </p>
+      <Button buttonRef={button} onClick={onKeep}>
+        {text("keepEditing")}
+      </Button>
+      <Button kind="danger" onClick={onDiscard}>
+        {text("discard")}
+      </Button>
+    </footer>
   );
 }
