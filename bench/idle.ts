@@ -101,7 +101,7 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
         });
       });
       const headers = {
-        authorization: `Bearer ${key.secret ?? ""}`,
+        authorization: `Bearer ${key.secret}`,
         "content-type": "application/json",
       };
       const post = async (url: string, body: string): Promise<string> => {

@@ -14,6 +14,7 @@ export type {
   Accounts,
   Agents,
   ApiKeys,
+  CreatedAccountWithSecret,
   Contacts,
   Conversations,
   EngineOptions,
@@ -53,8 +54,11 @@ export type {
   HealthReason,
   KeyOptions,
   KeyScope,
+  PagePromise,
   QuietHours,
   StreamOptions,
+  TxOptions,
+  WithSecrets,
 } from "./operations/index.ts";
 export type {
   OpenWebchatSession,

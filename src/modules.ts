@@ -2,9 +2,12 @@ import type { JobHandlers, JobKind, JobTable } from "./queue/index.ts";
 import { queueModule } from "./queue/descriptor.ts";
 import {
   type ApiRoute,
+  command,
+  commandByIdAndInput,
   type HandleMethod,
   type HandleTable,
   type HookHandler,
+  list,
   type Module,
   type ScopedRunner,
   type Tag,
@@ -69,15 +72,6 @@ export const schema: Schema = schemaOf(
   descriptors.flatMap(({ collections = [] }) => collections),
   { since: 8 },
 );
-
-/** Creates the handle of the accounts themselves. `runner` is that of the default account. */
-export function accountsHandle({ change, read }: ScopedRunner): Accounts {
-  return {
-    create: (input, options) => change(createAccount, input, options),
-    list: (page = {}) => read(listAccounts, page),
-    update: (id, changes, options) => change(updateAccount, { ...changes, id }, options),
-  };
-}
 
 /** The hook handlers of all modules. */
 export const hookHandlers: readonly HookHandler[] = descriptors.flatMap(
@@ -152,7 +146,23 @@ export function accountHandle(scope: Scope, runner: ScopedRunner): AccountHandle
   type Created = ReturnType<typeof createHandle> & MethodsOf<AllHandles>;
   // The cast is safe: the table consists of the modules' tables.
   const handle: WithFunctions<AccountHandle> = createHandle(scope, runner) as Created;
-  // `WithFunctions` shows a generic method with its widest types. The methods of events are
-  // generic, and return only events of the types that they were asked for.
-  return handle as AccountHandle;
+  return withExactTypes(handle);
+}
+
+/** Creates the handle of the accounts themselves. `runner` is that of the default account. */
+export function accountsHandle(runner: ScopedRunner): Accounts {
+  return withExactTypes<Accounts>({
+    create: command(createAccount)(runner),
+    list: list(listAccounts)(runner),
+    update: commandByIdAndInput(updateAccount)(runner),
+  });
+}
+
+/**
+ * `WithFunctions` shows a generic or overloaded method with its widest types. The casts are safe:
+ * the methods of events return only events of the types that they were asked for, and a command
+ * without an idempotency key is no replay, so its output has its secrets.
+ */
+function withExactTypes<Handle>(handle: WithFunctions<Handle>): Handle {
+  return handle as Handle;
 }

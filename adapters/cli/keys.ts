@@ -1,4 +1,4 @@
-import { type AccountHandle, type ApiKey, type KeyScope, TidingsError } from "../entry.ts";
+import { type ApiKey, type KeyScope, TidingsError } from "../entry.ts";
 import { keyScopes } from "../../src/operations/index.ts";
 import { nearestName } from "../../src/kernel/index.ts";
 import { parseArguments, subcommand } from "./arguments.ts";
@@ -39,7 +39,7 @@ async function create(args: readonly string[]): Promise<void> {
   const scopes = values.scope?.map(scopeOf);
   await withAccount(values, usage, async ({ apiKeys }) => {
     const key = await apiKeys.create({ name, ...(scopes === undefined ? {} : { scopes }) });
-    print(key.secret ?? "");
+    print(key.secret);
     note(dim(`${key.id}, ${key.mode}. Store the secret now: it is not shown again.`));
   });
 }
@@ -54,8 +54,8 @@ function scopeOf(given: string): KeyScope {
 
 async function list(args: readonly string[]): Promise<void> {
   const { values } = parseArguments(usage, args, accountOptions);
-  await withAccount(values, usage, async (account) => {
-    const keys = await allKeys(account);
+  await withAccount(values, usage, async ({ apiKeys }) => {
+    const keys = await Array.fromAsync(apiKeys.list({ limit: 100 }));
     if (keys.length === 0) {
       note(
         "There are no keys in this account and mode yet.",
@@ -66,22 +66,6 @@ async function list(args: readonly string[]): Promise<void> {
     const head = ["ID", "NAME", "SECRET", "CREATED", "LAST USED", "SCOPES"].map(dim);
     print(...table([head, ...keys.map(rowOf)]));
   });
-}
-
-/** The largest page. */
-const pageSize = 100;
-
-async function allKeys({ apiKeys }: AccountHandle): Promise<ApiKey[]> {
-  const keys: ApiKey[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await apiKeys.list({
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    keys.push(...page.data);
-    if (page.next_cursor === null) return keys;
-    cursor = page.next_cursor;
-  }
 }
 
 function rowOf(key: ApiKey): string[] {

@@ -39,7 +39,7 @@ export async function prepareAccount(settings: Settings): Promise<string> {
       transport: settings.carrier.name,
     });
     const { secret } = await apiKeys.create({ name: "load" });
-    return secret ?? "";
+    return secret;
   } finally {
     await engine.stop();
   }

@@ -87,7 +87,7 @@ async function run(): Promise<boolean> {
   const key = await engine.apiKeys.create({ name: "Quickstart" });
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const client = new Client(url, key.secret ?? "");
+  const client = new Client(url, key.secret);
   const tracker = trackMessages();
   printHeading();
   const isReplayed = await sendAll(client, tracker);

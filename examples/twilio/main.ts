@@ -63,7 +63,7 @@ async function sendAndWait(to: string): Promise<boolean> {
   const { secret } = await engine.apiKeys.create({ name: "example" });
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const client = new Client(url, secret ?? "");
+  const client = new Client(url, secret);
   console.log(`${mode} mode, API at ${url}`);
 
   let message = await client.send({ to, body: "Your table is ready." });

@@ -36,7 +36,7 @@ async function runDemo(url: string): Promise<void> {
     events: ["message.sent", "message.received"],
   });
   const received = new EventEmitter();
-  const handler = receiver(secret ?? "", {
+  const handler = receiver(secret, {
     onEvent(event) {
       console.log(`received ${event.type} ${event.id}`);
       received.emit(event.type);

@@ -9,6 +9,7 @@ import {
   command,
   commandById,
   commandByIdAndInput,
+  list,
   method,
   type Module,
   query,
@@ -118,7 +119,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
 const accountHandles = {
   apiKeys: {
     create: command(createKey),
-    list: query(listKeys),
+    list: list(listKeys),
     rotate: commandByIdAndInput(rotateKey),
     revoke: commandById(revokeKey),
   },

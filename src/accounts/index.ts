@@ -32,4 +32,5 @@ export {
   type CreatedKey,
   type CreateKey,
   defaultGraceSeconds,
+  type RotateKey,
 } from "./keys/key-types.ts";

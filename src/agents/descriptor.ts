@@ -31,10 +31,11 @@ import {
   type CommandOptions,
   type HookHandler,
   inputWith,
+  list,
+  listById,
   method,
   type Module,
   onHook,
-  query,
   queryById,
   queryByIdAndInput,
 } from "../operations/index.ts";
@@ -315,11 +316,11 @@ const agentHandles = {
   agents: {
     create: command(createAgent),
     get: queryById(getAgent),
-    list: query(listAgents),
+    list: list(listAgents),
     update: commandByIdAndInput(updateAgent),
     remove: commandById(removeAgent),
     trigger: commandByIdAndInput(triggerAgent),
-    runs: queryByIdAndInput(listRuns),
+    runs: listById(listRuns),
     run: method(
       ({ read }) =>
         (id: string, run_id: string) =>
@@ -341,11 +342,11 @@ const agentHandles = {
           change(approveRun, inputWith({ id, run_id }, decision), options),
     ),
   },
-  runs: { list: query(listAllRuns) },
+  runs: { list: list(listAllRuns) },
   playbooks: {
     create: command(createPlaybook),
     get: queryByIdAndInput(getPlaybook),
-    list: query(listPlaybooks),
+    list: list(listPlaybooks),
     update: commandByIdAndInput(updatePlaybook),
     remove: commandById(removePlaybook),
   },
@@ -357,7 +358,7 @@ const agentHandles = {
     ),
     handOff: commandByIdAndInput(handOffConversation),
     handBack: commandById(handBackConversation),
-    runs: queryByIdAndInput(listConversationRuns),
+    runs: listById(listConversationRuns),
   },
 };
 

@@ -7,9 +7,9 @@ import {
   type ApiRoute,
   command,
   commandByIdAndInput,
+  list,
   method,
   type Module,
-  query,
   queryById,
 } from "../operations/index.ts";
 import { searchContacts } from "./search/search.ts";
@@ -125,13 +125,13 @@ const contactHandles = {
   contacts: {
     create: command(createContact),
     get: queryById(getContact),
-    search: query(searchContacts),
+    search: list(searchContacts),
     import: method(
       ({ rows }) =>
         (contacts: Iterable<ImportContact> | AsyncIterable<ImportContact>) =>
           rows(importContactRows, contacts),
     ),
-    list: query(listContacts),
+    list: list(listContacts),
     update: commandByIdAndInput(updateContact),
   },
 };

@@ -17,11 +17,11 @@ import {
   commandById,
   commandByIdAndInput,
   type CommandOptions,
+  list,
+  listById,
   method,
   type Module,
-  query,
   queryById,
-  queryByIdAndInput,
 } from "../operations/index.ts";
 import { conversationLabels, conversations, notes } from "./rows.ts";
 
@@ -141,9 +141,9 @@ const conversationHandles = {
   conversations: {
     open: command(openConversation),
     get: queryById(getConversation),
-    list: query(listConversations),
+    list: list(listConversations),
     update: commandByIdAndInput(updateConversation),
-    notes: queryByIdAndInput(listNotes),
+    notes: listById(listNotes),
     addNote: commandByIdAndInput(addNote),
     setLabels: method(
       ({ change }) =>
@@ -154,7 +154,7 @@ const conversationHandles = {
     markUnread: commandById(markConversationUnread),
   },
   contacts: {
-    conversations: queryByIdAndInput(listContactConversations),
+    conversations: listById(listContactConversations),
   },
 };
 

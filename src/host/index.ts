@@ -2,7 +2,14 @@ export { handleFactory } from "./handles/handle-factory.ts";
 export { OperationRunner, type Prepared } from "./operation-runner.ts";
 export type { EngineRuntime } from "./engine-runtime.ts";
 export { Lifecycle } from "./lifecycle.ts";
-export type { AccountHandle, Accounts, ApiKeys, Operators, Sandbox } from "./handles/handles.ts";
+export type {
+  AccountHandle,
+  Accounts,
+  ApiKeys,
+  CreatedAccountWithSecret,
+  Operators,
+  Sandbox,
+} from "./handles/handles.ts";
 export type { Events, Webhooks } from "./handles/event-handles.ts";
 export type { Agents, Playbooks, Runs } from "./handles/agent-handles.ts";
 export type { Contacts } from "./handles/contact-handles.ts";

@@ -24,11 +24,11 @@ import {
   command,
   commandById,
   commandByIdAndInput,
+  list,
+  listById,
   method,
   type Module,
-  query,
   queryById,
-  queryByIdAndInput,
   type Runtime,
 } from "../operations/index.ts";
 import { background } from "../store/index.ts";
@@ -209,17 +209,17 @@ const messageHandles = {
           change(previewMessage, input, undefined),
     ),
     get: queryById(getMessage),
-    list: query(listMessages),
+    list: list(listMessages),
     timeline: queryById(getTimeline),
     edit: commandByIdAndInput(editMessage),
     cancel: commandById(cancelMessage),
   },
   contacts: {
-    messages: queryByIdAndInput(listContactMessages),
+    messages: listById(listContactMessages),
   },
   conversations: {
-    search: query(searchConversations),
-    messages: queryByIdAndInput(listConversationMessages),
+    search: list(searchConversations),
+    messages: listById(listConversationMessages),
     reply: commandByIdAndInput(reply),
   },
 };

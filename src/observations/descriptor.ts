@@ -3,9 +3,9 @@ import {
   type ApiRoute,
   commandByIdAndInput,
   type CommandOptions,
+  listById,
   method,
   type Module,
-  queryByIdAndInput,
 } from "../operations/index.ts";
 import { addObservation, removeObservation } from "./commands.ts";
 import { listObservations } from "./reads.ts";
@@ -49,7 +49,7 @@ const observationRoutes: readonly ApiRoute[] = [
 
 const observationHandles = {
   contacts: {
-    observations: queryByIdAndInput(listObservations),
+    observations: listById(listObservations),
     addObservation: commandByIdAndInput(addObservation),
     removeObservation: method(
       ({ change }) =>

@@ -1,5 +1,6 @@
-import type { ById } from "../kernel/index.ts";
+import type { ById, Page } from "../kernel/index.ts";
 import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
+import { pagePromise, type PagePromise } from "./lists/page-promise.ts";
 import type { EventStream, StreamItem, TransientItem } from "./event-stream.ts";
 
 /** Defines a method of the handles. Called once for each handle. */
@@ -72,6 +73,27 @@ export function queryByIdAndInput<Input extends ById, Output>(
       read(operation, inputWith({ id }, input));
 }
 
+/** A method `(input)` that returns a page, or all items one by one. */
+export function list<Input extends object, Item, OnePage extends Page<Item>>(
+  operation: Query<Input, OnePage & Page<Item>>,
+): HandleMethod<(input?: Input) => PagePromise<Item, OnePage>> {
+  return ({ read }) =>
+    (input: object = {}) =>
+      pagePromise((cursor) => read(operation, pageOf(input, cursor)));
+}
+
+/** A method `(id, input)` that returns a page, or all items one by one. */
+export function listById<Input extends ById, Item, OnePage extends Page<Item>>(
+  operation: Query<Input, OnePage & Page<Item>>,
+): HandleMethod<(id: string, input?: OtherFields<Input>) => PagePromise<Item, OnePage>> {
+  return ({ read }) =>
+    (id, input) =>
+      pagePromise((cursor) => read(operation, pageOf(inputWith({ id }, input), cursor)));
+}
+
+const pageOf = (input: unknown, cursor?: string): unknown =>
+  cursor === undefined ? input : inputWith({ cursor }, input);
+
 /**
  * Adds the fields that are separate arguments of a method to its input. What is no object is passed
  * on, to be refused.
@@ -107,6 +129,17 @@ export interface KeyOptions extends Pick<CommandOptions, "idempotencyKey"> {
   /** Not available, because this operation uses several transactions and cannot join yours. */
   readonly tx?: never;
 }
+
+/** Options of a call without an idempotency key. It is no replay, so it returns each secret. */
+export interface TxOptions extends Pick<CommandOptions, "tx"> {
+  /** With a key, the call may be a replay, which returns null instead of the secret. */
+  readonly idempotencyKey?: never;
+}
+
+/** The output of a command that is no replay: its secrets are there. */
+export type WithSecrets<Output, Secret extends keyof Output> = Output & {
+  readonly [Name in Secret]: string;
+};
 
 /** Options of every stream. An unknown option is refused with `validation_failed`. */
 export interface StreamOptions {

@@ -65,12 +65,16 @@ export {
   type HandleTable,
   type KeyOptions,
   inputWith,
+  list,
+  listById,
   method,
   query,
   queryById,
   queryByIdAndInput,
   type ScopedRunner,
   type StreamOptions,
+  type TxOptions,
+  type WithSecrets,
 } from "./handle-methods.ts";
 export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export type { Module, Tag } from "./module.ts";
@@ -90,6 +94,7 @@ export {
   idempotencyByExpiry,
   idempotencyByKey,
 } from "./execution/rows.ts";
+export { pagePromise, type PagePromise } from "./lists/page-promise.ts";
 export { findByWords } from "./lists/find-by-words.ts";
 export { queryWords, storedWords, wordsOf } from "./lists/indexed-words.ts";
 export { createdBetween } from "./lists/created-between.ts";

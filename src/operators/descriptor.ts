@@ -3,8 +3,8 @@ import {
   type ApiRoute,
   commandById,
   commandByIdAndInput,
+  list,
   type Module,
-  query,
   queryById,
 } from "../operations/index.ts";
 import { getOperator, listOperators, removeOperator, saveOperator } from "./operations.ts";
@@ -55,7 +55,7 @@ const operatorRoutes: readonly ApiRoute[] = [
 
 const operatorHandles = {
   operators: {
-    list: query(listOperators),
+    list: list(listOperators),
     get: queryById(getOperator),
     save: commandByIdAndInput(saveOperator),
     remove: commandById(removeOperator),

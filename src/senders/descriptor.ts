@@ -14,8 +14,8 @@ import {
   command,
   commandById,
   commandByIdAndInput,
+  list,
   type Module,
-  query,
   type Runtime,
 } from "../operations/index.ts";
 import { releaseThrottled } from "./release-throttled.ts";
@@ -71,7 +71,7 @@ const senderRoutes: readonly ApiRoute[] = [
 const senderHandles = {
   senders: {
     create: command(createSender),
-    list: query(listSenders),
+    list: list(listSenders),
     update: commandByIdAndInput(updateSender),
     remove: commandById(removeSender),
   },

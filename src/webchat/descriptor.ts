@@ -21,16 +21,16 @@ import {
 import { type OpenWebchatSession, webchatSessionSchema } from "./sessions/session-types.ts";
 import {
   type ApiRoute,
-  type WithoutId,
   commandByIdAndInput,
   type CommandOptions,
   inputWith,
+  listById,
   method,
   type Module,
-  queryByIdAndInput,
   type StreamItem,
   type StreamOptions,
   type TransientItem,
+  type WithoutId,
 } from "../operations/index.ts";
 import { mail, mailboxes, webchatSessions } from "./rows.ts";
 
@@ -130,7 +130,7 @@ const webchatHandles = {
         (input: OpenWebchatSession = {}, options?: CommandOptions) =>
           change(openWebchatSession, input, options),
     ),
-    messages: queryByIdAndInput(listVisitorMessages),
+    messages: listById(listVisitorMessages),
     sendAsVisitor: commandByIdAndInput(receiveWebchatMessage),
     mark: commandByIdAndInput(markWebchatMessage),
     typeAsVisitor: method(

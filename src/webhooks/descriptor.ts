@@ -16,12 +16,12 @@ import {
   commandByIdAndInput,
   type CommandOptions,
   type EventStream,
+  list,
+  listById,
   method,
   type Module,
-  query,
   type Query,
   queryById,
-  queryByIdAndInput,
   type StreamItem,
   type StreamOptions,
   type TransientItem,
@@ -160,11 +160,11 @@ const webhookHandles = {
   webhooks: {
     create: command(createWebhook),
     get: queryById(getWebhook),
-    list: query(listWebhooks),
+    list: list(listWebhooks),
     update: commandByIdAndInput(updateWebhook),
     remove: commandById(removeWebhook),
     rotateSecret: commandByIdAndInput(rotateWebhookSecret),
-    deliveries: queryByIdAndInput(listDeliveries),
+    deliveries: listById(listDeliveries),
     delivery: method(
       ({ read }) =>
         (id: string, delivery_id: string) =>
@@ -181,7 +181,7 @@ const webhookHandles = {
   // `appendEvent` writes events, with the data of their type.
   events: {
     get: queryById(getEvent as Query<ById, Event>),
-    list: query(listEvents as Query<ListEvents, Page<Event>>),
+    list: list(listEvents as Query<ListEvents, Page<Event>>),
     stream: method(
       ({ open }) =>
         (input: Omit<StreamEvents, "typing"> = {}, options?: StreamOptions) =>

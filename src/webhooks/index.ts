@@ -32,6 +32,7 @@ export {
 } from "./types.ts";
 export {
   type CreateWebhook,
+  type RotateWebhookSecret,
   type TestWebhook,
   testWebhookSchema,
   type UpdateWebhook,

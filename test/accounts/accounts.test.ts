@@ -234,7 +234,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
         const made = await call(one.api, {
           method: "POST",
           path: "/v1/api-keys",
-          key: secret ?? "",
+          key: secret,
           body,
         });
         const allowed = !explicit || wanted.every((scope) => caller.includes(scope));
@@ -247,13 +247,13 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
         }
         const target = await apiKeys.create({ name: "target", scopes: wanted });
         const path = `/v1/api-keys/${target.id}/rotate`;
-        const rotated = await call(one.api, { method: "POST", path, key: secret ?? "", body: {} });
+        const rotated = await call(one.api, { method: "POST", path, key: secret, body: {} });
         const narrower = wanted.every((scope) => caller.includes(scope));
         expect(
           rotated.status,
           "A key may rotate only a key that has no scope beyond its own.",
         ).toBe(narrower ? 200 : 403);
-        const still = await call(one.api, { path: "/v1/account", key: target.secret ?? "" });
+        const still = await call(one.api, { path: "/v1/account", key: target.secret });
         expect(
           still.status,
           "The old secret of a key works until it is replaced, and for the grace period after.",

@@ -123,7 +123,7 @@ describe.each(lightStorages)("usage by hour on $name", ({ open }) => {
     const { account, key } = await one.accounts.create({ name: "other" });
     expect((await one.account(account.id).usageByHour()).data).toEqual([]);
     const ask = (query: string): Promise<ApiResponse> =>
-      call(one.api, { path: `/v1/usage/${query}`, key: key.secret ?? "" });
+      call(one.api, { path: `/v1/usage/${query}`, key: key.secret });
     const status = async (query: string): Promise<number> => (await ask(query)).status;
     expect(await status("hours")).toBe(200);
     expect(await status("errors")).toBe(200);

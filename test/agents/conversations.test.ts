@@ -98,7 +98,7 @@ async function person(
       const asked = {
         method: "POST",
         path,
-        key: token ?? "",
+        key: token,
         body: { body, client_id: `c${++count}` },
       };
       const answer = await call(engine.api, asked);

@@ -121,7 +121,7 @@ describe("an operator", () => {
     const byKey = await call(engine.api, {
       method: "POST",
       path: "/v1/messages",
-      key: secret ?? "",
+      key: secret,
       body: message,
       headers: ["Idempotency-Key", "k"],
     });

@@ -42,7 +42,7 @@ async function tenant(
     name: "test",
     plan: { name: "fast", requests_per_second: 100_000 },
   });
-  return { account: engine.account(account.id), id: key.id, key: key.secret ?? "" };
+  return { account: engine.account(account.id), id: key.id, key: key.secret };
 }
 
 describe.each(storages)("an event stream on $name", ({ open }) => {
@@ -105,7 +105,7 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     const { account } = await tenant(one);
     const expires_at = new Date(clock.now() + 60_000).toISOString();
     const { secret } = await account.apiKeys.create({ name: "short", expires_at });
-    const stream = await follow(one, secret ?? "");
+    const stream = await follow(one, secret);
     await clock.advance(59_999);
     await account.sandbox.inbound({ from, body: "before" });
     await clock.settle();
@@ -123,7 +123,7 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     const { account, id, key } = await tenant(one);
     const stream = await follow(one, key);
     const { secret } = await account.apiKeys.rotate(id, { grace_seconds: 60 });
-    const next = await follow(one, secret ?? "");
+    const next = await follow(one, secret);
     await clock.advance(59_000);
     expect(stream.isOver()).toBe(false);
     await clock.advance(16_000);
@@ -224,14 +224,14 @@ test("an API key may have 100 open streams, and an account 1,000", async () => {
 
   for (let i = 1; i < 10; i++) {
     const { secret } = await account.apiKeys.create({ name: `${i}`, scopes: ["events:read"] });
-    for (let j = 0; j < 100; j++) await opened(one, secret ?? "", others.signal);
+    for (let j = 0; j < 100; j++) await opened(one, secret, others.signal);
   }
   const { secret } = await account.apiKeys.create({ name: "last", scopes: ["events:read"] });
-  expect(await opened(one, secret ?? "", others.signal)).toBe(429);
+  expect(await opened(one, secret, others.signal)).toBe(429);
   const stranger = await tenant(one);
   expect(await opened(one, stranger.key, others.signal)).toBe(200);
   others.abort();
-  expect(await opened(one, secret ?? "", new AbortController().signal)).toBe(200);
+  expect(await opened(one, secret, new AbortController().signal)).toBe(200);
 });
 
 /** Reads a stream over a plain socket. The client takes no bytes until `resume` is called. */

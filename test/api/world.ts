@@ -100,7 +100,7 @@ export function world(
       name: "test",
       ...(scopes === undefined ? {} : { scopes }),
     });
-    return secret ?? "";
+    return secret;
   };
   const seen = async (scope: Scope): Promise<Tenant> => ({
     scope,

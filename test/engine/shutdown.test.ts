@@ -233,7 +233,7 @@ describe("a request to an engine that stops", () => {
         "/conversations",
       ];
       const asked = paths.map((path) =>
-        call(one.api, { method: "GET", path: `/v1${path}`, key: secret ?? "" }),
+        call(one.api, { method: "GET", path: `/v1${path}`, key: secret }),
       );
       await one.stop();
       for (const answer of await Promise.all(asked)) {
@@ -258,7 +258,7 @@ describe("a request to an engine that stops", () => {
     await clock.settle();
     const stop = one.stop({ deadlineMs: 3_000 });
     const path = "/v1/messages";
-    const request = { method: "POST", path, key: secret ?? "", body: hello };
+    const request = { method: "POST", path, key: secret, body: hello };
     const answers = [await call(one.api, request)];
     await clock.advance(3_000);
     await stop;

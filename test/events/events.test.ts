@@ -43,7 +43,7 @@ async function tenant(
 ): Promise<{ readonly account: AccountHandle; readonly key: string }> {
   const plan = { name: "test", requests_per_second: 100_000 };
   const { account, key } = await engine.accounts.create({ name: "test", plan });
-  return { account: engine.account(account.id), key: key.secret ?? "" };
+  return { account: engine.account(account.id), key: key.secret };
 }
 
 interface Following {

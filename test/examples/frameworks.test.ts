@@ -100,7 +100,7 @@ async function run(name: string): Promise<Running> {
   };
   onTestFinished(stop);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://localhost:${port}/messaging`, key: secret ?? "", server, stop };
+  return { url: `http://localhost:${port}/messaging`, key: secret, server, stop };
 }
 
 /** Starts a Next.js program, as its server does. */

@@ -67,7 +67,7 @@ export async function fuzzWorld({
     async tenant(mode) {
       const plan = { name: "fuzz", requests_per_second: 10_000 };
       const { account, key } = await engine.accounts.create({ name: "fuzz", plan });
-      return { scope: { account_id: account.id, mode }, secret: key.secret ?? "" };
+      return { scope: { account_id: account.id, mode }, secret: key.secret };
     },
   });
   const servers: Server[] = [];

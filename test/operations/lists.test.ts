@@ -147,6 +147,7 @@ describe.each(lightStorages)("lists on $name", ({ name, open }) => {
             filter.conversation_id === undefined ? matching : inOrderOfThread(matching);
           expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
           expect(found).toEqual(expected);
+          expect(await Array.fromAsync(handle.messages.list({ ...filter, limit }))).toEqual(found);
         },
       ),
       {

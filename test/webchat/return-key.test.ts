@@ -9,7 +9,7 @@ describe("the return key of a session", () => {
     const { clock, engine } = world();
     const one = engine(memory());
     const first = await one.webchat.open({ name: "Ann" });
-    const return_key = first.return_key ?? "";
+    const return_key = first.return_key;
     await one.webchat.sendAsVisitor(first.id, { body: "Hello" });
     await clock.advance(25 * hourMs);
     const second = await one.webchat.open({ return_key });
@@ -27,7 +27,7 @@ describe("the return key of a session", () => {
     await one.start();
     const { contact_id, return_key } = await one.webchat.open();
     await one.contacts.erase(contact_id);
-    const later = await one.webchat.open({ return_key: return_key ?? "" });
+    const later = await one.webchat.open({ return_key: return_key });
     expect(later.contact_id).not.toBe(contact_id);
     expect(later.return_key).not.toBe(return_key);
   });
@@ -37,7 +37,7 @@ describe("the return key of a session", () => {
     const one = engine(memory());
     const { account } = await one.accounts.create({ name: "Other" });
     const { return_key } = await one.webchat.open();
-    const genuine = return_key ?? "";
+    const genuine = return_key;
     const [address = "", signature = ""] = genuine.split(".");
     const forged = [
       "",

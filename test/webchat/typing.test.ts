@@ -141,7 +141,7 @@ describe("typing", () => {
       name: "all",
       scopes: ["conversations:write", "conversations:read", "events:read"],
     });
-    const key = secret ?? "";
+    const key = secret;
     const stream = async (path: string, given: string): Promise<string[]> => {
       const { body } = await call(engine.api, { path, key: given });
       if (typeof body !== "object" || body === null || body instanceof Uint8Array) expect.fail();
@@ -154,7 +154,7 @@ describe("typing", () => {
       return chunks;
     };
     const session = `/v1/webchat/sessions/${id}`;
-    const visitor = await stream(`${session}/stream`, token ?? "");
+    const visitor = await stream(`${session}/stream`, token);
     const silent = await stream("/v1/events/stream", key);
     const asking = await stream("/v1/events/stream?typing=true", key);
     const narrow = await stream(
@@ -167,7 +167,7 @@ describe("typing", () => {
       call(engine.api, { method: "POST", path, key: given, ...(body && { body }) });
     const typing = `/v1/conversations/${conversation_id}/typing`;
     const answers = [
-      await post(`${session}/typing`, token ?? ""),
+      await post(`${session}/typing`, token),
       await post(typing, key),
       await post(typing, key),
     ];

@@ -182,7 +182,7 @@ const create = (filter: readonly string[]): Command =>
   command("create", async ({ hooks }, { account: { webhooks, scope }, receivers }) => {
     const url = `https://hook-${hooks.length}.example.com/${scope.account_id}`;
     const { id, secret } = await webhooks.create({ url, events: [...filter] as ["*"] });
-    const hook = new Hook(id, url, secret ?? "", filter);
+    const hook = new Hook(id, url, secret, filter);
     receivers.at(url, () => ({ status: hook.isHealthy ? 200 : 410 }));
     hooks.push(hook);
   });
@@ -212,7 +212,7 @@ const refilter = (nth: number, filter: readonly string[]): Command =>
 const rotate = (nth: number, grace_seconds: number): Command =>
   onHook(`rotate(${grace_seconds})`, nth, async (hook, { account: { webhooks }, clock }) => {
     const { secret } = await webhooks.rotateSecret(hook.id, { grace_seconds });
-    hook.secrets.unshift(secret ?? "");
+    hook.secrets.unshift(secret);
     hook.isInGrace = grace_seconds > 0;
     hook.rotatedAt = clock.now();
   });

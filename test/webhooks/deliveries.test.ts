@@ -223,7 +223,7 @@ describe.each(lightStorages)("deliveries on $name", ({ open }) => {
       "contact.created",
       "webhook.disabled",
     ]);
-    expect(there.seen.every((each) => isGenuine(each, secret ?? ""))).toBe(true);
+    expect(there.seen.every((each) => isGenuine(each, secret))).toBe(true);
     expect(await one.webhooks.delivery(id, tested.id)).toMatchObject({
       status: "succeeded",
       next_attempt_at: null,

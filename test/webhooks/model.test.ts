@@ -157,7 +157,7 @@ const commands: fc.Arbitrary<Command>[] = [
       const [last, ...older] = model.secrets.toReversed();
       for (const each of older) each.until = Math.min(each.until, now);
       if (last !== undefined) last.until = now + grace_seconds * 1_000;
-      model.secrets.push({ text: secret ?? "", from: now, until: Infinity });
+      model.secrets.push({ text: secret, from: now, until: Infinity });
     }),
   ),
   fc.constant(

@@ -1,5 +1,13 @@
 import type { Finding, World } from "../world/types.ts";
-import { allPages, eventsIn, handleOf, messageOf, scopesOf, type WorldScope } from "./reads.ts";
+import {
+  allItems,
+  eventsIn,
+  fullPages,
+  handleOf,
+  messageOf,
+  scopesOf,
+  type WorldScope,
+} from "./reads.ts";
 
 /**
  * The messages of a conversation reach the carrier in the order of the conversation. Messages that
@@ -48,6 +56,6 @@ async function exemptIn(world: World, scope: WorldScope): Promise<ReadonlySet<st
 /** The ids of the messages of a conversation, oldest first. */
 async function messagesOf(world: World, scope: WorldScope, id: string): Promise<readonly string[]> {
   const { conversations } = handleOf(world, scope);
-  const newestFirst = await allPages((page) => conversations.messages(id, page));
+  const newestFirst = await allItems(conversations.messages(id, fullPages));
   return newestFirst.map((message) => message.id).toReversed();
 }

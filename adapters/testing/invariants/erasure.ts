@@ -1,8 +1,9 @@
 import type { Event } from "../../entry.ts";
 import type { Finding, World } from "../world/types.ts";
 import {
-  allPages,
+  allItems,
   eventsIn,
+  fullPages,
   handleOf,
   messagesIn,
   orGone,
@@ -76,7 +77,7 @@ async function findResource(
   const { conversations } = handleOf(world, scope);
   const owned = [
     ...(await messagesIn(world, scope)),
-    ...(await allPages((page) => conversations.list(page))).map(({ id, contact }) => ({
+    ...(await allItems(conversations.list(fullPages))).map(({ id, contact }) => ({
       id,
       contact_id: contact.id,
     })),
@@ -95,7 +96,7 @@ async function findEvent(
   isGone: IsGone,
 ): Promise<Finding | undefined> {
   const { senders, webhooks } = handleOf(world, scope);
-  const own = new Set((await allPages((page) => senders.list(page))).map(({ address }) => address));
+  const own = new Set((await allItems(senders.list(fullPages))).map(({ address }) => address));
   const erased = new Set<string>();
   for (const event of await eventsIn(world, scope)) {
     const subject = subjectOf(event);
@@ -106,8 +107,8 @@ async function findEvent(
     const description = `${subject} is erased, but ${event.type} ${event.id} has ${left}`;
     return { description, about: [event.id, subject] };
   }
-  for (const webhook of await allPages((page) => webhooks.list(page))) {
-    const deliveries = await allPages((page) => webhooks.deliveries(webhook.id, page));
+  for (const webhook of await allItems(webhooks.list(fullPages))) {
+    const deliveries = await allItems(webhooks.deliveries(webhook.id, fullPages));
     for (const { id, event_id } of deliveries.filter((each) => erased.has(each.event_id))) {
       const { body } = await webhooks.delivery(webhook.id, id);
       if (body === null) continue;

@@ -6,7 +6,8 @@ import type { World } from "../world/types.ts";
 
 /** How many items of a list a law reads. A longer list is an error: use a smaller world. */
 const maxItems = 10_000;
-const pageSize = 100;
+/** The largest pages, so that a list takes few reads. */
+export const fullPages = { limit: 100 };
 
 /** An account in one mode, with the calls to carriers that were made for it. */
 export interface WorldScope {
@@ -27,7 +28,7 @@ export function isAccepted({ provider_message_id }: CarrierCall): boolean {
 
 /** Every account in each mode. */
 export async function scopesOf(world: World): Promise<readonly WorldScope[]> {
-  const accounts = await allPages((page) => world.engine().accounts.list(page));
+  const accounts = await allItems(world.engine().accounts.list(fullPages));
   const calls = Map.groupBy(allCalls(world), ({ message }) => nameOf(message));
   return accounts
     .flatMap(({ id: account_id }) => modeSchema.options.map((mode) => ({ account_id, mode })))
@@ -52,7 +53,7 @@ export function messageOf(world: World, { message }: CarrierCall): Promise<Messa
 /** The messages of an account in one mode, newest first. */
 export function messagesIn(world: World, scope: WorldScope): Promise<readonly Message[]> {
   const { messages } = handleOf(world, scope);
-  return allPages((page) => messages.list(page));
+  return allItems(messages.list(fullPages));
 }
 
 /** The result. Undefined if the request is refused, because the resource does not exist. */
@@ -68,25 +69,17 @@ export async function orGone<T>(asked: Promise<T>): Promise<T | undefined> {
 /** The log of events, oldest first. */
 export async function eventsIn(world: World, scope: WorldScope): Promise<readonly Event[]> {
   const { events } = handleOf(world, scope);
-  return (await allPages((page) => events.list(page))).toReversed();
-}
-
-interface Page<T> {
-  readonly data: readonly T[];
-  readonly next_cursor: string | null;
+  return (await allItems(events.list(fullPages))).toReversed();
 }
 
 /** All items of a list, in its order. */
-export async function allPages<T>(
-  list: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<Page<T>>,
-): Promise<readonly T[]> {
+export async function allItems<T>(list: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
-  let cursor: string | undefined;
-  while (all.length < maxItems) {
-    const { data, next_cursor } = await list({ limit: pageSize, cursor });
-    all.push(...data);
-    if (next_cursor === null) return all;
-    cursor = next_cursor;
+  for await (const item of list) {
+    if (all.length === maxItems) {
+      throw new Error(`A law reads at most ${maxItems} items of a list. Use a smaller world.`);
+    }
+    all.push(item);
   }
-  throw new Error(`A law reads at most ${maxItems} items of a list. Use a smaller world.`);
+  return all;
 }

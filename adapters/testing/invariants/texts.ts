@@ -1,7 +1,15 @@
 import type { Message, Mode } from "../../entry.ts";
 import type { InboundMessage } from "../../../src/ports/index.ts";
 import type { Finding, World } from "../world/types.ts";
-import { allCalls, allPages, eventsIn, handleOf, messagesIn, scopesOf } from "./reads.ts";
+import {
+  allCalls,
+  allItems,
+  eventsIn,
+  fullPages,
+  handleOf,
+  messagesIn,
+  scopesOf,
+} from "./reads.ts";
 
 /** What engines have stored, of all accounts. */
 interface Stored {
@@ -44,7 +52,7 @@ async function readStored(world: World): Promise<Stored> {
     const messages = await messagesIn(world, scope);
     inbound.push(...messages.filter(({ direction }) => direction === "inbound"));
     const handle = handleOf(world, scope);
-    const own = await allPages((page) => handle.senders.list(page));
+    const own = await allItems(handle.senders.list(fullPages));
     senders.push(
       ...own.map(({ address, transport }) => ({ address, transport, mode: scope.mode })),
     );

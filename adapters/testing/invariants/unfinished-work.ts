@@ -1,5 +1,5 @@
 import type { Finding, World } from "../world/types.ts";
-import { allPages, handleOf, scopesOf, type WorldScope } from "./reads.ts";
+import { allItems, fullPages, handleOf, scopesOf, type WorldScope } from "./reads.ts";
 
 /**
  * Nothing is left to do. Without a job, nothing changes a message, a delivery or an agent's run
@@ -29,7 +29,7 @@ async function findMessage(world: World, scope: WorldScope): Promise<Finding | u
 
 async function findDelivery(world: World, scope: WorldScope): Promise<Finding | undefined> {
   const { webhooks } = handleOf(world, scope);
-  const all = await allPages((page) => webhooks.list(page));
+  const all = await allItems(webhooks.list(fullPages));
   for (const { id } of all.filter(({ status }) => status === "enabled")) {
     const [stuck] = (await webhooks.deliveries(id, { status: "pending", limit: 1 })).data;
     if (stuck === undefined) continue;

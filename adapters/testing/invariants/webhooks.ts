@@ -1,7 +1,7 @@
 import type { DeliveryWithAttempts, Event, Webhook } from "../../entry.ts";
 import { matchesPattern } from "../receiver/script.ts";
 import type { Finding, World } from "../world/types.ts";
-import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads.ts";
+import { allItems, eventsIn, fullPages, handleOf, scopesOf, type WorldScope } from "./reads.ts";
 
 /**
  * Each event has one delivery for each webhook that subscribes to it. If a delivery succeeded, the
@@ -11,7 +11,7 @@ export async function everyEventToItsWebhooks(world: World): Promise<Finding | u
   for (const scope of await scopesOf(world)) {
     const { webhooks } = handleOf(world, scope);
     const events = await eventsIn(world, scope);
-    for (const webhook of await allPages((page) => webhooks.list(page))) {
+    for (const webhook of await allItems(webhooks.list(fullPages))) {
       const found = await findProblem(world, scope, webhook, events);
       if (found !== undefined) return found;
     }
@@ -26,7 +26,7 @@ async function findProblem(
   events: readonly Event[],
 ): Promise<Finding | undefined> {
   const { webhooks } = handleOf(world, scope);
-  const list = await allPages((page) => webhooks.deliveries(webhook.id, page));
+  const list = await allItems(webhooks.deliveries(webhook.id, fullPages));
   const deliveries = Map.groupBy(list, ({ event_id }) => event_id);
   // A commit that read the webhooks before this one was created or changed may still follow.
   const from = Date.parse(webhook.updated_at) + world.commitToleranceMs;

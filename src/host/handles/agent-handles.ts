@@ -13,8 +13,8 @@ import type {
   UpdateAgent,
   UpdatePlaybook,
 } from "../../agents/index.ts";
-import type { Page, PageQuery } from "../../kernel/index.ts";
-import type { CommandOptions, WithoutId } from "../../operations/index.ts";
+import type { PageQuery } from "../../kernel/index.ts";
+import type { CommandOptions, PagePromise, WithoutId } from "../../operations/index.ts";
 
 /** AI agents, which reply to contacts, and their runs. */
 export interface Agents {
@@ -29,7 +29,7 @@ export interface Agents {
    */
   get(id: string): Promise<Agent>;
   /** Lists agents, newest first. */
-  list(page?: PageQuery): Promise<Page<Agent>>;
+  list(page?: PageQuery): PagePromise<Agent>;
   /**
    * Changes an agent. Absent fields keep their value, also in nested objects, and null clears them.
    * Conversations that the agent already has continue with the version they started with.
@@ -53,10 +53,10 @@ export interface Agents {
   /** Lists the application's actions, which agents and playbooks can call. */
   actions(): Promise<AgentActions>;
   /**
-   * Lists the runs of the agent, newest first. A filtered page can be empty although `has_more` is
-   * true: continue until it is false.
+   * Lists the runs of the agent, newest first. A filtered page can be empty although more pages
+   * follow.
    */
-  runs(id: string, filters?: WithoutId<ListRuns>): Promise<Page<Run>>;
+  runs(id: string, filters?: WithoutId<ListRuns>): PagePromise<Run>;
   /**
    * Returns a run with its steps and its result.
    * @throws TidingsError `not_found`
@@ -82,9 +82,9 @@ export interface Runs {
   /**
    * Lists the runs of all agents, newest first, including those of deleted agents. With the status
    * `awaiting_approval`, the run whose deadline is next comes first. With another status, a page
-   * can be empty although `has_more` is true: continue until it is false.
+   * can be empty although more pages follow.
    */
-  list(filters?: ListAllRuns): Promise<Page<Run>>;
+  list(filters?: ListAllRuns): PagePromise<Run>;
 }
 
 /** Playbooks: scripts that agents follow. */
@@ -97,7 +97,7 @@ export interface Playbooks {
    */
   get(id: string, query?: WithoutId<GetPlaybook>): Promise<Playbook>;
   /** Lists playbooks, newest first. */
-  list(page?: PageQuery): Promise<Page<Playbook>>;
+  list(page?: PageQuery): PagePromise<Playbook>;
   /**
    * Changes, enables or disables a playbook. Absent fields keep their value. Runs in progress
    * continue with the version they started with.

@@ -16,8 +16,8 @@ import type { Message } from "../../messages/index.ts";
 import type { Conversation } from "../../conversations/index.ts";
 import type { AddObservation, Observation } from "../../observations/index.ts";
 import type { MergePreview } from "../../privacy/index.ts";
-import type { Page, PageQuery } from "../../kernel/index.ts";
-import type { CommandOptions, KeyOptions, WithoutId } from "../../operations/index.ts";
+import type { PageQuery } from "../../kernel/index.ts";
+import type { CommandOptions, KeyOptions, PagePromise, WithoutId } from "../../operations/index.ts";
 
 /** Contacts, with their addresses, consents, observations and sentiment. */
 export interface Contacts {
@@ -36,7 +36,7 @@ export interface Contacts {
    * Searches by words, word prefixes or the start of a phone number, in all contacts or in those
    * that pass the filters. Best matches come first. Returns one page: `next_cursor` is null.
    */
-  search(query: SearchContacts): Promise<Page<Contact>>;
+  search(query: SearchContacts): PagePromise<Contact>;
   /**
    * Creates or updates contacts by phone number and yields a report for each row. Nothing happens
    * before you read the reports. Only a few rows are in memory at a time, so `rows` may be of any
@@ -53,9 +53,9 @@ export interface Contacts {
   ): AsyncGenerator<ImportReport, ImportCounts>;
   /**
    * Lists contacts, newest first, without merged contacts. A filtered page can be empty although
-   * `has_more` is true: continue until it is false.
+   * more pages follow.
    */
-  list(filters?: ListContacts): Promise<Page<Contact>>;
+  list(filters?: ListContacts): PagePromise<Contact>;
   /**
    * Changes a contact. Absent fields keep their value, and null clears them. A phone number that is
    * cleared belongs to no contact.
@@ -84,11 +84,11 @@ export interface Contacts {
    */
   erase(id: string, options?: KeyOptions): Promise<void>;
   /** Lists the contact's conversations, newest first. */
-  conversations(id: string, page?: PageQuery): Promise<Page<Conversation>>;
+  conversations(id: string, page?: PageQuery): PagePromise<Conversation>;
   /** Lists the contact's messages on all channels, newest first. */
-  messages(id: string, page?: PageQuery): Promise<Page<Message>>;
+  messages(id: string, page?: PageQuery): PagePromise<Message>;
   /** Lists the contact's observations, newest first. Expired observations are left out. */
-  observations(id: string, page?: PageQuery): Promise<Page<Observation>>;
+  observations(id: string, page?: PageQuery): PagePromise<Observation>;
   /** Records a fact about the contact, such as "prefers mornings". */
   addObservation(
     id: string,

@@ -29,8 +29,15 @@ import type {
   WebchatSession,
   WebchatSignal,
 } from "../../webchat/index.ts";
-import type { Page, PageQuery } from "../../kernel/index.ts";
-import type { CommandOptions, StreamOptions, WithoutId } from "../../operations/index.ts";
+import type { PageQuery } from "../../kernel/index.ts";
+import type {
+  CommandOptions,
+  PagePromise,
+  StreamOptions,
+  TxOptions,
+  WithSecrets,
+  WithoutId,
+} from "../../operations/index.ts";
 
 /** Conversations: the inbox, replies, notes, and who is responsible. */
 export interface Conversations {
@@ -43,15 +50,15 @@ export interface Conversations {
   get(id: string): Promise<Conversation>;
   /**
    * Lists the inbox, latest activity first. With a contact filter, newest first. A filtered page
-   * can be empty although `has_more` is true: continue until it is false.
+   * can be empty although more pages follow.
    */
-  list(filters?: ListConversations): Promise<Page<Conversation>>;
+  list(filters?: ListConversations): PagePromise<Conversation>;
   /**
    * Searches by words or prefixes of words in contacts, labels and messages, or by the start of a
    * phone number. A contact that matches stands for its latest conversation on each medium. Returns
    * one page: `next_cursor` is null.
    */
-  search(query: SearchConversations): Promise<Page<ConversationMatch>>;
+  search(query: SearchConversations): PagePromise<ConversationMatch>;
   /**
    * Opens, snoozes or closes a conversation, or changes its priority, metadata or suspected
    * opt-out. Absent fields keep their value.
@@ -67,7 +74,7 @@ export interface Conversations {
    * Lists the messages of the conversation in the order of `placed_at`, newest first. Messages
    * that wait for their time come before all others.
    */
-  messages(id: string, page?: PageQuery): Promise<Page<Message>>;
+  messages(id: string, page?: PageQuery): PagePromise<Message>;
   /**
    * Sends a message from a person, to the address of the conversation's last message. That person
    * takes over the conversation. A closed conversation is reopened.
@@ -76,7 +83,7 @@ export interface Conversations {
    */
   reply(id: string, input: WithoutId<Reply>, options?: CommandOptions): Promise<Message>;
   /** Lists the notes of the conversation, newest first. */
-  notes(id: string, page?: PageQuery): Promise<Page<Note>>;
+  notes(id: string, page?: PageQuery): PagePromise<Note>;
   /** Adds an internal note. The contact never sees it. */
   addNote(id: string, input: WithoutId<AddNote>, options?: CommandOptions): Promise<Note>;
   /**
@@ -117,7 +124,7 @@ export interface Conversations {
    * Lists the runs of all agents in the conversation, newest first. A filtered page can be empty
    * although `has_more` is true: continue until it is false.
    */
-  runs(id: string, filters?: WithoutId<ListConversationRuns>): Promise<Page<Run>>;
+  runs(id: string, filters?: WithoutId<ListConversationRuns>): PagePromise<Run>;
   /**
    * Tells the visitor of a webchat conversation, and colleagues, that a person is typing. It holds
    * for 6 seconds, or until the person's message: repeat it every 3 seconds meanwhile. Nothing is
@@ -134,17 +141,19 @@ export interface Conversations {
 
 /** Chats with visitors of a website. */
 export interface Webchat {
-  /**
-   * Opens a session for a visitor's browser. Only this call returns the token: a replay returns
-   * null.
-   */
+  /** Opens a session for a visitor's browser. Only this call returns its token and return key. */
+  open(
+    input?: OpenWebchatSession,
+    options?: TxOptions,
+  ): Promise<WithSecrets<WebchatSession, "token" | "return_key">>;
+  /** Opens a session once. A replay returns null instead of the token and the return key. */
   open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
   /**
    * Lists the webchat messages of the visitor's contact, in both directions and from all sessions,
    * newest first.
    * @throws TidingsError `not_found` when the session does not exist or has expired
    */
-  messages(id: string, page?: PageQuery): Promise<WebchatMessagePage>;
+  messages(id: string, page?: PageQuery): PagePromise<WebchatMessage, WebchatMessagePage>;
   /**
    * Sends a message as the visitor of a session, as the visitor's browser does. At most 20 messages
    * in 10 seconds.

@@ -7,12 +7,20 @@ import type {
   DeliveryWithBody,
   Event,
   ListDeliveries,
+  RotateWebhookSecret,
   TestWebhook,
   UpdateWebhook,
   Webhook,
 } from "../../webhooks/index.ts";
-import type { Page, PageQuery } from "../../kernel/index.ts";
-import type { CommandOptions, StreamOptions, WithoutId } from "../../operations/index.ts";
+import type { PageQuery } from "../../kernel/index.ts";
+import type {
+  CommandOptions,
+  PagePromise,
+  StreamOptions,
+  TxOptions,
+  WithSecrets,
+  WithoutId,
+} from "../../operations/index.ts";
 
 /** The events of the account in this mode, for as long as the engine keeps them. */
 export interface Events {
@@ -21,16 +29,13 @@ export interface Events {
    * @throws TidingsError `not_found`
    */
   get(id: string): Promise<Event>;
-  /**
-   * Lists events, newest first. A filtered page can be empty although `has_more` is true: continue
-   * until it is false.
-   */
+  /** Lists events, newest first. A filtered page can be empty although more pages follow. */
   list<T extends EventType = EventType>(
     filters?: Omit<ListEvents, "type"> & {
       /** Only events of this type. */
       readonly type?: T | undefined;
     },
-  ): Promise<Page<Event<T>>>;
+  ): PagePromise<Event<T>>;
   /**
    * Opens a stream of events in commit order, without gaps: those after `last_event_id`, or new
    * ones. Resolves when the stream is open, so it yields every event that is committed later.
@@ -51,9 +56,11 @@ export interface Events {
 /** Endpoints that the engine posts events to, and the deliveries to them. */
 export interface Webhooks {
   /**
-   * Creates a webhook. Only this call returns the secret: a replay returns null.
+   * Creates a webhook. Only this call returns its secret.
    * @throws TidingsError `not_configured` when the engine has no option `http`
    */
+  create(input: CreateWebhook, options?: TxOptions): Promise<WithSecrets<CreatedWebhook, "secret">>;
+  /** Creates a webhook once. A replay returns null instead of the secret. */
   create(input: CreateWebhook, options?: CommandOptions): Promise<CreatedWebhook>;
   /**
    * Returns a webhook, without its secret.
@@ -61,7 +68,7 @@ export interface Webhooks {
    */
   get(id: string): Promise<Webhook>;
   /** Lists webhooks, newest first. */
-  list(page?: PageQuery): Promise<Page<Webhook>>;
+  list(page?: PageQuery): PagePromise<Webhook>;
   /**
    * Changes, pauses or enables a webhook. Absent fields keep their value. The deliveries of a
    * webhook that is paused or disabled are kept and sent when it is enabled.
@@ -76,23 +83,22 @@ export interface Webhooks {
    */
   rotateSecret(
     id: string,
-    input?: {
-      /**
-       * For how many seconds the old secret still signs, at most 604,800 (7 days). 0 ends it at
-       * once.
-       * @default 86400
-       */
-      readonly grace_seconds?: number | undefined;
-    },
+    input?: WithoutId<RotateWebhookSecret>,
+    options?: TxOptions,
+  ): Promise<WithSecrets<CreatedWebhook, "secret">>;
+  /** Rotates the secret once. A replay returns null instead of the secret. */
+  rotateSecret(
+    id: string,
+    input?: WithoutId<RotateWebhookSecret>,
     options?: CommandOptions,
   ): Promise<CreatedWebhook>;
   /** Sends one sample event now, whatever the webhook's status and ordering. */
   test(id: string, input?: WithoutId<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
   /**
    * Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. A filtered
-   * page can be empty although `has_more` is true: continue until it is false.
+   * page can be empty although more pages follow.
    */
-  deliveries(id: string, filters?: WithoutId<ListDeliveries>): Promise<Page<DeliveryWithAttempts>>;
+  deliveries(id: string, filters?: WithoutId<ListDeliveries>): PagePromise<DeliveryWithAttempts>;
   /**
    * Returns a delivery with its body and all attempts.
    * @throws TidingsError `not_found`

@@ -12,6 +12,7 @@ import type {
   GetHourlyUsage,
   GetUsage,
   HourlyUsage,
+  RotateKey,
   Usage,
 } from "../../accounts/index.ts";
 import type { Backlog } from "../../backlog/index.ts";
@@ -25,8 +26,15 @@ import type {
   SandboxResetResult,
   SandboxSeedResult,
 } from "../../sandbox/index.ts";
-import type { Page, PageQuery, Scope } from "../../kernel/index.ts";
-import type { CommandOptions, KeyOptions, WithoutId } from "../../operations/index.ts";
+import type { PageQuery, Scope } from "../../kernel/index.ts";
+import type {
+  CommandOptions,
+  KeyOptions,
+  PagePromise,
+  TxOptions,
+  WithSecrets,
+  WithoutId,
+} from "../../operations/index.ts";
 import type { Agents, Playbooks, Runs } from "./agent-handles.ts";
 import type { Contacts } from "./contact-handles.ts";
 import type { Conversations, Webchat } from "./conversation-handles.ts";
@@ -35,10 +43,12 @@ import type { Messages, Senders } from "./message-handles.ts";
 
 /** The API keys of the account in this mode, for requests over HTTP. */
 export interface ApiKeys {
-  /** Creates a key. Only this call returns the secret: a replay returns null. */
+  /** Creates a key. Only this call returns its secret. */
+  create(input: CreateKey, options?: TxOptions): Promise<WithSecrets<CreatedKey, "secret">>;
+  /** Creates a key once. A replay returns null instead of the secret. */
   create(input: CreateKey, options?: CommandOptions): Promise<CreatedKey>;
   /** Lists the keys, newest first. Revoked keys are included. */
-  list(page?: PageQuery): Promise<Page<ApiKey>>;
+  list(page?: PageQuery): PagePromise<ApiKey>;
   /**
    * Gives the key a new secret, which only this call returns. The old secret stays valid for the
    * grace time.
@@ -46,16 +56,11 @@ export interface ApiKeys {
    */
   rotate(
     id: string,
-    input?: {
-      /**
-       * For how many seconds the old secret stays valid, at most 604,800 (7 days). 0 ends it at
-       * once.
-       * @default 86400
-       */
-      readonly grace_seconds?: number | undefined;
-    },
-    options?: CommandOptions,
-  ): Promise<CreatedKey>;
+    input?: WithoutId<RotateKey>,
+    options?: TxOptions,
+  ): Promise<WithSecrets<CreatedKey, "secret">>;
+  /** Rotates the secret once. A replay returns null instead of the secret. */
+  rotate(id: string, input?: WithoutId<RotateKey>, options?: CommandOptions): Promise<CreatedKey>;
   /**
    * Revokes the key at once and permanently. A secret that a rotation replaced stops working too.
    * @throws TidingsError `not_found`
@@ -66,7 +71,7 @@ export interface ApiKeys {
 /** The people of your application who work on the account's conversations in this mode. */
 export interface Operators {
   /** Lists the operators in the order of their ids. */
-  list(page?: PageQuery): Promise<Page<Operator>>;
+  list(page?: PageQuery): PagePromise<Operator>;
   /**
    * Returns an operator.
    * @throws TidingsError `not_found`
@@ -114,15 +119,23 @@ export interface Sandbox {
   reset(options?: KeyOptions): Promise<SandboxResetResult>;
 }
 
+/** A new account, with its first API key and the key's secret. */
+export interface CreatedAccountWithSecret extends CreatedAccount {
+  /** Its first API key: a sandbox key with all scopes. */
+  readonly key: WithSecrets<CreatedKey, "secret">;
+}
+
 /** The accounts of the engine, one for each of your tenants. */
 export interface Accounts {
   /**
    * Creates an account with its sandbox and a first sandbox key. Only this call returns the key's
    * secret.
    */
+  create(input: CreateAccount, options?: TxOptions): Promise<CreatedAccountWithSecret>;
+  /** Creates an account once. A replay returns null instead of the key's secret. */
   create(input: CreateAccount, options?: CommandOptions): Promise<CreatedAccount>;
   /** Lists the accounts, newest first. The default account is last. */
-  list(page?: PageQuery): Promise<Page<Account>>;
+  list(page?: PageQuery): PagePromise<Account>;
   /**
    * Changes the name, the plan or the time zone of an account. Absent fields keep their value.
    * @throws TidingsError `not_found` when there is no such account

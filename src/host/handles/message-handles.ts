@@ -10,8 +10,8 @@ import type {
   Timeline,
 } from "../../messages/index.ts";
 import type { CreateSender, Sender, UpdateSender } from "../../senders/index.ts";
-import type { Page, PageQuery } from "../../kernel/index.ts";
-import type { CommandOptions, KeyOptions, WithoutId } from "../../operations/index.ts";
+import type { PageQuery } from "../../kernel/index.ts";
+import type { CommandOptions, KeyOptions, PagePromise, WithoutId } from "../../operations/index.ts";
 
 /** Messages: send, schedule, change and read them. */
 export interface Messages {
@@ -38,10 +38,10 @@ export interface Messages {
    */
   get(id: string): Promise<Message>;
   /**
-   * Lists messages, newest first. A filtered page can be empty although `has_more` is true:
-   * continue until it is false. A filter by an unknown id gives an empty list.
+   * Lists messages, newest first. A filtered page can be empty although more pages follow. A filter
+   * by an unknown id gives an empty list.
    */
-  list(filters?: ListMessages): Promise<Page<Message>>;
+  list(filters?: ListMessages): PagePromise<Message>;
   /**
    * Returns everything that happened to a message, oldest first: changes of its status, attempts,
    * receipts, look-ups, edits and denials.
@@ -79,7 +79,7 @@ export interface Senders {
    */
   create(input: CreateSender, options?: CommandOptions): Promise<Sender>;
   /** Lists the senders, newest first. */
-  list(page?: PageQuery): Promise<Page<Sender>>;
+  list(page?: PageQuery): PagePromise<Sender>;
   /**
    * Changes a sender. Absent fields keep their value.
    * @throws TidingsError `not_found`; `validation_failed` when its transport does not carry the

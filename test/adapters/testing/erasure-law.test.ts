@@ -1,5 +1,6 @@
 /** The law of erasures finds what a storage keeps of a contact. */
 import { expect, test } from "vitest";
+import { pagePromise } from "../../../src/operations/index.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import {
   invariants,
@@ -96,13 +97,14 @@ test("all data and words of an erased contact that are left in an event are foun
   for (const { id, path, text } of left) {
     const account: typeof engine.account = (...given) => {
       const handle = engine.account(...given);
-      const list: typeof handle.events.list = async (...page) => {
-        const found = await handle.events.list(...page);
-        const data = found.data.map((event) =>
-          event.id === id ? { ...event, data: withText(event.data, path, text) } : event,
-        );
-        return { ...found, data };
-      };
+      const list: typeof handle.events.list = (filters) =>
+        pagePromise(async (cursor) => {
+          const found = await handle.events.list({ ...filters, cursor });
+          const data = found.data.map((event) =>
+            event.id === id ? { ...event, data: withText(event.data, path, text) } : event,
+          );
+          return { ...found, data };
+        });
       return over(handle, { events: over(handle.events, { list }) });
     };
     const forged = over(w, { engine: () => over(engine, { account }) });
@@ -135,10 +137,11 @@ test.each([
   const account: typeof engine.account = (...given) => {
     const handle = engine.account(...given);
     const get = () => Promise.reject(new TidingsError("not_found", "No such contact."));
-    const list: typeof handle.messages.list = async (...page) => {
-      const found = await handle.messages.list(...page);
-      return prefix === "msg" ? found : { ...found, data: [] };
-    };
+    const list: typeof handle.messages.list = (filters) =>
+      pagePromise(async (cursor) => {
+        const found = await handle.messages.list({ ...filters, cursor });
+        return prefix === "msg" ? found : { ...found, data: [] };
+      });
     return over(handle, {
       contacts: over(handle.contacts, { get }),
       messages: over(handle.messages, { list }),

@@ -1,5 +1,6 @@
 /** Each law finds a bug that a storage plants: it loses or changes writes of the engine. */
 import { expect, test } from "vitest";
+import { pagePromise } from "../../../src/operations/index.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { invariants, scriptedCarrier, world } from "../../../adapters/testing/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
@@ -191,10 +192,11 @@ test("a second delivery of an event to a webhook is found", async () => {
   const engine = w.engine();
   const account: typeof engine.account = (...given) => {
     const handle = engine.account(...given);
-    const deliveries: typeof handle.webhooks.deliveries = async (...input) => {
-      const found = await handle.webhooks.deliveries(...input);
-      return { ...found, data: [...found.data, ...found.data.slice(0, 1)] };
-    };
+    const deliveries: typeof handle.webhooks.deliveries = (webhook, filters) =>
+      pagePromise(async (cursor) => {
+        const found = await handle.webhooks.deliveries(webhook, { ...filters, cursor });
+        return { ...found, data: [...found.data, ...found.data.slice(0, 1)] };
+      });
     return over(handle, { webhooks: over(handle.webhooks, { deliveries }) });
   };
   const forged = over(w, { engine: () => over(engine, { account }) });

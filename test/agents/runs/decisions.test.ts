@@ -46,7 +46,7 @@ async function decideOverHttp({ engine, agent, id }: Awaited<ReturnType<typeof o
   const { secret } = await engine.apiKeys.create({ name: "desk" });
   const path = `/v1/agents/${agent.id}/runs/${id}/approve`;
   const decide: Decide = async (decision, call_id) => {
-    const request = { method: "POST", path, key: secret ?? "", body: { decision, call_id } };
+    const request = { method: "POST", path, key: secret, body: { decision, call_id } };
     const answer = await call(engine.api, request);
     const { code } = jsonOf(answer);
     return answer.status === 200 ? "done" : `${answer.status} ${String(code)}`;

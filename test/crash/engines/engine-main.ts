@@ -63,7 +63,7 @@ if (setup) {
   }
   const { secret } = await apiKeys.create({ name: "judge" });
   await engine.stop();
-  print(secret ?? "");
+  print(secret);
 } else {
   await start();
   const { server, port } = await listen(nodeHandler(engine));

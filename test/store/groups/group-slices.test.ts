@@ -218,7 +218,7 @@ async function overtaken(ground: Ground) {
     one.commitUnscoped(
       async (tx) => {
         const a = await tx.get(itemById, ["a"]);
-        await put(tx, to, `${a?.token ?? ""} ${name}`);
+        await put(tx, to, `${a?.token} ${name}`);
         pass(1);
         if (waits && !ran.includes(name)) state.waits = true;
         ran.push(name);
