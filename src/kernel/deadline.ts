@@ -83,8 +83,8 @@ export class SharedDeadline {
     this.#clock = clock;
     this.#ms = ms;
     this.#outer = outer;
-    outer.addEventListener("abort", this.#end);
-    if (outer.aborted) this.#end();
+    outer.addEventListener("abort", this.end);
+    if (outer.aborted) this.end();
   }
 
   /** Aborts when `outer` aborts and when `end` is called. */
@@ -111,10 +111,11 @@ export class SharedDeadline {
   }
 
   /** Gives up every awaited task. */
-  end(): void {
-    this.#outer.removeEventListener("abort", this.#end);
-    this.#end();
-  }
+  readonly end = (): void => {
+    this.#outer.removeEventListener("abort", this.end);
+    this.#over.abort("over");
+    for (const giveUp of this.#waiting.keys()) giveUp();
+  };
 
   async #count(): Promise<void> {
     this.#isCounting = true;
@@ -125,9 +126,4 @@ export class SharedDeadline {
     }
     this.#isCounting = false;
   }
-
-  readonly #end = (): void => {
-    this.#over.abort("over");
-    for (const giveUp of this.#waiting.keys()) giveUp();
-  };
 }
