@@ -109,11 +109,9 @@ export class Consumers implements LocalConsumers {
       backlog: () => run(() => running.reader.backlog()),
       parked: () => run(() => listParked(store.unscopedReads, name)),
       resume: (eventId) =>
-        this.#change((store) =>
-          store.commitUnscoped((tx) => resumeConsumerEvent(tx, name, eventId)),
-        ),
+        run(() => store.commitUnscoped((tx) => resumeConsumerEvent(tx, name, eventId))),
       skip: (eventId) =>
-        this.#change((store) => store.commitUnscoped((tx) => skipConsumerEvent(tx, name, eventId))),
+        run(() => store.commitUnscoped((tx) => skipConsumerEvent(tx, name, eventId))),
       stop: async () => {
         await running.stop();
         if (this.#running.get(name) === running) this.#running.delete(name);
@@ -137,7 +135,8 @@ export class Consumers implements LocalConsumers {
         `consumer ${name} is running in this engine: stop it before you remove it`,
       );
     }
-    await this.#change((store) => removeConsumer(store, name));
+    const { run, store } = this.#options;
+    await run(() => removeConsumer(store, name));
   }
 
   /** Creates the stored positions. */
@@ -165,10 +164,6 @@ export class Consumers implements LocalConsumers {
   /** Reads the log again. Call this when another process may have committed events. */
   wake(): void {
     for (const { reader } of this.#running.values()) reader.wake();
-  }
-
-  async #change(work: (store: Store) => Promise<void>): Promise<void> {
-    await this.#options.run(() => work(this.#options.store));
   }
 }
 
