@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { adviceForType, type EventType, eventTypes } from "../events/index.ts";
-import { show } from "../kernel/index.ts";
+import { getOrInsert, show } from "../kernel/index.ts";
 
 /** The kinds of a type: `agent` and `agent.run` for `agent.run.completed`. */
 type KindOf<T extends string> = T extends `${infer First}.${infer Rest}`
@@ -33,15 +33,12 @@ function wrongPattern({ input }: { readonly input?: unknown }): string | undefin
  * account with many of them by these few keys, so webhooks that do not match are not read.
  */
 export function patternsOf(type: EventType): readonly EventPattern[] {
-  let patterns = knownPatterns.get(type);
-  if (patterns === undefined) {
+  return getOrInsert(knownPatterns, type, () => {
     const parts = type.split(".");
     const kinds = parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("."));
     // The compiler does not see that `kinds` are the kinds of the type.
-    patterns = ["*", ...kinds.map((kind) => `${kind as KindOf<EventType>}.*` as const), type];
-    knownPatterns.set(type, patterns);
-  }
-  return patterns;
+    return ["*", ...kinds.map((kind) => `${kind as KindOf<EventType>}.*` as const), type];
+  });
 }
 
 /** Returns the types that a filter matches, in the order of `eventTypes`. */

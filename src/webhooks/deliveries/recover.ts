@@ -52,14 +52,12 @@ const chunk = 200;
 /** Schedules the failed deliveries of a webhook again, from the requested time on. */
 export function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
   return async (claim, run) => {
-    const { account_id, mode, key } = claim;
-    const scope = { account_id, mode };
     const progress = await runChunks(run, async () => {
-      const failed = await nextFailed(store.reads(scope), key.webhook_id);
-      return store.commit(scope, (tx) => recoverChunk(tx, claim, failed), background);
+      const failed = await nextFailed(store.reads(claim), claim.key.webhook_id);
+      return store.commit(claim, (tx) => recoverChunk(tx, claim, failed), background);
     });
     if (progress === "done") return;
-    await store.commit(scope, (tx) => finish(tx, claim, { againAt: tx.now }), background);
+    await store.commit(claim, (tx) => finish(tx, claim, { againAt: tx.now }), background);
   };
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../rows.ts";
 import type { Seen } from "../../ports/index.ts";
 import { background, reread, type Tx, type UnscopedReads } from "../../store/index.ts";
-import { disarm } from "../../queue/index.ts";
+import { type ChunkResult, disarm } from "../../queue/index.ts";
 import type { EventId, WebhookId } from "../../kernel/index.ts";
 import type { Runtime } from "../../operations/index.ts";
 
@@ -30,7 +30,7 @@ const discardChunk = 50;
  * Removes one chunk of the deliveries of a deleted webhook. Returns whether more may be left. The
  * last chunk also removes the job.
  */
-export async function discardDeliveries(tx: Tx, id: WebhookId): Promise<"more" | "done"> {
+export async function discardDeliveries(tx: Tx, id: WebhookId): Promise<ChunkResult> {
   const found = await tx.list(deliveriesOfWebhook, [id], discardChunk);
   await Promise.all(found.map((delivery) => removeDelivery(tx, delivery)));
   if (found.length === discardChunk) return "more";

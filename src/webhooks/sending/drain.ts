@@ -53,10 +53,9 @@ export class WebhookDrain {
   constructor(options: WebhookDrainOptions) {
     const { runtime, claim, run } = options;
     const { store, clock, webhooks } = runtime;
-    const { account_id, mode } = claim;
     this.#options = options;
     this.#job = new DrainJob(options);
-    this.#ahead = new ReadAhead(store.reads({ account_id, mode }), clock, claim.key.webhook_id);
+    this.#ahead = new ReadAhead(store.reads(claim), clock, claim.key.webhook_id);
     this.#requests = new DrainRequests(clock);
     this.#ended = new EndedAttempts({
       ...options,
