@@ -1,20 +1,14 @@
-import {
-  type Claim,
-  encodeLane,
-  finish,
-  type JobRow,
-  jobs,
-  jobsByLane,
-  pickByClass,
-  renew,
-  type JobClass,
-  jobClasses,
-} from "../queue/index.ts";
+import { type Claim, finish, type JobRow, jobs, pickByClass, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 import { senderHandOvers, senderThrottles, throttleByAddress, type ThrottleRow } from "./rows.ts";
-import { waitingLane } from "./job-orders.ts";
-import { boundsOf, countedHandOvers, isRecent, nextHandOverAt } from "./throttle.ts";
+import {
+  boundsOf,
+  countedHandOvers,
+  isRecent,
+  listWaitingLanes,
+  nextHandOverAt,
+} from "./throttle.ts";
 
 /** The maximum number of conversations released, and of old hand-overs removed, per transaction. */
 const maxPerRun = 100;
@@ -34,7 +28,7 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
   if (throttle === undefined) return finish(tx, claim);
 
   const hasRemovedAll = await removeUncounted(tx, throttle);
-  const lanes = await listWaitingLanes(tx, throttle);
+  const lanes = await listWaitingLanes(tx, throttle, 2 * maxPerRun);
   const inLanes = lanes.flatMap(([, inLane]) => inLane);
   if (inLanes.length === 0) return endWait(tx, claim, throttle, hasRemovedAll);
   // A released job stays in its lane until it has handed over a message.
@@ -50,19 +44,6 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
   const nextAt = await nextHandOverAt(tx, throttle, free);
   const unusedAt = released + next.length > 0 ? tx.now + unusedMs : Infinity;
   await finish(tx, claim, { againAt: Math.min(unusedAt, Math.max(nextAt, tx.now + 1)) });
-}
-
-/** Returns the jobs in the sender's waiting lanes, by class. */
-function listWaitingLanes(
-  tx: Tx,
-  throttle: ThrottleRow,
-): Promise<(readonly [JobClass, readonly Seen<JobRow>[]])[]> {
-  return Promise.all(
-    jobClasses.map(async (name) => {
-      const lane = encodeLane(waitingLane(throttle, name));
-      return [name, await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun)] as const;
-    }),
-  );
 }
 
 /** Ends the job, since nothing waits. A throttle that has no limits any more is removed. */

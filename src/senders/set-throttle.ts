@@ -1,7 +1,7 @@
 import { senderThrottles, type SenderRow, throttleByAddress, type ThrottleRow } from "./rows.ts";
-import { throttleJob, waitingLane } from "./job-orders.ts";
-import { countedHandOvers } from "./throttle.ts";
-import { arm, encodeLane, jobs, jobsByLane, jobClasses } from "../queue/index.ts";
+import { throttleJob } from "./job-orders.ts";
+import { countedHandOvers, listWaitingLanes } from "./throttle.ts";
+import { arm, jobs } from "../queue/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 
 /**
@@ -34,11 +34,8 @@ const maxMoved = 50_000;
  * waiting lanes of the sender's new transport.
  */
 async function emptyWaitingLanes(tx: Tx, throttle: ThrottleRow): Promise<void> {
-  const lanes = jobClasses.map((name) => encodeLane(waitingLane(throttle, name)));
-  const waiting = await Promise.all(
-    lanes.map((lane) => unscoped(tx).list(jobsByLane, ["work", lane], maxMoved)),
-  );
-  for (const job of waiting.flat()) {
+  const lanes = await listWaitingLanes(tx, throttle, maxMoved);
+  for (const job of lanes.flatMap(([, inLane]) => inLane)) {
     if (!job.leased) unscoped(tx).update(jobs, job, { due_at: tx.now });
   }
 }

@@ -9,9 +9,15 @@ import {
   arm,
   type Claim,
   classOf,
+  encodeLane,
   finish,
+  type JobClass,
+  jobClasses,
+  type JobRow,
+  jobsByLane,
   moveToUsualLane,
   currentLane,
+  poolOf,
   waitingForOf,
 } from "../queue/index.ts";
 import {
@@ -22,7 +28,7 @@ import {
   type ThrottleRow,
 } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
-import type { Tx } from "../store/index.ts";
+import { type Tx, unscoped } from "../store/index.ts";
 import { dayMs } from "../kernel/index.ts";
 import { throttleJob, waitingLane } from "./job-orders.ts";
 
@@ -55,6 +61,21 @@ export async function checkThrottle(
   const lane = waitingLane(throttle, classOf(present));
   await finish(tx, claim, { againAt: await nextExpiry(), lane });
   return "wait";
+}
+
+/** Returns up to `max` jobs of each of a sender's waiting lanes, by class. */
+export function listWaitingLanes(
+  tx: Tx,
+  throttle: ThrottleRow,
+  max: number,
+): Promise<(readonly [JobClass, readonly Seen<JobRow>[]])[]> {
+  return Promise.all(
+    jobClasses.map(async (name) => {
+      const lane = waitingLane(throttle, name);
+      const key = [poolOf(lane), encodeLane(lane)] as const;
+      return [name, await unscoped(tx).list(jobsByLane, key, max)] as const;
+    }),
+  );
 }
 
 /**
