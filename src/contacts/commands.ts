@@ -7,7 +7,7 @@ import {
   type UpdateContact,
   updateContactSchema,
 } from "./input-types.ts";
-import { type Command, showsOutput } from "../operations/index.ts";
+import { type Command, hasChanges, showsOutput } from "../operations/index.ts";
 import { appendEvent } from "../events/index.ts";
 import {
   forgetAddress,
@@ -15,7 +15,7 @@ import {
   refuseTooManyAddresses,
   requireFreePhone,
 } from "./identities.ts";
-import { hasOtherFacts, insertContact, publishCreated, writeContact } from "./write-contact.ts";
+import { insertContact, publishCreated, writeContact } from "./write-contact.ts";
 import type { KeyObject } from "node:crypto";
 import { definedFields } from "../kernel/index.ts";
 import { type ContactRow, identityByAddress } from "./rows.ts";
@@ -55,7 +55,7 @@ export const updateContact: Command<UpdateContact, Contact> = {
     // Locked even when nothing changes: a concurrent erasure must find the stored response.
     const contact = await contactToChange(tx, id, { hold: true });
     const facts = definedFields(change);
-    if (!hasOtherFacts(contact, facts)) return showContact(tx, contact, services);
+    if (!hasChanges(contact, facts)) return showContact(tx, contact, services);
     if (change.phone !== undefined && change.phone !== contact.phone) {
       await changePhone(tx, services.secret, contact, change.phone);
     }

@@ -4,7 +4,7 @@
  */
 import { appendEvent } from "../events/index.ts";
 import { type Medium, phonePattern } from "../kernel/index.ts";
-import { canonicalJson, type Services } from "../operations/index.ts";
+import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { contactCreated } from "./events.ts";
@@ -46,13 +46,6 @@ export function insertContact(tx: Tx, facts: ContactFacts): Seen<ContactRow> {
   const contact = tx.insert(contacts, { ...row, words: searchWordsOf({ ...tx.scope, ...row }) });
   for (const label of contact.labels) insertLabel(tx, contact, label);
   return contact;
-}
-
-/** Whether one of the given facts differs from that of the contact. */
-export function hasOtherFacts(contact: ContactRow, facts: ContactFacts): boolean {
-  return Object.entries(facts).some(
-    ([name, value]) => canonicalJson(Reflect.get(contact, name)) !== canonicalJson(value),
-  );
 }
 
 export async function writeContact(

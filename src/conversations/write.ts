@@ -16,7 +16,7 @@ import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { contactById, contacts } from "../contacts/index.ts";
 import { arm, disarm } from "../queue/index.ts";
-import { canonicalJson } from "../operations/index.ts";
+import { hasChanges } from "../operations/index.ts";
 import { queueTimeoutJob, wakeJob } from "./job-orders.ts";
 
 /**
@@ -60,10 +60,7 @@ export async function changeConversation(
   before: Seen<ConversationRow>,
   patch: Partial<ConversationRow>,
 ): Promise<Seen<ConversationRow>> {
-  const differs = Object.entries(patch).some(
-    ([column, value]) => canonicalJson(Reflect.get(before, column)) !== canonicalJson(value),
-  );
-  if (!differs) return before;
+  if (!hasChanges(before, patch)) return before;
   const after = await writeConversation(tx, before, { ...patch, updated_at: tx.now });
   const closes = after.status === "closed" && before.status !== "closed";
   const event = closes ? conversationClosed : conversationUpdated;

@@ -86,7 +86,7 @@ export {
   storedKey,
 } from "./execution/idempotency-key.ts";
 export { eraseStoredResponses, isRemembered } from "./execution/stored-responses.ts";
-export { canonicalJson } from "./execution/fingerprint.ts";
+export { canonicalJson, hasChanges } from "./canonical-json.ts";
 export {
   idempotency,
   type IdempotencyRow,

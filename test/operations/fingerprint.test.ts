@@ -2,7 +2,8 @@ import { createSecretKey } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, fingerprintOf } from "../../src/operations/execution/fingerprint.ts";
+import { canonicalJson } from "../../src/operations/canonical-json.ts";
+import { fingerprintOf } from "../../src/operations/execution/fingerprint.ts";
 
 const secret = createSecretKey(new Uint8Array(32).fill(7));
 const shuffle = (value: unknown): unknown => {

@@ -1,12 +1,12 @@
 import { appendEvent } from "../../events/index.ts";
 import { type ContactId, definedFields } from "../../kernel/index.ts";
-import type { Command, Services } from "../../operations/index.ts";
+import { type Command, hasChanges, type Services } from "../../operations/index.ts";
 import { StorageConflict } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { setConsent, consentOf } from "../consent/stored-consent.ts";
 import { isNewConsent } from "../consent/consent-rules.ts";
 import { contactUpdated } from "../events.ts";
-import { createContactWith, hasOtherFacts, writeContact } from "../write-contact.ts";
+import { createContactWith, writeContact } from "../write-contact.ts";
 import { type ImportContact, importContactSchema } from "./import-types.ts";
 import { showContact } from "../show.ts";
 import { contactById, identityByAddress, type IdentityRow } from "../rows.ts";
@@ -36,7 +36,7 @@ export const importContact: Command<ImportContact, ImportedContact> = {
     const { contact_id } = identity;
     const known = await tx.get(contactById, [contact_id]);
     if (known === undefined) throw new StorageConflict("the contact was erased between two reads");
-    const hasNewFacts = hasOtherFacts(known, facts);
+    const hasNewFacts = hasChanges(known, facts);
     if (hasNewFacts) {
       const contact = await showContact(tx, await writeContact(tx, known, facts), services);
       appendEvent(tx, contactUpdated, { contact }, { contact_id });
