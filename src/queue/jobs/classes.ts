@@ -31,7 +31,6 @@ export function bestOf(first: JobClass, ...others: readonly JobClass[]): JobClas
 export function classAt(pick: number, waiting: readonly JobClass[]): JobClass | undefined {
   const best = jobClasses.find((each) => waiting.includes(each));
   if (pick % lowerEvery !== lowerEvery - 1) return best;
-  if (waiting.length === 1) return best;
   const from = Math.floor(pick / lowerEvery) % lowerClasses.length;
   const rotated = [...lowerClasses.slice(from), ...lowerClasses.slice(0, from)];
   return rotated.find((each) => each !== best && waiting.includes(each)) ?? best;

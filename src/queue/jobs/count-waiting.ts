@@ -41,7 +41,7 @@ export async function countWaiting(
     ),
   };
 
-  function read(range: LaneRange): Promise<readonly JobRow[]> {
+  function read(range: JobRange): Promise<readonly JobRow[]> {
     return reads.range<JobRow>({
       index: jobsByLane,
       order: "ascending",
@@ -51,14 +51,14 @@ export async function countWaiting(
   }
 }
 
-interface LaneRange {
+interface JobRange {
   readonly prefix: readonly KeyValue[];
   readonly after?: readonly KeyValue[];
   readonly until?: readonly KeyValue[];
 }
 
 /** The lanes of all classes, and the lanes beside them that wait for a throttle. */
-function rangesOf(lane: Lane): readonly LaneRange[] {
+function rangesOf(lane: Lane): readonly JobRange[] {
   const pool = poolOf(lane);
   if (!("class" in lane)) return [{ prefix: [pool, encodeLane(lane)] }];
   if (lane.kind !== "send") {
