@@ -75,13 +75,8 @@ function loggableError(thrown: unknown, depth = 0): Error {
 
 function engineError(thrown: TidingsError, facts: { readonly cause?: Error }): TidingsError {
   const { code, message, errors, retryable, retryAfterMs, conflictingId } = thrown;
-  return new TidingsError(code, message, {
-    errors,
-    retryable,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(conflictingId === undefined ? {} : { conflictingId }),
-    ...facts,
-  });
+  const extras = { errors, retryable, retryAfterMs, conflictingId, ...facts };
+  return new TidingsError(code, message, extras);
 }
 
 /** Makes the properties enumerable, so that `JSON.stringify` shows them too. */
@@ -115,7 +110,7 @@ export function errorFacts(thrown: unknown): ErrorFacts {
   const [name, message, stack, code] = ["name", "message", "stack", "code"].map(read);
   return {
     name: typeof name === "string" && name !== "" ? name : "Error",
-    message: typeof message === "string" ? message : describe(thrown),
+    message: typeof message === "string" ? message : describeThrown(thrown),
     stack: typeof stack === "string" ? stack : undefined,
     code: typeof code === "string" || typeof code === "number" ? code : undefined,
     cause: read("cause"),
@@ -125,7 +120,7 @@ export function errorFacts(thrown: unknown): ErrorFacts {
 /**
  * Describes a thrown value without a message. Of an object only the names of its fields are safe.
  */
-function describe(thrown: unknown): string {
+function describeThrown(thrown: unknown): string {
   if (typeof thrown === "string") return thrown;
   if (typeof thrown !== "object" || thrown === null) return `${String(thrown)} was thrown.`;
   try {
