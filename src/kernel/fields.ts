@@ -2,10 +2,11 @@
 import * as z from "zod";
 import type { Limits } from "./limits.ts";
 import { definedFields } from "./defined-fields.ts";
+import { ulidSource } from "./ids.ts";
 import { toUri } from "./uri.ts";
 import { show } from "./describe.ts";
 
-const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
+const ulid = z.string().regex(new RegExp(ulidSource));
 
 /**
  * Ids in responses. Inputs use `reference`, so that a malformed id is not found, like any unknown
@@ -31,7 +32,7 @@ export const ids = {
 };
 
 /** A playbook of an agent or of a step. A draft may name one that does not exist. */
-export const playbookReference = z.string().regex(/^pb_[0-7][0-9A-HJKMNP-TV-Z]{25}$/, {
+export const playbookReference = z.string().regex(new RegExp(`^pb_${ulidSource}$`), {
   error: 'must be the id of a playbook: "pb_" and 26 characters',
 });
 

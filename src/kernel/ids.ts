@@ -25,7 +25,9 @@ export type WebchatSessionId = Id<"wcs">;
 export type EntryId = Id<"ent">;
 export type RequestId = Id<"req">;
 
-export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+/** A ULID, as the source of a pattern. */
+export const ulidSource = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
+export const ulidPattern = new RegExp(`^${ulidSource}$`);
 
 /** Checks an id from outside before a lookup. A malformed id cannot be found. */
 export function isId<P extends string>(prefix: P, text: string): text is Id<P> {
