@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { Temporal } from "temporal-polyfill";
+import { boundedCache } from "./cache.ts";
 import { getOrInsert } from "./get-or-insert.ts";
 
 export const minuteMs = 60_000;
@@ -43,7 +43,7 @@ export function millis(text: string): number {
 }
 
 /** Asking the runtime takes about 50 microseconds. */
-const knownTimeZones = new LRUCache<string, boolean>({ max: 500 });
+const knownTimeZones = boundedCache<string, boolean>(500);
 
 /**
  * Whether the runtime knows an IANA time zone of this name. An offset such as `+01:00` is not a
