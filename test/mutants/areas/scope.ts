@@ -6,8 +6,8 @@ export const scope = inArea("scope", [
     name: "other-account-reads-by-id",
     sentence: "An account that knows the id of another account's message can cancel it.",
     file: "src/store/transactions/scoped-tx.ts",
-    find: "this.#base.get<R>(index, key, options, this.scope);",
-    replace: "this.#base.get<R>(index, key, options);",
+    find: "fullKey(this.scope, index, key), options, this.scope);",
+    replace: "fullKey(this.scope, index, key), options);",
     tests: ["test/store/transactions/scoped.test.ts"],
   },
   {
