@@ -3,6 +3,7 @@
  * layout is computed once for each collection, so that encoding or decoding a row is a loop over
  * arrays.
  */
+import { getOrInsert } from "../../src/kernel/index.ts";
 import {
   type Collection,
   type Column,
@@ -51,9 +52,7 @@ const layouts = new WeakMap<Collection, Layout>();
 
 /** Returns the layout of a collection's rows. All storages of a process share it. */
 export function layoutOf(collection: Collection): Layout {
-  let layout = layouts.get(collection);
-  if (layout === undefined) layouts.set(collection, (layout = createLayout(collection)));
-  return layout;
+  return getOrInsert(layouts, collection, () => createLayout(collection));
 }
 
 function createLayout(collection: Collection): Layout {

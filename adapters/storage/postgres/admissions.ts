@@ -5,6 +5,7 @@
  * lengthen the window by the step, so the column `ahead` holds the sum of all steps, as in the
  * sliding log of one process.
  */
+import { getOrInsert } from "../../../src/kernel/index.ts";
 import type { Admission, AdmissionRequest } from "../../../src/ports/index.ts";
 import type { ConnectionPool } from "./connections/pool.ts";
 import type { Result, Statement } from "./connections/statement.ts";
@@ -80,9 +81,7 @@ function groupByLimit(pending: readonly PendingRequest[]): RequestGroup[] {
   for (const each of pending) {
     const { key, limit, window } = each.request;
     const id = JSON.stringify([key, limit, window]);
-    let group = groups.get(id);
-    if (group === undefined) groups.set(id, (group = { key, limit, window, members: [] }));
-    group.members.push(each);
+    getOrInsert(groups, id, () => ({ key, limit, window, members: [] })).members.push(each);
   }
   return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }

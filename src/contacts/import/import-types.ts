@@ -132,13 +132,6 @@ export const importReportSchema = z
   .discriminatedUnion("status", [importSuccessSchema, importFailureSchema])
   .meta({ id: "ImportReport", description: "The result of importing one contact." });
 
-const counts = {
-  created: z.int().describe("The number of contacts that were created."),
-  updated: z.int().describe("The number of contacts that were updated."),
-  unchanged: z.int().describe("The number of contacts that had all the values already."),
-  failed: z.int().describe("The number of rows that failed."),
-};
-
 /** The counts of an import. */
 export interface ImportCounts {
   /** The number of contacts that were created. */
@@ -151,10 +144,6 @@ export interface ImportCounts {
   readonly failed: number;
 }
 
-export const importCountsSchema = z
-  .strictObject(counts)
-  .meta({ id: "ImportCounts", description: "The counts of an import." });
-
 /** The reports and counts of an import. */
 export interface ImportResult extends ImportCounts {
   /** One report for each contact, in the given order. */
@@ -164,6 +153,9 @@ export interface ImportResult extends ImportCounts {
 export const importResultSchema = z
   .strictObject({
     data: z.array(importReportSchema).describe("One report for each contact, in the given order."),
-    ...counts,
+    created: z.int().describe("The number of contacts that were created."),
+    updated: z.int().describe("The number of contacts that were updated."),
+    unchanged: z.int().describe("The number of contacts that had all the values already."),
+    failed: z.int().describe("The number of rows that failed."),
   })
   .meta({ id: "ImportResult", description: "The reports and counts of an import." });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { getOrInsert } from "../../../../src/kernel/index.ts";
 
 /**
  * The maximum number of statements that one connection keeps prepared. Beyond it, the least
@@ -36,11 +37,11 @@ export class PreparedStatements {
   readonly #namesToClose: string[] = [];
 
   static of(connection: object): PreparedStatements {
-    let prepared = PreparedStatements.#byConnection.get(connection);
-    if (prepared === undefined) {
-      PreparedStatements.#byConnection.set(connection, (prepared = new PreparedStatements()));
-    }
-    return prepared;
+    return getOrInsert(
+      PreparedStatements.#byConnection,
+      connection,
+      () => new PreparedStatements(),
+    );
   }
 
   use(text: string): StatementUse {

@@ -1,3 +1,4 @@
+import { getOrInsert } from "../../../../src/kernel/index.ts";
 import { type Index, type Lookup, orderOf, type Row } from "../../../../src/ports/index.ts";
 import { columnType } from "../../layout.ts";
 import type { TableOf } from "../../make-tables.ts";
@@ -47,14 +48,10 @@ function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
   const byIndex = new Map<Index, Map<string, LookupGroup>>();
   for (const [place, lookup] of lookups.entries()) {
     const { index, key, order = "ascending", lock = false } = lookup;
-    let byForm = byIndex.get(index);
-    if (byForm === undefined) byIndex.set(index, (byForm = new Map<string, LookupGroup>()));
+    const byForm = getOrInsert(byIndex, index, () => new Map<string, LookupGroup>());
     const nulls = key.map((value) => value === null);
     const form = `${lock} ${order} ${nulls.join()}`;
-    let group = byForm.get(form);
-    if (group === undefined) {
-      byForm.set(form, (group = { index, nulls, order, lock, lookups: [] }));
-    }
+    const group = getOrInsert(byForm, form, () => ({ index, nulls, order, lock, lookups: [] }));
     group.lookups.push({ lookup, place });
   }
   const groups = [...byIndex.values()].flatMap((byForm) => [...byForm.values()]);

@@ -1,4 +1,4 @@
-import { describe, type TidingsError } from "../../../../src/kernel/index.ts";
+import { describe, getOrInsert, type TidingsError } from "../../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../../src/ports/index.ts";
 import type { OpenTransactions } from "../../open-transactions.ts";
 import { endedEarly, invalidHandle } from "../../transaction-errors.ts";
@@ -76,11 +76,7 @@ export class HostGroups {
     const status = transactionStatus(handle);
     if (status === "I") throw this.#ended(handle);
     if (status === "E") throw this.#failed(handle);
-    let connection = this.#connections.get(handle);
-    if (connection === undefined) {
-      this.#connections.set(handle, (connection = new Connection(handle)));
-    }
-    return connection;
+    return getOrInsert(this.#connections, handle, () => new Connection(handle));
   }
 
   /**

@@ -8,6 +8,7 @@
  * groups do not deadlock. Then come removals, updates and insertions, because what frees a unique
  * key has to precede what takes it. Counters and logs, which every group writes, come last.
  */
+import { getOrInsert } from "../../../../src/kernel/index.ts";
 import {
   columnsOf,
   keyOf,
@@ -97,18 +98,14 @@ function groupByTable(writes: readonly Write[], tableOf: TableOf<Table>): TableW
   const tables = new Map<string, TableWrites>();
   for (const write of writes) {
     const { collection } = write;
-    let group = tables.get(collection.name);
-    if (group === undefined) {
-      group = {
-        table: tableOf(collection),
-        guarded: [],
-        removals: [],
-        updates: [],
-        insertions: [],
-        sums: [],
-      };
-      tables.set(collection.name, group);
-    }
+    const group = getOrInsert(tables, collection.name, () => ({
+      table: tableOf(collection),
+      guarded: [],
+      removals: [],
+      updates: [],
+      insertions: [],
+      sums: [],
+    }));
     if ("version" in write) group.guarded.push(write);
     if (write.kind === "insert") group.insertions.push(write.row);
     else if (write.kind === "add") group.sums.push(write.row);

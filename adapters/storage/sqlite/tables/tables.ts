@@ -1,3 +1,4 @@
+import { getOrInsert } from "../../../../src/kernel/index.ts";
 import {
   type Collection,
   type Column,
@@ -45,21 +46,17 @@ export class Table {
    * version.
    */
   update(changed: readonly string[]): Update {
-    const id = changed.join();
-    let update = this.#updates.get(id);
-    if (update === undefined) {
+    return getOrInsert(this.#updates, changed.join(), () => {
       const columns = [...new Set([...changed, "version"])];
       const assignments = columns.map((column) => `${quoted(column)} = ?`);
       const guard = [...this.layout.collection.primary.columns, "version"].map(
         (column) => `${quoted(column)} = ?`,
       );
-      update = {
+      return {
         sql: `UPDATE ${this.name} SET ${assignments.join(", ")} WHERE ${guard.join(" AND ")}`,
         places: columns.map((column) => this.layout.place(column)),
       };
-      this.#updates.set(id, update);
-    }
-    return update;
+    });
   }
 }
 
