@@ -151,15 +151,7 @@ function lastMessageOf(row: MessageRow): LastMessage {
 }
 
 /** The contact's address in a message. */
-export function contactAddress({
-  direction,
-  from,
-  to,
-}: {
-  direction: string;
-  from: string;
-  to: string;
-}): string {
+export function contactAddress({ direction, from, to }: MessageRow): string {
   return direction === "inbound" ? from : to;
 }
 

@@ -38,7 +38,8 @@ interface UncheckedDraft {
   readonly to?: unknown;
 }
 
-const hasMedia = ({ media }: UncheckedDraft): boolean => Array.isArray(media) && media.length > 0;
+export const hasMedia = ({ media }: UncheckedDraft): boolean =>
+  Array.isArray(media) && media.length > 0;
 
 /** The rule of `needsContent`. */
 export const hasContent = (draft: UncheckedDraft): boolean =>
@@ -49,7 +50,7 @@ export const needsContent = {
   error: "must not be empty unless there is media",
   when: isObjectGiven,
 };
-const smsHasNoMedia = {
+export const smsHasNoMedia = {
   path: ["media"],
   error: "needs channel mms or webchat",
   when: isObjectGiven,
@@ -282,7 +283,7 @@ export const listMessagesSchema = z
   // A number without `+` would silently match nothing.
   .refine(
     ({ direction, to }) =>
-      typeof to !== "string" || direction === "inbound" || isRecipient.test(to),
+      typeof to !== "string" || direction === "inbound" || recipientAddress.test(to),
     {
       path: ["to"],
       error:
@@ -294,7 +295,7 @@ export const listMessagesSchema = z
   .describe("Filters of a list of messages.");
 
 /** A phone number, a short code or a visitor's webchat address. */
-const isRecipient = /^(?:\+[1-9]\d{6,14}|\d{3,8}|visitor:[0-9A-Z]{26})$/;
+const recipientAddress = /^(?:\+[1-9]\d{6,14}|\d{3,8}|visitor:[0-9A-Z]{26})$/;
 
 /**
  * A person's message in a conversation. It goes to the address of the last message, apart from

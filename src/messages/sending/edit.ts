@@ -15,7 +15,14 @@ import type { Command } from "../../operations/index.ts";
 import { arm } from "../../queue/index.ts";
 import type { Tx } from "../../store/index.ts";
 import { factsOf } from "../hand-over/check-queued.ts";
-import { type EditMessage, editMessageSchema } from "../input-types.ts";
+import {
+  type EditMessage,
+  editMessageSchema,
+  hasContent,
+  hasMedia,
+  needsContent,
+  smsHasNoMedia,
+} from "../input-types.ts";
 import { mayBeWithCarrier } from "../attempts/message-attempts.ts";
 import { moveMessage, writeTimeline } from "../move.ts";
 import { messageResource } from "../show.ts";
@@ -103,14 +110,11 @@ function notEditable(status: MessageStatus): TidingsError {
 
 /** Checks the text and the media together, because an edit may give only one of them. */
 function checkContent(channel: Channel, body: string, media: MessageRow["media"]): void {
-  if (body === "" && media.length === 0) {
-    throw invalid([
-      { pointer: "/body", code: "invalid", message: "must not be empty unless there is media" },
-    ]);
+  const content = { body, media };
+  if (!hasContent(content)) {
+    throw invalid([{ pointer: "/body", code: "invalid", message: needsContent.error }]);
   }
-  if (channel === "sms" && media.length > 0) {
-    throw invalid([
-      { pointer: "/media", code: "invalid", message: "needs channel mms or webchat" },
-    ]);
+  if (channel === "sms" && hasMedia(content)) {
+    throw invalid([{ pointer: "/media", code: "invalid", message: smsHasNoMedia.error }]);
   }
 }
