@@ -11,7 +11,7 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const bodyLength = 32;
 const checksumLength = 6;
 const prefixes: Record<Mode, string> = { live: "tdg_live_", sandbox: "tdg_test_" };
-const shape = /^tdg_(live|test)_[0-9A-Za-z]{38}$/;
+const shape = /^tdg_(?:live|test)_[0-9A-Za-z]{38}$/;
 
 /** `text` is returned once and never stored. */
 interface KeySecret {
@@ -26,13 +26,10 @@ export function drawKey(mode: Mode, random: Random): KeySecret {
   return { text, hash: hashKey(text), last_four: text.slice(-4) };
 }
 
-/** Returns the mode of a key, or null if the text is not a well-formed key. */
-export function parseKey(text: string): { readonly mode: Mode } | null {
-  const [, kind] = shape.exec(text) ?? [];
-  if (kind === undefined) return null;
+/** Whether a text is a well-formed key. The engine may still not know it. */
+export function isWellFormedKey(text: string): boolean {
   const end = text.length - checksumLength;
-  if (checksum(text.slice(0, end)) !== text.slice(end)) return null;
-  return { mode: kind === "live" ? "live" : "sandbox" };
+  return shape.test(text) && checksum(text.slice(0, end)) === text.slice(end);
 }
 
 /** SHA-256 in hexadecimal. A key has enough entropy to need neither a salt nor a slow hash. */

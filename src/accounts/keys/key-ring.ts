@@ -1,6 +1,6 @@
 import { accountById } from "../rows.ts";
 import { keyById, keyByPreviousHash, keyBySecretHash, type KeyRow, keys } from "./rows.ts";
-import { hashKey, parseKey } from "./key-format.ts";
+import { hashKey, isWellFormedKey } from "./key-format.ts";
 import { boundedCache, type KeyId, type Scope, TidingsError } from "../../kernel/index.ts";
 import type { KeyCaller } from "../../operations/index.ts";
 import type { Clock, Logger, Write } from "../../ports/index.ts";
@@ -71,7 +71,7 @@ export class KeyRing {
     const hash = hashKey(text);
     // The checksum spares the storage look-ups of mistyped keys. A cached key needs none.
     const known =
-      this.#cached(hash) ?? (parseKey(text) === null ? undefined : await this.#look(hash));
+      this.#cached(hash) ?? (isWellFormedKey(text) ? await this.#look(hash) : undefined);
     const now = this.#options.clock.now();
     const verdict = known && checkKey(known.key, hash, now);
     if (verdict === "expired") throw new TidingsError("expired_api_key", keyExpired);
