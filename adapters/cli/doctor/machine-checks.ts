@@ -21,7 +21,8 @@ export function checkNode(version: string): Finding {
 const earliest = Date.parse("2026-01-01T00:00:00Z");
 
 /** Checks that the clock shows a plausible time. `checkDatabase` compares it with the data. */
-export function checkClock(now: number = Date.now()): Finding {
+export function checkClock(): Finding {
+  const now = Date.now();
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const text = `${new Date(now).toISOString()}, ${timeZone}`;
   if (now >= earliest) return { level: "good", topic: "Clock", text };
