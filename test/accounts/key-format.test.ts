@@ -27,7 +27,7 @@ describe("an API key's text", () => {
         expect(text, `A key of the mode ${of} begins with its mode.`).toMatch(
           of === "live" ? /^tdg_live_[0-9A-Za-z]{38}$/ : /^tdg_test_[0-9A-Za-z]{38}$/,
         );
-        expect(isWellFormedKey(text)).toBe(true);
+        expect(isWellFormedKey(text), "A key that was drawn is well-formed.").toBe(true);
       }),
     );
   });
