@@ -92,28 +92,26 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
   const maker = new MoveMaker({ ...options, facts });
   const outcome = await maker.run();
   const save = (tx: Tx): Promise<boolean> => saveTurn(tx, claim, begun, maker.progress);
-  if (outcome !== undefined) {
-    try {
-      await hostPolicies.commit(
-        claim,
-        (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
-        background,
-      );
-    } catch (error) {
-      // For example, a policy failed. The turn is taken again, but it has used tokens already.
-      try {
-        await store.commit(claim, save, background);
-      } catch (err) {
-        logger.warn({ err, run_id: begun.run.id }, "the tokens of a failed turn were not saved");
-      }
-      throw error;
-    }
-  } else if (!maker.isCalling) {
+  if (outcome === undefined) {
     // A person took over, the contact wrote meanwhile, or the engine stops. The next turn finds out
     // which. A call that is still under way has until the lease lapses.
+    if (maker.isCalling) return;
     const release = async (tx: Tx): Promise<void> => {
       if (await save(tx)) await finish(tx, claim, { againAt: tx.now });
     };
-    await store.commit(claim, release, background);
+    return store.commit(claim, release, background);
+  }
+  try {
+    await hostPolicies.commit(
+      claim,
+      (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
+      background,
+    );
+  } catch (error) {
+    // For example, a policy failed. The turn is taken again, but it has used tokens already.
+    await store.commit(claim, save, background).catch((err: unknown) => {
+      logger.warn({ err, run_id: begun.run.id }, "the tokens of a failed turn were not saved");
+    });
+    throw error;
   }
 }
