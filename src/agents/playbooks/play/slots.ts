@@ -128,16 +128,17 @@ const trunkZero = /^(\+(?:27|31|32|33|353|41|43|44|46|49|61|64|90))0/;
 function readPhone(text: string, isNorthAmerican: boolean): string | undefined {
   const [found, ...others] = text.match(phoneLike) ?? [];
   if (found === undefined || others.length > 0) return undefined;
+  const number = withCountryCode(found, isNorthAmerican)?.replace(trunkZero, "$1");
+  if (number === undefined || otherLengthInPlan.test(number)) return undefined;
+  return phonePattern.test(number) ? number : undefined;
+}
+
+function withCountryCode(found: string, isNorthAmerican: boolean): string | undefined {
   const digits = found.replace("(0)", "").replace(/\D/g, "");
+  if (found.startsWith("+")) return `+${digits}`;
+  if (found.startsWith("00")) return `+${digits.slice(2)}`;
   const [, national] = /^1?([2-9]\d{2}[2-9]\d{6})$/.exec(digits) ?? [];
-  const written = found.startsWith("+")
-    ? `+${digits}`
-    : found.startsWith("00")
-      ? `+${digits.slice(2)}`
-      : isNorthAmerican && national !== undefined && `+1${national}`;
-  if (written === false) return undefined;
-  const number = written.replace(trunkZero, "$1");
-  return phonePattern.test(number) && !otherLengthInPlan.test(number) ? number : undefined;
+  return isNorthAmerican && national !== undefined ? `+1${national}` : undefined;
 }
 
 /** What stands around an address cannot be a part of it: nothing is cut off. */
