@@ -72,16 +72,11 @@ const idColumns = [
 
 /** The ids of the resources that the writes concern. */
 export function idsIn(writes: readonly Write[]): string[] {
-  const ids = new Set<string>();
-  for (const write of writes) {
-    if ("key" in write) for (const part of write.key) if (isId(part)) ids.add(part);
-    if (!("row" in write)) continue;
-    for (const column of idColumns) {
-      const value = write.row[column];
-      if (isId(value)) ids.add(value);
-    }
-  }
-  return [...ids];
+  const values = writes.flatMap((write): unknown[] => [
+    ...("key" in write ? write.key : []),
+    ...("row" in write ? idColumns.map((column) => write.row[column]) : []),
+  ]);
+  return [...new Set(values.filter(isId))];
 }
 
 function isId(value: unknown): value is string {
