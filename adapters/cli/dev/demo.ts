@@ -27,7 +27,7 @@ const files = new Map([
 
 /** Returns the handler of the demo page. */
 export function demoPage(): Mountable {
-  return { api: { handle: async (request) => respond(request) } };
+  return { api: { handle: respond } };
 }
 
 async function respond(request: ApiRequest): Promise<ApiResponse> {
