@@ -1,7 +1,7 @@
 /** The limits of runs, and of what the turns of runs read. */
 
 /** The maximum number of steps that are kept of a run. */
-export const maxSteps = 200;
+export const maxKeptSteps = 200;
 
 /** The maximum number of open runs of a conversation that are read at once. */
 export const maxOpenRuns = 50;

@@ -1,5 +1,5 @@
 import { admitOneMore, minuteMs } from "../../kernel/index.ts";
-import { maxSteps } from "./limits.ts";
+import { maxKeptSteps } from "./limits.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
 
@@ -22,9 +22,9 @@ export function answersMessages({
  * the decisions about approvals: a run has few of them, and they say who allowed what.
  */
 export function keptSteps(steps: readonly RunStep[]): readonly RunStep[] {
-  if (steps.length <= maxSteps) return steps;
+  if (steps.length <= maxKeptSteps) return steps;
   const isDecision = ({ type }: RunStep): boolean => type === "approval";
-  let others = maxSteps - steps.filter(isDecision).length;
+  let others = maxKeptSteps - steps.filter(isDecision).length;
   return steps.filter((step) => isDecision(step) || others-- > 0);
 }
 

@@ -11,7 +11,7 @@ import {
   withoutCall,
 } from "../../../src/agents/runs/call-rules.ts";
 import type { ActionCall } from "../../../src/agents/runs/types.ts";
-import { maxSteps } from "../../../src/agents/runs/limits.ts";
+import { maxKeptSteps } from "../../../src/agents/runs/limits.ts";
 import { call, step } from "./sample-run.ts";
 
 const now = Date.UTC(2026, 0, 1);
@@ -66,7 +66,7 @@ describe("a call that has ended", () => {
   });
 
   it("leaves no step beyond the maximum", () => {
-    const steps = Array.from({ length: maxSteps }, () => step);
+    const steps = Array.from({ length: maxKeptSteps }, () => step);
     expect(afterCall({ calls: [call], steps }, ended, { ...step, name: "last" }).steps).toEqual(
       steps,
     );
