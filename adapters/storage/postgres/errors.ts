@@ -154,6 +154,16 @@ export function toStorageError(error: unknown, server: string): unknown {
   return unavailableError(message, server, { cause: error, ...permanent });
 }
 
+/** Throws a conflict outside a group, which nothing would rerun, as `storage_unavailable`. */
+export function asUnavailable(error: unknown): never {
+  if (!(error instanceof StorageConflict)) throw error;
+  throw new TidingsError(
+    "storage_unavailable",
+    "Another transaction holds a lock that is needed here, such as one that alters a table.",
+    { cause: error },
+  );
+}
+
 /** Returns the error `storage_unavailable` with the description of the server. */
 export function unavailableError(
   message: string,

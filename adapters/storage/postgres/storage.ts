@@ -9,7 +9,6 @@ import {
   type Schema,
   type SignalLine,
   type StorageCapabilities,
-  StorageConflict,
   type StoragePort,
 } from "../../../src/ports/index.ts";
 import { OpenTransactions } from "../open-transactions.ts";
@@ -17,6 +16,7 @@ import { RefCounted } from "../ref-counted.ts";
 import type { PostgresClient, PostgresPool } from "./connections/driver.ts";
 import { ConnectionPool } from "./connections/pool.ts";
 import { graceMs } from "./engine-locks.ts";
+import { asUnavailable } from "./errors.ts";
 import type { Names } from "./names.ts";
 import { openStorage, type OpenStorage } from "./open-storage.ts";
 import { PostgresReader } from "./reads/reader.ts";
@@ -158,14 +158,4 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   async close(): Promise<void> {
     await this.#shared.close();
   }
-}
-
-/** Throws a conflict outside a group, which nothing would rerun, as `storage_unavailable`. */
-function asUnavailable(error: unknown): never {
-  if (!(error instanceof StorageConflict)) throw error;
-  throw new TidingsError(
-    "storage_unavailable",
-    "Another transaction holds a lock that is needed here.",
-    { cause: error },
-  );
 }

@@ -1,6 +1,7 @@
 import type { Index, Lookup, Range, Reader, Row, Search } from "../../../../src/ports/index.ts";
 import type { Result, Statement } from "../connections/statement.ts";
 import type { StorageContext } from "../context.ts";
+import { asUnavailable } from "../errors.ts";
 import { searchStatement } from "../tables/word-index.ts";
 import { planSettings, searchSettings } from "../transactions/settings.ts";
 import { addPendingCounts, findPendingCounts } from "../writes/pending-counts.ts";
@@ -33,13 +34,13 @@ export class PostgresReader implements Reader {
   }
 
   async search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]> {
-    const { pool, tableOf } = this.#context();
+    const { tableOf } = this.#context();
     const planned = searches.map((search) => ({
       search,
       table: tableOf(search.index.collection),
     }));
     const statements = planned.map(({ search, table }) => searchStatement(search, table));
-    const [, ...found] = await pool.atomic([searchSettings, ...statements]);
+    const [, ...found] = await this.#run([searchSettings, ...statements]);
     return planned.map(({ table }, i) =>
       (found[i]?.rows ?? []).map((values) => table.decode(values)),
     );
@@ -74,16 +75,19 @@ export class PostgresReader implements Reader {
     statements: readonly Statement[],
   ): Promise<readonly Result[]> {
     const context = this.#context();
-    const { pool, names } = context;
     if (reads.some(({ index }) => index.collection.kind === "counter")) {
       // An addition that is moved to its counter in between is in the counter when it is read.
-      const check = findPendingCounts(names);
-      const [, pending, ...results] = await pool.atomic([planSettings, check, ...statements]);
+      const check = findPendingCounts(context.names);
+      const [, pending, ...results] = await this.#run([planSettings, check, ...statements]);
       if (pending?.rows.length === 0) return results;
       // A read-only database can still be read without the additions that wait.
       await addPendingCounts(context).catch(() => {});
     }
-    const [, ...results] = await pool.atomic([planSettings, ...statements]);
+    const [, ...results] = await this.#run([planSettings, ...statements]);
     return results;
+  }
+
+  #run(statements: readonly Statement[]): Promise<readonly Result[]> {
+    return this.#context().pool.atomic(statements).catch(asUnavailable);
   }
 }

@@ -1,5 +1,12 @@
 import { TidingsError } from "../../../../src/kernel/index.ts";
-import type { Access, Group, Lookup, Row, Write } from "../../../../src/ports/index.ts";
+import {
+  type Access,
+  type Group,
+  type Lookup,
+  type Row,
+  StorageConflict,
+  type Write,
+} from "../../../../src/ports/index.ts";
 import { OpenGroups } from "../../open-groups.ts";
 import type { ConnectionPool, PooledConnection } from "../connections/pool.ts";
 import type { Result, Statement } from "../connections/statement.ts";
@@ -11,6 +18,7 @@ import {
   rollBack,
 } from "../connections/transaction-control.ts";
 import type { StorageContext } from "../context.ts";
+import { asUnavailable } from "../errors.ts";
 import type { Names } from "../names.ts";
 import { planLookups } from "../reads/lookups.ts";
 import { assignStatement } from "../writes/positions.ts";
@@ -75,7 +83,7 @@ export class Groups {
     const { pool, tableOf } = this.#context;
     const { statements, toRows } = planLookups(lookups, tableOf);
     if (transaction !== undefined) return toRows(await transaction.run(statements));
-    const [, ...results] = await pool.atomic([planSettings, ...statements]);
+    const [, ...results] = await pool.atomic([planSettings, ...statements]).catch(failIfLocked);
     return toRows(results);
   }
 
@@ -97,6 +105,15 @@ export class Groups {
       throw error;
     }
   }
+}
+
+/**
+ * Lets the commands of a read fail that has waited for a locked table. Each further run would wait
+ * as long again.
+ */
+function failIfLocked(error: unknown): never {
+  if (error instanceof StorageConflict && error.isLocked) asUnavailable(error);
+  throw error;
 }
 
 /** How a group writes to logs and counters: it assigns positions, and adds to the counters. */

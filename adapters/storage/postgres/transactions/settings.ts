@@ -20,6 +20,13 @@ const commitLockTimeout = "5s";
 const rowLockTimeout = "100ms";
 /** The same in a transaction of the host application, where no other command waits. */
 const hostRowLockTimeout = "5s";
+/**
+ * How long a read waits for a table that another transaction has locked, as by ALTER TABLE. A
+ * migration waits up to 10 s for a table, and reads wait behind it. A read must not wait for longer
+ * than its client does (`maxSilenceMs`). Its session would stay at the server, since a session that
+ * waits for a lock does not notice that its client is gone.
+ */
+const readLockTimeout = "15s";
 /** How long a request waits for others under the same key. */
 const admissionLockTimeout = "5s";
 /**
@@ -50,7 +57,10 @@ const select = (expressions: readonly string[]): Statement => ({
 });
 
 /** Before reads. */
-export const planSettings: Statement = select(plannerSettings.map(set));
+export const planSettings: Statement = select([
+  lockTimeout(readLockTimeout),
+  ...plannerSettings.map(set),
+]);
 
 /** A GIN index can only be read by a bitmap scan. */
 const searchPlannerSettings: readonly Setting[] = plannerSettings.map(([name, value]) => [
@@ -58,7 +68,10 @@ const searchPlannerSettings: readonly Setting[] = plannerSettings.map(([name, va
   name === "enable_bitmapscan" ? "on" : value,
 ]);
 /** Before searches. */
-export const searchSettings: Statement = select(searchPlannerSettings.map(set));
+export const searchSettings: Statement = select([
+  lockTimeout(readLockTimeout),
+  ...searchPlannerSettings.map(set),
+]);
 
 /** Before a group's writes, in a transaction of the engine. */
 export function commitSettings({ commitLock }: Names): Statement {

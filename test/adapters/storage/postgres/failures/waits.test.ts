@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   postgres,
   type PostgresPoolClient,
 } from "../../../../../adapters/storage/postgres/index.ts";
 import { database } from "../../../../support/postgres/test-database.ts";
+import { isLong } from "../../../../support/runs.ts";
 import { firstSchema, noteById, notes } from "../../notes.ts";
 import { opened, unavailable } from "./opened.ts";
 
@@ -115,4 +116,30 @@ describe("every wait ends", () => {
     const { rows: left } = await pool.query("SHOW idle_in_transaction_session_timeout");
     expect(left).toEqual([{ idle_in_transaction_session_timeout: "0" }]);
   });
+
+  it.runIf(isLong)(
+    "when another transaction keeps a table locked, and no session waits at the server any more",
+    async () => {
+      const where = await database();
+      const port = await opened(where.pool());
+      const host = await where.pool().connect();
+      await host.query("BEGIN; LOCK TABLE tidings_notes IN ACCESS EXCLUSIVE MODE");
+      onTestFinished(() => host.release(true));
+      const group = port.begin("shared");
+      const reads = await Promise.allSettled([
+        notes(port),
+        group.read([{ index: noteById, key: ["a"], limit: 1 }]),
+      ]);
+      await group.abort();
+      const refused = { status: "rejected", reason: unavailable(/alters a table/) };
+      expect(reads).toMatchObject([refused, refused]);
+      const { rows } = await host.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_activity " +
+          "WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      expect(rows).toEqual([]);
+      await host.query("ROLLBACK");
+      expect(await notes(port)).toEqual([]);
+    },
+  );
 });
