@@ -23,9 +23,16 @@ export async function retry<T>(
     try {
       return await work();
     } catch (error) {
-      const isRetryable = error instanceof TidingsError && error.retryable;
-      if (!isRetryable || abort.aborted || clock.monotonic() >= end) throw error;
+      if (!mayPass(error) || abort.aborted || clock.monotonic() >= end) throw error;
     }
     await clock.sleep(pause, abort);
   }
+}
+
+/**
+ * Whether a later try may succeed. A person can also end what no retry solves for a caller, such as
+ * a missing privilege.
+ */
+function mayPass(error: unknown): boolean {
+  return error instanceof TidingsError && (error.retryable || error.code === "storage_unavailable");
 }

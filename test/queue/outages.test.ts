@@ -118,30 +118,36 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
     expect(failed.length).toBeLessThan(12);
   });
 
-  it("stores a carrier's answer after an outage of 45 s, and goes on with the conversation within seconds", async () => {
-    const { clock, engine } = world();
-    const storage = open().connect();
-    let isDown = false;
-    const own = failingCommits(storage, () => isDown);
-    const line = carrier({
-      send: (message, attempt) => {
-        if (message.body === "first") isDown = true;
-        return accepted(attempt);
-      },
-    });
-    const one = engine(own, { transports: [line] });
-    for (const body of ["first", "second"]) await one.messages.send({ to: "+15005550001", body });
-    await one.start();
-    await clock.advance(45_000);
-    expect([isDown, line.calls.length]).toEqual([true, 1]);
-    isDown = false;
-    await clock.advance(5_000);
-    const { data } = await one.messages.list();
-    expect(data.map(({ body, status }) => [body, status])).toEqual([
-      ["second", "sent"],
-      ["first", "sent"],
-    ]);
-  });
+  it.each([
+    { what: "an outage", retryable: true },
+    { what: "missing privileges", retryable: false },
+  ])(
+    "stores a carrier's answer after 45 s of $what, and goes on with the conversation within seconds",
+    async ({ retryable }) => {
+      const { clock, engine } = world();
+      const storage = open().connect();
+      let isDown = false;
+      const own = failingCommits(storage, () => isDown, { retryable });
+      const line = carrier({
+        send: (message, attempt) => {
+          if (message.body === "first") isDown = true;
+          return accepted(attempt);
+        },
+      });
+      const one = engine(own, { transports: [line] });
+      for (const body of ["first", "second"]) await one.messages.send({ to: "+15005550001", body });
+      await one.start();
+      await clock.advance(45_000);
+      expect([isDown, line.calls.length]).toEqual([true, 1]);
+      isDown = false;
+      await clock.advance(5_000);
+      const { data } = await one.messages.list();
+      expect(data.map(({ body, status }) => [body, status])).toEqual([
+        ["second", "sent"],
+        ["first", "sent"],
+      ]);
+    },
+  );
 
   it("logs the jobs that an outage interrupts once a minute, however many they are", async () => {
     const { clock, engine, log } = world();

@@ -55,12 +55,13 @@ export function beforeReads<Tx extends object | undefined>(
 export function failingCommits<Tx extends object | undefined>(
   storage: StoragePort<Tx>,
   isAway: () => boolean,
+  options?: { readonly retryable: boolean },
 ): StoragePort<Tx> {
   return withGroups(storage, {
     async commit(writes, group) {
       if (!isAway()) return group.commit(writes);
       await group.abort();
-      throw new TidingsError("storage_unavailable", "The storage is away.");
+      throw new TidingsError("storage_unavailable", "The storage is away.", options);
     },
   });
 }
