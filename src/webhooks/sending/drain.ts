@@ -62,7 +62,7 @@ export class WebhookDrain {
       job: this.#job,
       isAnyUnderWay: () => this.#requests.underWay > 0,
       isAnyWaiting: () => !this.#ahead.isEmpty,
-      onRecorded: (batch, hasFailed) => this.#onRecorded(batch, hasFailed),
+      onRecorded: (batch) => this.#onRecorded(batch),
     });
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
@@ -185,11 +185,8 @@ export class WebhookDrain {
     void this.#ended.record();
   }
 
-  #onRecorded(batch: readonly UnrecordedAttempt[], hasFailed: boolean): void {
+  #onRecorded(batch: readonly UnrecordedAttempt[]): void {
     for (const { delivery_id } of batch) this.#unfinished.delete(delivery_id);
-    // A delivery whose manual attempt failed may also be due automatically, before the deliveries
-    // that were read after it.
-    if (hasFailed) this.#ahead.forget();
     this.#continue();
   }
 

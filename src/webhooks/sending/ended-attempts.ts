@@ -15,8 +15,8 @@ interface EndedAttemptsOptions {
   readonly isAnyUnderWay: () => boolean;
   /** Whether deliveries that were read wait for their attempt. */
   readonly isAnyWaiting: () => boolean;
-  /** Called after each batch. `hasFailed`: whether one of its attempts failed. */
-  readonly onRecorded: (batch: readonly UnrecordedAttempt[], hasFailed: boolean) => void;
+  /** Called after each batch. */
+  readonly onRecorded: (batch: readonly UnrecordedAttempt[]) => void;
 }
 
 /** The attempts of a drain that have ended. Records them in batches. */
@@ -58,9 +58,8 @@ export class EndedAttempts {
       this.#mayEndDrain = mayEnd;
       await job.trackLease(() => job.commit((tx) => recordAttempts(tx, claim, batch, { mayEnd })));
       this.#mayEndDrain = false;
-      const failures = batch.filter(({ outcome }) => !isSuccess(outcome)).length;
-      this.#unrecordedFailures -= failures;
-      onRecorded(batch, failures > 0);
+      this.#unrecordedFailures -= batch.filter(({ outcome }) => !isSuccess(outcome)).length;
+      onRecorded(batch);
     }
     this.#isRecording = false;
   }
