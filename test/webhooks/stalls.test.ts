@@ -3,9 +3,11 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { events as eventRows } from "../../src/events/rows.ts";
+import type { UpdateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveriesDue, deliveriesInOrder } from "../../src/webhooks/rows.ts";
 import { held } from "../support/engines/carrier.ts";
-import { webhookWorld } from "./world.ts";
+import { beforeCommits } from "../support/storage/before-commits.ts";
+import { type WebhookWorld, webhookWorld } from "./world.ts";
 
 it.each([
   { when: "leases the job of", sleptMs: 0 },
@@ -112,3 +114,55 @@ it("a contact that is erased while its deliveries are being read is in none that
 
 const leasesDrain = (write: Write): boolean =>
   "row" in write && write.row["kind"] === "deliver" && write.row["leased"] === true;
+
+type Change = (world: WebhookWorld, id: string) => Promise<unknown>;
+
+const pause: Change = ({ desk }, id) => desk.webhooks.update(id, { status: "paused" });
+const enable: Change = ({ desk }, id) => desk.webhooks.update(id, { status: "enabled" });
+const tell: Change = (world) => world.tell();
+const free: Change = ({ desk }, id) => desk.webhooks.update(id, { ordering: "none" });
+const redeliver: Change = async ({ desk, deliveries }, id) => {
+  const [first] = await deliveries();
+  await desk.webhooks.redeliver(id, first?.id ?? "").catch(() => {});
+};
+
+interface Overtaking {
+  readonly what: string;
+  readonly before: Pick<UpdateWebhook, "status" | "ordering">;
+  /** Each overtakes one commit of the process that sends, the second a later one or the same. */
+  readonly changes: readonly [Change, Change];
+}
+
+it.each<Overtaking>([
+  { what: "is enabled", before: { status: "paused" }, changes: [tell, enable] },
+  { what: "is paused and enabled again", before: {}, changes: [pause, enable] },
+  { what: "gets more to do", before: { ordering: "fifo" }, changes: [redeliver, free] },
+])(
+  "no delivery is left behind if a webhook $what when any other commit is about to happen",
+  async ({ before, changes: [one, another] }) => {
+    /** Whether there were so many commits before the process had nothing more to do. */
+    const overtaken = async (first: number, second: number): Promise<boolean> => {
+      const storage = memory();
+      const world = await webhookWorld({ connect: () => storage });
+      const { id } = await world.hook("a");
+      await world.desk.webhooks.update(id, before);
+      await world.tell(2);
+      let commits = 0;
+      const port = beforeCommits(storage, async () => {
+        const n = commits++;
+        if (n === first) await one(world, id);
+        if (n === second) await another(world, id);
+      });
+      await world.start({}, port);
+      await world.pass(100);
+      if (commits <= second) return false;
+      await world.pass(6_000);
+      const left = (await world.deliveries()).filter(({ status }) => status !== "succeeded");
+      expect([first, second, left]).toEqual([first, second, []]);
+      return true;
+    };
+    for (let first = 0; await overtaken(first, first); first++) {
+      for (let second = first + 1; await overtaken(first, second); second++);
+    }
+  },
+);

@@ -132,9 +132,7 @@ async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): P
   else tx.update(cursors, cursor, columns);
   await Promise.all(
     [...webhooks].map(async ([id, { account_id, mode }]) => {
-      // Held, so that a transaction that enables the webhook at the same time commits before or
-      // after this one. Either way, its job is armed.
-      const webhook = await tx.get(webhookById, [account_id, mode, id], { hold: true });
+      const webhook = await tx.get(webhookById, [account_id, mode, id]);
       // The webhook was deleted while these deliveries were being committed.
       if (webhook === undefined) return arm(tx, discardJob({ account_id, mode, id }, tx.now));
       if (webhook.status !== "enabled") return;

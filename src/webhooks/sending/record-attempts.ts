@@ -64,9 +64,7 @@ export async function recordAttempts(
 ): Promise<boolean> {
   const [leasedUntil, webhook, ...rows] = await Promise.all([
     renew(tx, claim),
-    // Held when the drain may end, so that a transaction that enables the webhook at the same time
-    // commits before or after this one. It arms the job.
-    tx.get(webhookById, [claim.key.webhook_id], { hold: mayEnd }),
+    tx.get(webhookById, [claim.key.webhook_id]),
     ...attempts.map(({ delivery_id }) => tx.get(deliveryById, [delivery_id])),
   ]);
   const hasLease = leasedUntil !== undefined;

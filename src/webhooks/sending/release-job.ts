@@ -34,12 +34,11 @@ export function releaseWebhookJob(
 
 /**
  * Releases the job of a webhook until its next delivery is due, or removes it when no delivery is
- * left.
+ * left. What makes a delivery due earlier, such as enabling the webhook, arms the job in the same
+ * transaction. So the webhook need not be held: both transactions write or hold the job.
  */
 export async function endWebhookDrain(tx: Tx, claim: Claim<"deliver">): Promise<void> {
-  // Held, so that a transaction that enables the webhook at the same time commits before or after
-  // this one. It arms the job.
-  const webhook = await tx.get(webhookById, [claim.key.webhook_id], { hold: true });
+  const webhook = await tx.get(webhookById, [claim.key.webhook_id]);
   if (webhook === undefined) return finish(tx, claim);
   return releaseWebhookJob(tx, claim, webhook, await nextDeliveryAt(tx, webhook));
 }
