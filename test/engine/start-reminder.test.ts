@@ -47,6 +47,17 @@ describe.each(lightStorages)(
       expect(warnings(here)).toHaveLength(2);
     });
 
+    it("warns of work that a process has left which runs no more", async () => {
+      const here = world();
+      const ground = open();
+      await here.engine(ground.connect()).contacts.list();
+      const brief = here.engine(ground.connect());
+      await brief.messages.send(hello);
+      await stopped(brief, here.clock);
+      await here.clock.advance(10_000);
+      expect(warnings(here)).toMatchObject([{ facts: { job: "send" } }]);
+    });
+
     it("does not keep the process alive meanwhile, and leaves no timer behind when it stops", async () => {
       const here = world();
       const { now, monotonic, sleep } = here.clock;
