@@ -1,6 +1,6 @@
 /**
- * Commands of one process for the same row keep their order, also if the earlier one meets a
- * conflict while the later one waits for a row that another transaction has locked.
+ * The order of commands that wait for a row which another transaction has locked. Those of one
+ * process for the same row keep their order, also if the earlier one meets a conflict meanwhile.
  */
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
@@ -18,17 +18,18 @@ const idsOf = (writes: readonly Write[]): unknown[] =>
   writes.map((write) => ("row" in write ? write.row["id"] : undefined));
 
 /**
- * A store with the rows `shared` and `locked`. The first commit that changes `shared` waits until
- * `release` is called, and then meets a conflict. Commits that change `locked` meet its lock until
- * `unlock` is called.
+ * A store with the rows `shared`, `locked` and `other`. The first commit that changes `shared` waits
+ * until `release` is called, and then meets a conflict. Commits that change `locked` or `other` meet
+ * its lock until `unlock` is called with its id.
  */
 async function opened() {
   const storage = memory();
   const gate = Promise.withResolvers<void>();
-  const state = { isLocked: false, willConflict: false };
+  const locked = new Set<unknown>();
+  const state = { willConflict: false };
   const conflicting = beforeCommits(storage, async (writes) => {
     const ids = idsOf(writes);
-    if (state.isLocked && ids.includes("locked")) {
+    if (ids.some((id) => locked.has(id))) {
       throw new StorageConflict("another transaction has locked it", { isLocked: true });
     }
     if (state.willConflict && ids.includes("shared")) {
@@ -41,11 +42,18 @@ async function opened() {
   const clock = virtualClock();
   const store = new Store({ port, schema, clock, random: seededRandom(1), logger: silent });
   await store.open();
-  onTestFinished(() => store.close());
-  await store.commitUnscoped(async (tx) => {
-    for (const id of ["shared", "locked"]) await put(tx, id, "");
+  onTestFinished(async () => {
+    locked.clear();
+    gate.resolve();
+    const closed = store.close();
+    await clock.advance(6_000);
+    await closed;
   });
-  Object.assign(state, { isLocked: true, willConflict: true });
+  await store.commitUnscoped(async (tx) => {
+    for (const id of ["shared", "locked", "other"]) await put(tx, id, "");
+  });
+  state.willConflict = true;
+  for (const id of ["locked", "other"]) locked.add(id);
   /** Adds a name to the tokens of rows. */
   const add = (name: string, ...ids: readonly string[]): Promise<void> =>
     store.commitUnscoped(async (tx) => {
@@ -54,7 +62,7 @@ async function opened() {
         tx.update(items, row, { token: row.token + name });
       }
     });
-  const unlock = (): void => void (state.isLocked = false);
+  const unlock = (id: string): void => void locked.delete(id);
   return { store, clock, add, unlock, release: gate.resolve };
 }
 
@@ -73,11 +81,30 @@ it.each([
   if (!given.isTogether) await turns();
   const second = add("2", "shared", "locked");
   await turns();
-  unlock();
+  unlock("locked");
   await clock.advance(200);
   release();
   await clock.advance(200);
   await Promise.all([blocked, first, second]);
   expect(await tokenOf(store, "shared")).toBe("12");
   expect(await tokenOf(store, "locked")).toBe("02");
+});
+
+it("a command for a row that is free again does not wait for one whose row stays locked", async () => {
+  const { store, clock, add, unlock } = await opened();
+  const done: string[] = [];
+  const long = add("1", "locked").then(
+    () => done.push("long"),
+    ({ code }: { readonly code: string }) => done.push(code),
+  );
+  const brief = add("2", "other").then(() => done.push("brief"));
+  await turns();
+  await clock.advance(200);
+  unlock("other");
+  await clock.advance(500);
+  expect(done).toEqual(["brief"]);
+  expect(await tokenOf(store, "other")).toBe("2");
+  await clock.advance(6_000);
+  await Promise.all([long, brief]);
+  expect(done).toEqual(["brief", "storage_contended"]);
 });

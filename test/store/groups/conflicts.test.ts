@@ -55,6 +55,33 @@ describe.each(storages)("a command that meets a conflict while it runs, on $name
   });
 });
 
+it.each(storages)(
+  "a command reads what an earlier one writes that commits together with it, on $name",
+  async ({ open }) => {
+    const port = open({ empty: true }).connect();
+    const store = new Store({ port, schema, ...simulated(), logger: silent });
+    await store.open();
+    onTestFinished(() => store.close());
+    const own = { owner: "own", label: null };
+    await store.commitUnscoped(async (tx) => {
+      tx.insert(items, { ...own, id: "read", token: "old" });
+    });
+    const [, found] = await Promise.all([
+      store.commitUnscoped(async (tx) => {
+        const item = (await tx.get(itemById, ["read"])) ?? expect.fail("no item");
+        tx.update(items, item, { token: "new" });
+      }),
+      store.commitUnscoped(async (tx) => {
+        const item = await tx.get(itemById, ["read"]);
+        tx.insert(items, { ...own, id: "copy", token: item?.token ?? "" });
+        return item?.token;
+      }),
+    ]);
+    const copy = await store.unscopedReads.get(itemById, ["copy"]);
+    expect([found, copy?.token]).toEqual(["new", "new"]);
+  },
+);
+
 it("commands that commit together have the same time on PostgreSQL, also if one runs again", async () => {
   const { open } =
     storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
