@@ -197,6 +197,31 @@ async function opened(engine: MessagingEngine, key: string, signal: AbortSignal)
   return (await call(engine.api, { path: "/v1/events/stream", key, signal })).status;
 }
 
+test("a visitor's stream gets each message of another process at once", async () => {
+  const { clock, engine } = world();
+  const storage = memory();
+  let tell = (): void => {};
+  const watch = (listener: () => void): (() => void) => {
+    tell = listener;
+    return () => {};
+  };
+  const [one, other] = [engine(over(storage, { watch })), engine(storage)];
+  await other.start();
+  const { id, contact_id: to } = await one.webchat.open();
+  const told: unknown[] = [];
+  const stream = await one.webchat.stream(id);
+  void (async () => {
+    for await (const { message } of stream) told.push(message.body);
+  })();
+  for (const body of ["Hello", "Again", "And again"]) {
+    await other.messages.send({ to, channel: "webchat", body });
+    await clock.advance(500);
+    tell();
+    await clock.settle();
+    expect(told.at(-1)).toBe(body);
+  }
+});
+
 test("an event stream begins at once, since some servers send its head with the first chunk", async () => {
   const { clock, engine } = world();
   const one = engine(memory());
