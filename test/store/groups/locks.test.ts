@@ -55,6 +55,26 @@ it.each([
   await Promise.all(all);
 });
 
+it("a command that locks rows reads only when the earlier ones have committed", async () => {
+  const { store, put, release } = await opened();
+  const held = put("held", true);
+  await setImmediate();
+  // It would find the rows locked that the commit still holds.
+  let hasBegun = false;
+  const next = store.commitUnscoped(
+    (tx) => {
+      hasBegun = true;
+      return tx.get(itemById, ["held"], { lock: true });
+    },
+    { origin: "engine", locks: true },
+  );
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
+  expect(hasBegun).toBe(false);
+  release();
+  await held;
+  expect(await next).toMatchObject({ id: "held" });
+});
+
 it("closes only after the commands that lock rows", async () => {
   const { store, put, release } = await opened();
   const done: string[] = [];
