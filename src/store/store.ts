@@ -301,13 +301,10 @@ export class Store {
 
   /**
    * Lets `starter` begin work in the transactions that insert rows of its collection, except those
-   * of the host application, which may never commit. Returns a function that removes the starter.
+   * of the host application, which may never commit.
    */
-  startWith<R extends object>(starter: Starter<R>): () => void {
+  startWith<R extends object>(starter: Starter<R>): void {
     this.#starter = starter;
-    return () => {
-      if (this.#starter === starter) this.#starter = undefined;
-    };
   }
 
   /**

@@ -63,7 +63,6 @@ export class Dispatcher {
   readonly #othersRemotes: OthersRemotes;
   readonly #wake: WakeFlag;
   readonly #unsubscribe: () => void;
-  readonly #removeStarter: () => void;
   readonly #loop: Promise<void>;
   readonly #searchFailures: FailureLog;
   readonly #leaseFailures: FailureLog;
@@ -125,7 +124,7 @@ export class Dispatcher {
       takeSlot: (job, lane) => this.#takeSlotAtOnce(job, lane),
       running: this.#running,
     });
-    this.#removeStarter = options.store.startWith(this.#atOnce);
+    options.store.startWith(this.#atOnce);
     this.#loop = this.#run();
   }
 
@@ -145,7 +144,6 @@ export class Dispatcher {
   async stop(): Promise<boolean> {
     this.#stop.abort();
     this.#unsubscribe();
-    this.#removeStarter();
     this.#wake.raise();
     await this.#loop;
     // The last search may have started jobs after the deadline.
