@@ -199,6 +199,7 @@ export const bodyCases: readonly Case[] = [
     "application/json; charset=latin1",
     "application/json, application/json",
     "application/jsonp",
+    "application/x-ndjson",
     "json",
     "",
   ].map((type): Case => ({

@@ -205,3 +205,16 @@ it("a failing webhook is not delayed further after a short storage outage", asyn
   expect(isAway).toBe(false);
   expect(new Set(receivers.seen.map(({ id }) => id)).size).toBe(9);
 });
+
+it("a webhook is left to an engine with an HTTP client by one without, which logs no error", async () => {
+  const world = await webhookWorld(open());
+  await world.hook("a");
+  const events = await world.tell(2);
+  await world.start({ http: undefined });
+  await world.pass(60_000);
+  const errors = world.log.filter(({ level }) => level === "error");
+  expect([world.receivers.seen, errors]).toEqual([[], []]);
+  await world.start();
+  await world.pass(100);
+  expect(world.receivers.seen.map(({ id }) => id)).toEqual(events);
+});
