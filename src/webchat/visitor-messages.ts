@@ -31,7 +31,7 @@ import { findSession } from "./sessions/sessions.ts";
 /** Receives a visitor's message like an inbound message of any carrier. */
 export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
   kind: "command",
-  name: "webchat.messages.create",
+  name: "webchat.sendAsVisitor",
   input: visitorMessageSchema,
   status: 201,
   shows: showsOutput,
@@ -75,7 +75,7 @@ const maxMarked = 100;
 /** Records that the visitor's browser has a message, or that the visitor has read it. */
 export const markWebchatMessage: Command<VisitorMark, void> = {
   kind: "command",
-  name: "webchat.messages.mark",
+  name: "webchat.mark",
   input: () => visitorMarkSchema,
   status: 204,
   // An anonymous visitor could fill the database with stored responses.

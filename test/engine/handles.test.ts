@@ -81,11 +81,12 @@ it("the handler of the API can be passed on as a function", async () => {
   expect(status).toBe(200);
 });
 
-/** Returns the operations that the methods of a handle run. */
-async function operationsInProcess(): Promise<Set<unknown>> {
-  const ran = new Set<unknown>();
-  const record = (operation: unknown): never => {
-    ran.add(operation);
+/** Returns the operations that the methods of a handle run, each with the names of its methods. */
+async function operationsInProcess(): Promise<Map<{ readonly name: string }, string[]>> {
+  const ran = new Map<{ readonly name: string }, string[]>();
+  let method = "";
+  const record = (operation: { readonly name: string }): never => {
+    ran.set(operation, [...(ran.get(operation) ?? []), method]);
     throw new Error("recorded");
   };
   const runner: ScopedRunner = {
@@ -95,15 +96,16 @@ async function operationsInProcess(): Promise<Set<unknown>> {
     signal: record,
     open: record,
   };
-  const callAll = async (methods: object): Promise<void> => {
-    for (const value of Object.values(methods) as unknown[]) {
-      if (typeof value === "object" && value !== null) await callAll(value);
+  const callAll = async (methods: object, group: string): Promise<void> => {
+    for (const [name, value] of Object.entries(methods) as [string, unknown][]) {
+      if (typeof value === "object" && value !== null) await callAll(value, name);
       if (typeof value !== "function") continue;
-      const method = value as (...args: readonly unknown[]) => unknown;
-      await expect((async () => method("id", {}, {}))()).rejects.toThrow("recorded");
+      method = `${group}.${name}`;
+      const call = value as (...args: readonly unknown[]) => unknown;
+      await expect((async () => call("id", {}, {}))()).rejects.toThrow("recorded");
     }
   };
-  await callAll(accountHandle({ account_id: "acct_1", mode: "sandbox" }, runner));
+  await callAll(accountHandle({ account_id: "acct_1", mode: "sandbox" }, runner), "account");
   return ran;
 }
 
@@ -118,6 +120,12 @@ it("each endpoint has a method in process, except those of carriers and of the s
     "GET /v1/openapi.json",
     "POST /v1/transports/:name/callbacks",
   ]);
+});
+
+it("each operation has the name of its method, which generated clients have too", async () => {
+  const ran = await operationsInProcess();
+  const others = [...ran].filter(([{ name }, methods]) => !methods.includes(name));
+  expect(others.map(([{ name }, methods]) => `${methods.join()} runs ${name}`)).toEqual([]);
 });
 
 describe("the argument of a method", () => {

@@ -38,9 +38,9 @@ const requestTimeoutMs = 30_000;
 
 /** A visitor's browser asks for these operations over HTTP. */
 const operationOf = {
-  messages: "webchat.messages.create",
-  marks: "webchat.messages.mark",
-  typing: "webchat.typing",
+  messages: "webchat.sendAsVisitor",
+  marks: "webchat.mark",
+  typing: "webchat.typeAsVisitor",
 } as const;
 
 /**

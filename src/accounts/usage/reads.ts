@@ -24,7 +24,7 @@ const maxCounts = (maxUsageDays + 1) * 39;
 /** Counts messages by day, channel and status. The oldest day comes first. */
 export const getUsage: Query<GetUsage, Usage> = {
   kind: "query",
-  name: "usage.get",
+  name: "account.usage",
   input: () => getUsageSchema,
   async run(reads, input, _call, now) {
     const { from, to } = daysOf(input, now, 30, maxUsageDays);
@@ -61,7 +61,7 @@ const hourOf = (ms: number): number => Math.floor(ms / hourMs) * hourMs;
 /** Counts messages by hour and channel. The oldest hour comes first. */
 export const getHourlyUsage: Query<GetHourlyUsage, HourlyUsage> = {
   kind: "query",
-  name: "usage.hours",
+  name: "account.usageByHour",
   input: () => getHourlyUsageSchema,
   async run(reads, input, _call, now) {
     const end = input.to === undefined ? now : millis(input.to);
@@ -124,7 +124,7 @@ const maxErrorDays = 30;
 /** Counts the errors of messages by sender and code. The most frequent one comes first. */
 export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
   kind: "query",
-  name: "usage.errors",
+  name: "account.errorCounts",
   input: () => getErrorCountsSchema,
   async run(reads, input, _call, now) {
     const { from, to } = daysOf(input, now, 6, maxErrorDays);

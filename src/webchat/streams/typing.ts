@@ -36,7 +36,7 @@ export const showTyping: SignalOperation<ShowTyping> = {
 /** Shows people that the visitor is typing, once there is a conversation. */
 export const showVisitorTyping: SignalOperation<ById> = {
   kind: "signal",
-  name: "webchat.typing",
+  name: "webchat.typeAsVisitor",
   input: () => byIdSchema,
   status: 204,
   async run(reads, { id }, _call, now) {

@@ -113,13 +113,6 @@ export class Coverage {
   }
 }
 
-/** The names of operations whose methods have other names. */
-const renamed: Readonly<Record<string, string>> = {
-  "account.usage": "usage.get",
-  "account.usageByHour": "usage.hours",
-  "account.errorCounts": "usage.errors",
-};
-
 /** Wraps a handle. `onCall` gets the dotted name of each method before it is called. */
 function watch<T extends object>(handle: T, path: string, onCall: (name: string) => void): T {
   return new Proxy(handle, {
@@ -129,7 +122,7 @@ function watch<T extends object>(handle: T, path: string, onCall: (name: string)
       if (typeof value === "function") {
         return (...given: unknown[]): unknown => {
           const isHandle = name === "account";
-          if (!isHandle) onCall(renamed[name] ?? name);
+          if (!isHandle) onCall(name);
           const result: unknown = Reflect.apply(value, target, given);
           return isHandle ? watch(result as object, "account.", onCall) : result;
         };

@@ -218,10 +218,10 @@ const noCells: Readonly<Record<string, string>> = {
     "operation|openapi.get",
   ]),
   ...reason("A visitor's browser is never impatient: it always waits 30 s for an answer.", [
-    "operation|webchat.messages.create|clientImpatient",
-    "operation|webchat.messages.mark|clientImpatient",
+    "operation|webchat.sendAsVisitor|clientImpatient",
+    "operation|webchat.mark|clientImpatient",
     "operation|webchat.stream|clientImpatient",
-    "operation|webchat.typing|clientImpatient",
+    "operation|webchat.typeAsVisitor|clientImpatient",
   ]),
 };
 
