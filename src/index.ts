@@ -81,7 +81,6 @@ export type {
 } from "./webchat/index.ts";
 export type {
   ConsumerHandler,
-  CreatedWebhook,
   CreateWebhook,
   Delivery,
   DeliveryAttempt,
@@ -101,6 +100,7 @@ export type {
   WebhookOptions,
   WebhookOrdering,
   WebhookStatus,
+  WebhookWithSecret,
 } from "./webhooks/index.ts";
 export type {
   Agent,
@@ -157,10 +157,10 @@ export type {
   Account,
   AccountLimits,
   ApiKey,
+  ApiKeyWithSecret,
   CreateAccount,
+  CreateApiKey,
   CreatedAccount,
-  CreatedKey,
-  CreateKey,
   ErrorCount,
   ErrorCounts,
   GetErrorCounts,

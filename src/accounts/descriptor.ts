@@ -3,7 +3,7 @@ import { listKeys } from "./keys/reads.ts";
 import { getUsage, getErrorCounts, getHourlyUsage } from "./usage/reads.ts";
 import { errorCountsSchema, hourlyUsageSchema, usageSchema } from "./usage/usage-types.ts";
 import { accountSchema } from "./types.ts";
-import { apiKeySchema, createdKeySchema } from "./keys/key-types.ts";
+import { apiKeySchema, apiKeyWithSecretSchema } from "./keys/key-types.ts";
 import {
   type ApiRoute,
   command,
@@ -79,7 +79,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     summary: "Create an API key",
     description:
       "The secret is returned once. A key cannot create a key with scopes that it lacks.",
-    response: createdKeySchema,
+    response: apiKeyWithSecretSchema,
     example: { name: "Shop front", scopes: ["messages:write", "messages:read"] },
   },
   {
@@ -111,7 +111,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
       "Gives the key a new secret. The old secret stays valid for a grace period. A key cannot " +
       "rotate a key that has scopes that it lacks, or that expires later than the secret of the " +
       "request. An expired key cannot be rotated: the response is 409 `conflict`.",
-    response: createdKeySchema,
+    response: apiKeyWithSecretSchema,
     example: { grace_seconds: 3_600 },
   },
 ];

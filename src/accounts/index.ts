@@ -29,8 +29,8 @@ export type {
 } from "./types.ts";
 export {
   type ApiKey,
-  type CreatedKey,
-  type CreateKey,
+  type ApiKeyWithSecret,
+  type CreateApiKey,
   defaultGraceSeconds,
-  type RotateKey,
+  type RotateApiKey,
 } from "./keys/key-types.ts";

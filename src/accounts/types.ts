@@ -9,7 +9,7 @@ import {
   text,
   timestamp,
 } from "../kernel/index.ts";
-import { type CreatedKey, createdKeySchema } from "./keys/key-types.ts";
+import { type ApiKeyWithSecret, apiKeyWithSecretSchema } from "./keys/key-types.ts";
 
 const aboutPlan = {
   plan: "A plan of the host application: how many requests each API key may make.",
@@ -225,13 +225,13 @@ export interface CreatedAccount {
   /** The new account. */
   readonly account: Account;
   /** Its first API key: a sandbox key with all scopes. */
-  readonly key: CreatedKey;
+  readonly key: ApiKeyWithSecret;
 }
 
 export const createdAccountSchema = z
   .strictObject({
     account: accountSchema.describe("The new account."),
-    key: createdKeySchema.describe("Its first API key: a sandbox key with all scopes."),
+    key: apiKeyWithSecretSchema.describe("Its first API key: a sandbox key with all scopes."),
   })
   .meta({
     id: "CreatedAccount",

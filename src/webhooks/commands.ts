@@ -12,7 +12,7 @@ import {
 } from "./rows.ts";
 import { deliverJob, discardJob } from "./job-orders.ts";
 import { secretText } from "./sending/signature.ts";
-import type { CreatedWebhook, Webhook } from "./types.ts";
+import type { WebhookWithSecret, Webhook } from "./types.ts";
 import {
   type CreateWebhook,
   createWebhookSchema,
@@ -33,7 +33,7 @@ import { withoutCovered } from "./event-patterns.ts";
 const secretBytes = 32;
 
 /** Creates a webhook. It receives the events of transactions that begin after this commit. */
-export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
+export const createWebhook: Command<CreateWebhook, WebhookWithSecret> = {
   kind: "command",
   name: "webhooks.create",
   input: () => createWebhookSchema,
@@ -111,7 +111,7 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
  * Gives a webhook a new secret. The replaced secret also signs until the grace period ends. The one
  * before it stops signing at once.
  */
-export const rotateWebhookSecret: Command<RotateWebhookSecret, CreatedWebhook> = {
+export const rotateWebhookSecret: Command<RotateWebhookSecret, WebhookWithSecret> = {
   kind: "command",
   name: "webhooks.rotateSecret",
   input: () => rotateWebhookSecretSchema,

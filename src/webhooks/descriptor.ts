@@ -2,7 +2,7 @@ import { createWebhook, removeWebhook, rotateWebhookSecret, updateWebhook } from
 import { recoverWebhook } from "./deliveries/recover.ts";
 import { redeliver } from "./deliveries/redeliver.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
-import { createdWebhookSchema, webhookSchema } from "./types.ts";
+import { webhookWithSecretSchema, webhookSchema } from "./types.ts";
 import {
   deliverySchema,
   deliveryWithAttemptsSchema,
@@ -52,7 +52,7 @@ const webhookRoutes: readonly ApiRoute[] = [
       "The secret is returned only in this response. The webhook receives events from now on. " +
       "Each is a POST request with an `Event` as its body, signed as Standard Webhooks describe. " +
       "The section `webhooks` of this document has the request of each event type.",
-    response: createdWebhookSchema,
+    response: webhookWithSecretSchema,
     example: {
       url: "https://example.com/hooks",
       events: ["message.*", "contact.opted_out"],
@@ -106,7 +106,7 @@ const webhookRoutes: readonly ApiRoute[] = [
     summary: "Rotate a webhook's secret",
     description:
       "The old secret still signs for the grace period. An older secret stops signing now.",
-    response: createdWebhookSchema,
+    response: webhookWithSecretSchema,
     example: { grace_seconds: 3_600 },
   },
   {

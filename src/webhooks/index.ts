@@ -24,11 +24,11 @@ export { deliveries } from "./rows.ts";
 export { deliverJob } from "./job-orders.ts";
 export { secretText, signatureHeaders, signingKey } from "./sending/signature.ts";
 export {
-  type CreatedWebhook,
   type Webhook,
   type WebhookOrdering,
   type WebhookStatus,
   webhookStatusSchema,
+  type WebhookWithSecret,
 } from "./types.ts";
 export {
   type CreateWebhook,

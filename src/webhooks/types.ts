@@ -95,7 +95,7 @@ export const webhookSchema = z
   .meta({ id: "Webhook", description: "An endpoint that the engine posts events to." });
 
 /** A webhook with its new secret, as creating it or rotating its secret returns it. */
-export interface CreatedWebhook extends Webhook {
+export interface WebhookWithSecret extends Webhook {
   /**
    * The secret that verifies signatures, as Standard Webhooks define it: `whsec_` and base64.
    * Returned only once. A replay of the request returns null.
@@ -103,7 +103,7 @@ export interface CreatedWebhook extends Webhook {
   readonly secret: string | null;
 }
 
-export const createdWebhookSchema = z
+export const webhookWithSecretSchema = z
   .strictObject({
     ...webhookFields,
     secret: z

@@ -6,7 +6,7 @@ import { events as eventRows } from "../../src/events/rows.ts";
 import type { UpdateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveriesDue, deliveriesInOrder } from "../../src/webhooks/rows.ts";
 import { held } from "../support/engines/carrier.ts";
-import { beforeCommits } from "../support/storage/before-commits.ts";
+import { beforeCommits } from "../support/storage/groups.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 
 it.each([

@@ -14,7 +14,7 @@ import {
 import type { Collection, Index } from "../../src/ports/collection.ts";
 import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { CreatedWebhook } from "../../src/webhooks/types.ts";
+import type { WebhookWithSecret } from "../../src/webhooks/types.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { type LogLine, world } from "../support/engines/world.ts";
@@ -33,7 +33,11 @@ export interface WebhookWorld {
   /** Starts a further engine. */
   start(options?: Partial<EngineOptions>, storage?: StoragePort): Promise<MessagingEngine>;
   /** Creates a webhook and its receiver. */
-  hook(name: string, behavior?: Behavior, input?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
+  hook(
+    name: string,
+    behavior?: Behavior,
+    input?: Partial<CreateWebhook>,
+  ): Promise<WebhookWithSecret>;
   /** Creates many webhooks, named `x0` and so on. */
   crowd(count: number, behavior: Behavior): Promise<void>;
   /** Fires events that only webhooks handle. Returns their ids. */

@@ -1,10 +1,10 @@
 import {
-  type CreatedKey,
-  type CreateKey,
-  createKeySchema,
+  type ApiKeyWithSecret,
+  type CreateApiKey,
+  createApiKeySchema,
   defaultGraceSeconds,
-  type RotateKey,
-  rotateKeySchema,
+  type RotateApiKey,
+  rotateApiKeySchema,
 } from "./key-types.ts";
 import {
   type ById,
@@ -30,10 +30,10 @@ import { keyById, type KeyRow, keys } from "./rows.ts";
 import type { Tx } from "../../store/index.ts";
 
 /** Creates a key in the caller's mode. The key never grants more than the caller has. */
-export const createKey: Command<CreateKey, CreatedKey> = {
+export const createKey: Command<CreateApiKey, ApiKeyWithSecret> = {
   kind: "command",
   name: "apiKeys.create",
-  input: () => createKeySchema,
+  input: () => createApiKeySchema,
   status: 201,
   survivesReset: true,
   async run(tx, { name, mode, scopes: requested, expires_at }, { scope, caller, services }) {
@@ -92,7 +92,7 @@ export function mintKey(
   tx: Tx,
   { name, scopes, expires_at }: Pick<KeyRow, "name" | "scopes" | "expires_at">,
   { random }: Services,
-): CreatedKey {
+): ApiKeyWithSecret {
   const { text: secret, hash, last_four } = drawKey(tx.scope.mode, random);
   const key = tx.insert(keys, {
     id: tx.drawId("key"),
@@ -114,10 +114,10 @@ export function mintKey(
  * Gives a key a new secret. The old secret stays valid for the grace period. An older secret that
  * is still in its grace period ends now. An expired key stays expired, so it cannot be rotated.
  */
-export const rotateKey: Command<RotateKey, CreatedKey> = {
+export const rotateKey: Command<RotateApiKey, ApiKeyWithSecret> = {
   kind: "command",
   name: "apiKeys.rotate",
-  input: () => rotateKeySchema,
+  input: () => rotateApiKeySchema,
   status: 200,
   survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {

@@ -75,7 +75,7 @@ export const apiKeySchema = z.strictObject(keyFields).meta({
 });
 
 /** An API key with its new secret, as creating or rotating it returns it. */
-export interface CreatedKey extends ApiKey {
+export interface ApiKeyWithSecret extends ApiKey {
   /**
    * The text to send as `Authorization: Bearer`. Returned once: a replay of the request returns
    * null.
@@ -83,7 +83,7 @@ export interface CreatedKey extends ApiKey {
   readonly secret: string | null;
 }
 
-export const createdKeySchema = z
+export const apiKeyWithSecretSchema = z
   .strictObject({
     ...keyFields,
     secret: z
@@ -100,7 +100,7 @@ export const createdKeySchema = z
   });
 
 /** A new API key. */
-export interface CreateKey {
+export interface CreateApiKey {
   /** A name for people, up to 200 characters. */
   readonly name: string;
   /** The mode of the key. It must be the caller's mode, which is also the default. */
@@ -117,7 +117,7 @@ export interface CreateKey {
   readonly expires_at?: string | null | undefined;
 }
 
-export const createKeySchema = z
+export const createApiKeySchema = z
   .strictObject({
     name: name(200).describe("A name for people, up to 200 characters."),
     mode: modeSchema
@@ -146,7 +146,7 @@ export const createKeySchema = z
 export const defaultGraceSeconds = 86_400;
 
 /** The rotation of an API key. */
-export interface RotateKey {
+export interface RotateApiKey {
   /** The id of the key. */
   readonly id: string;
   /**
@@ -157,7 +157,7 @@ export interface RotateKey {
   readonly grace_seconds?: number | undefined;
 }
 
-export const rotateKeySchema = z
+export const rotateApiKeySchema = z
   .strictObject({
     id: reference.describe("The id of the key."),
     grace_seconds: z

@@ -1,6 +1,5 @@
 import type { EventType, ListEvents, StreamEvents } from "../../events/index.ts";
 import type {
-  CreatedWebhook,
   CreateWebhook,
   Delivery,
   DeliveryWithAttempts,
@@ -11,6 +10,7 @@ import type {
   TestWebhook,
   UpdateWebhook,
   Webhook,
+  WebhookWithSecret,
 } from "../../webhooks/index.ts";
 import type { PageQuery } from "../../kernel/index.ts";
 import type {
@@ -59,9 +59,12 @@ export interface Webhooks {
    * Creates a webhook. Only this call returns its secret.
    * @throws TidingsError `not_configured` when the engine has no option `http`
    */
-  create(input: CreateWebhook, options?: TxOptions): Promise<WithSecrets<CreatedWebhook, "secret">>;
+  create(
+    input: CreateWebhook,
+    options?: TxOptions,
+  ): Promise<WithSecrets<WebhookWithSecret, "secret">>;
   /** Creates a webhook once. A replay returns null instead of the secret. */
-  create(input: CreateWebhook, options?: CommandOptions): Promise<CreatedWebhook>;
+  create(input: CreateWebhook, options?: CommandOptions): Promise<WebhookWithSecret>;
   /**
    * Returns a webhook, without its secret.
    * @throws TidingsError `not_found`
@@ -85,13 +88,13 @@ export interface Webhooks {
     id: string,
     input?: WithoutId<RotateWebhookSecret>,
     options?: TxOptions,
-  ): Promise<WithSecrets<CreatedWebhook, "secret">>;
+  ): Promise<WithSecrets<WebhookWithSecret, "secret">>;
   /** Rotates the secret once. A replay returns null instead of the secret. */
   rotateSecret(
     id: string,
     input?: WithoutId<RotateWebhookSecret>,
     options?: CommandOptions,
-  ): Promise<CreatedWebhook>;
+  ): Promise<WebhookWithSecret>;
   /** Sends one sample event now, whatever the webhook's status and ordering. */
   test(id: string, input?: WithoutId<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
   /**

@@ -2,17 +2,17 @@ import type { EventEnvelope } from "../../events/index.ts";
 import type {
   Account,
   ApiKey,
+  ApiKeyWithSecret,
   CreateAccount,
+  CreateApiKey,
   CreatedAccount,
-  UpdateAccount,
-  CreatedKey,
-  CreateKey,
   ErrorCounts,
   GetErrorCounts,
   GetHourlyUsage,
   GetUsage,
   HourlyUsage,
-  RotateKey,
+  RotateApiKey,
+  UpdateAccount,
   Usage,
 } from "../../accounts/index.ts";
 import type { Backlog } from "../../backlog/index.ts";
@@ -44,9 +44,12 @@ import type { Messages, Senders } from "./message-handles.ts";
 /** The API keys of the account in this mode, for requests over HTTP. */
 export interface ApiKeys {
   /** Creates a key. Only this call returns its secret. */
-  create(input: CreateKey, options?: TxOptions): Promise<WithSecrets<CreatedKey, "secret">>;
+  create(
+    input: CreateApiKey,
+    options?: TxOptions,
+  ): Promise<WithSecrets<ApiKeyWithSecret, "secret">>;
   /** Creates a key once. A replay returns null instead of the secret. */
-  create(input: CreateKey, options?: CommandOptions): Promise<CreatedKey>;
+  create(input: CreateApiKey, options?: CommandOptions): Promise<ApiKeyWithSecret>;
   /** Lists the keys, newest first. Revoked keys are included. */
   list(page?: PageQuery): PagePromise<ApiKey>;
   /**
@@ -56,11 +59,15 @@ export interface ApiKeys {
    */
   rotate(
     id: string,
-    input?: WithoutId<RotateKey>,
+    input?: WithoutId<RotateApiKey>,
     options?: TxOptions,
-  ): Promise<WithSecrets<CreatedKey, "secret">>;
+  ): Promise<WithSecrets<ApiKeyWithSecret, "secret">>;
   /** Rotates the secret once. A replay returns null instead of the secret. */
-  rotate(id: string, input?: WithoutId<RotateKey>, options?: CommandOptions): Promise<CreatedKey>;
+  rotate(
+    id: string,
+    input?: WithoutId<RotateApiKey>,
+    options?: CommandOptions,
+  ): Promise<ApiKeyWithSecret>;
   /**
    * Revokes the key at once and permanently. A secret that a rotation replaced stops working too.
    * @throws TidingsError `not_found`
@@ -122,7 +129,7 @@ export interface Sandbox {
 /** A new account, with its first API key and the key's secret. */
 export interface CreatedAccountWithSecret extends CreatedAccount {
   /** Its first API key: a sandbox key with all scopes. */
-  readonly key: WithSecrets<CreatedKey, "secret">;
+  readonly key: WithSecrets<ApiKeyWithSecret, "secret">;
 }
 
 /** The accounts of the engine, one for each of your tenants. */

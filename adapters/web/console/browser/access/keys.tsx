@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { ApiKey, CreatedKey, KeyScope } from "../../../../../src/index.ts";
+import type { ApiKey, ApiKeyWithSecret, KeyScope } from "../../../../../src/index.ts";
 import {
   ActionDialog,
   api,
@@ -28,7 +28,7 @@ import { t } from "../texts.ts";
 type OpenDialog =
   | { readonly kind: "create" }
   | { readonly kind: "rotate" | "revoke"; readonly key: ApiKey }
-  | { readonly kind: "secret"; readonly key: CreatedKey };
+  | { readonly kind: "secret"; readonly key: ApiKeyWithSecret };
 
 /** The API keys of the account. */
 export function KeysTab(): JSX.Element {
@@ -66,7 +66,7 @@ export function KeysTab(): JSX.Element {
         <RotateDialog
           onClose={close}
           onConfirm={async (grace_seconds) => {
-            const key = await api.post<CreatedKey>(`v1/api-keys/${dialog.key.id}/rotate`, {
+            const key = await api.post<ApiKeyWithSecret>(`v1/api-keys/${dialog.key.id}/rotate`, {
               grace_seconds,
             });
             const { secret: _secret, ...row } = key;
@@ -196,7 +196,7 @@ function KeyState({ of }: { readonly of: ApiKey }): JSX.Element {
 }
 
 interface CreateDialogProps {
-  readonly onCreated: (key: CreatedKey) => void;
+  readonly onCreated: (key: ApiKeyWithSecret) => void;
   readonly onClose: () => void;
 }
 
@@ -231,7 +231,7 @@ function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
       onConfirm={async () => {
         const { key, expires_at } = once;
         const body = { name, scopes: values.scopes, expires_at };
-        onCreated(await api.post<CreatedKey>("v1/api-keys", body, { key }));
+        onCreated(await api.post<ApiKeyWithSecret>("v1/api-keys", body, { key }));
       }}
     >
       {(problemOf) => (

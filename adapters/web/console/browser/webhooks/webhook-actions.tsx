@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type {
-  CreatedWebhook,
   CreateWebhook,
   DeliveryWithAttempts,
   Webhook,
+  WebhookWithSecret,
 } from "../../../../../src/index.ts";
 import {
   ActionDialog,
@@ -42,7 +42,7 @@ export function WebhookActions({
   onDone,
 }: WebhookActionsProps): JSX.Element | null {
   const [dialog, setDialog] = useState<OpenDialog>();
-  const [rotated, setRotated] = useState<CreatedWebhook>();
+  const [rotated, setRotated] = useState<WebhookWithSecret>();
   const path = `v1/webhooks/${webhook.id}`;
   const close = (): void => setDialog(undefined);
   if (!may("webhooks:write")) return null;
@@ -96,7 +96,9 @@ export function WebhookActions({
         <RotateDialog
           onClose={close}
           onConfirm={async (grace_seconds) => {
-            const next = await api.post<CreatedWebhook>(`${path}/rotate-secret`, { grace_seconds });
+            const next = await api.post<WebhookWithSecret>(`${path}/rotate-secret`, {
+              grace_seconds,
+            });
             const { secret: _secret, ...rest } = next;
             onChange(rest);
             close();

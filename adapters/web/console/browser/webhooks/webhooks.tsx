@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Backlog, CreatedWebhook, Webhook } from "../../../../../src/index.ts";
+import type { Backlog, Webhook, WebhookWithSecret } from "../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -40,7 +40,7 @@ function WebhookList(): JSX.Element {
   );
   const backlog = useResource<Backlog>((signal) => api.get("v1/backlog", { signal }), []);
   const [isAdding, setAdding] = useState(false);
-  const [created, setCreated] = useState<CreatedWebhook>();
+  const [created, setCreated] = useState<WebhookWithSecret>();
   useReturn(() => {
     void list.refresh();
     void backlog.reload();
@@ -68,7 +68,7 @@ function WebhookList(): JSX.Element {
         <WebhookForm
           onClose={() => setAdding(false)}
           onSave={async (values, key) => {
-            const webhook = await api.post<CreatedWebhook>("v1/webhooks", values, { key });
+            const webhook = await api.post<WebhookWithSecret>("v1/webhooks", values, { key });
             setAdding(false);
             const { secret: _secret, ...row } = webhook;
             list.add(row);
