@@ -115,6 +115,7 @@ export interface Action<Input = unknown> {
   /**
    * Checks the input before each call, and also when the call is triggered over the API. It may be
    * asynchronous. A call with an invalid input counts as failed. A trigger with one is refused.
+   * Models see its JSON Schema if it has one, and otherwise that any object is accepted.
    */
   readonly input: ActionSchema<Input>;
   /**
