@@ -104,7 +104,8 @@ const groupChecks: StorageChecks = {
     await write(port, insertNew("a"));
     const group = port.begin("exclusive");
     await group.read([{ index: itemById, key: ["a"], limit: 1 }]);
-    const rival = failsAs(StorageConflict, () => write(other, close("a")), "the other's commit");
+    const late = "a commit of the same row that waits until the exclusive group has ended";
+    const rival = failsAs(StorageConflict, () => write(other, close("a")), late);
     for (let i = 0; i < 20; i++) await port.yieldToEventLoop();
     await group.commit([close("a")]);
     await rival;
