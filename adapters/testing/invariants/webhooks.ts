@@ -1,4 +1,4 @@
-import type { DeliveryWithAttempts, Event, Webhook } from "../../entry.ts";
+import type { DeliveryAttempt, DeliveryWithAttempts, Event, Webhook } from "../../entry.ts";
 import { matchesPattern } from "../receiver/script.ts";
 import type { Finding, World } from "../world/types.ts";
 import { allItems, eventsIn, fullPages, handleOf, scopesOf, type WorldScope } from "./reads.ts";
@@ -55,9 +55,9 @@ function problemOf(
   delivery: DeliveryWithAttempts,
 ): string | undefined {
   const { status, event_id, attempts } = delivery;
-  const succeeded = attempts.findIndex(({ error }) => error === null);
-  const again = attempts.slice(succeeded + 1).find(({ manual }) => !manual);
-  if (succeeded >= 0 && again !== undefined) {
+  const success = attempts.find(({ error }) => error === null);
+  const again = success && attempts.find((attempt) => isRepetition(world, attempt, success));
+  if (again !== undefined) {
     return `was posted again in attempt ${again.number}, though an earlier one succeeded`;
   }
   // A webhook that was changed can have had another URL.
@@ -66,4 +66,17 @@ function problemOf(
     ({ event, url }) => event.id === event_id && (url === webhook.url || mayHaveMoved),
   );
   return status === "succeeded" && !isTaken ? "succeeded, though nobody took it" : undefined;
+}
+
+/**
+ * An engine that lost its job stores an attempt late. Then the attempt has a higher number than a
+ * success that began after it.
+ */
+function isRepetition(
+  world: World,
+  { number, manual, started_at }: DeliveryAttempt,
+  success: DeliveryAttempt,
+): boolean {
+  const stored = Date.parse(success.started_at) + success.duration_ms + world.commitToleranceMs;
+  return !manual && number > success.number && Date.parse(started_at) >= stored;
 }

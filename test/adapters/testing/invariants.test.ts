@@ -173,6 +173,25 @@ test("a delivery that is posted again after it succeeded is found", async () => 
   );
 });
 
+test("an engine that stores its success after another one took over is not blamed", async () => {
+  const w = world({ storage: memory(), transports: [scriptedCarrier()], engines: 2 });
+  const [first, second] = ["engine 1", "engine 2"] as const;
+  const create = { url, events: ["conversation.created" as const] };
+  w.receiver.trust(await w.run((engine) => engine.webhooks.create(create)));
+  const stopped = w.stop(second);
+  await w.advance(1_000);
+  await stopped;
+  await w.run((engine) => engine.messages.send({ to, body: "Hello" }), { engine: first });
+  await w.advance(50);
+  expect(w.receiver.requests).toMatchObject([{ engine: first, number: 1 }]);
+  w.partition(first, "storage");
+  w.restart(second);
+  await w.advance(10_000);
+  await w.settle();
+  expect(w.receiver.received).toHaveLength(2);
+  await w.check(invariants.everyEventToItsWebhooks);
+});
+
 test("a change of a message's status without an event is found", async () => {
   const storage = planted((writes) =>
     writes.filter(
