@@ -68,9 +68,9 @@ export interface Commands {
   readonly close: Arbitrary<WorldCommand<WithWorld>>;
   /** A webhook for all events is created, unless there are two. */
   readonly createWebhook: Arbitrary<WorldCommand<WithWorld>>;
-  /** A phone texts something to the sender that texted it last. */
+  /** A phone texts something to the sender that texted it last, or else to the default sender. */
   readonly text: Arbitrary<WorldCommand<WithCarrier>>;
-  /** A phone texts STOP, START or HELP to the sender that texted it last. */
+  /** A phone texts STOP, START or HELP to that sender. */
   readonly keyword: Arbitrary<WorldCommand<WithCarrier>>;
 }
 

@@ -1,3 +1,4 @@
+import type { MessagingEngine } from "../../entry.ts";
 import { minuteMs } from "../../../src/kernel/index.ts";
 import type { World } from "../world/types.ts";
 import { arbitraries } from "./arbitraries.ts";
@@ -61,6 +62,22 @@ function processCommands(fc: FastCheck): ProcessCommands {
   };
 }
 
+/** Sandboxes have the same number, so a text to one needs its account. */
+async function textDefaultSender(
+  engine: MessagingEngine,
+  carrier: string,
+  text: (to: string, account_id?: string) => void,
+): Promise<void> {
+  const { data } = await engine.senders.list();
+  const sender = data.find(
+    ({ transport, default_channels: channels }) =>
+      transport === carrier && channels.includes("sms"),
+  );
+  if (sender === undefined) return;
+  const { account_id, mode } = engine.account().scope;
+  text(sender.address, mode === "sandbox" ? account_id : undefined);
+}
+
 type PhoneCommands = Pick<Commands, "text" | "keyword">;
 
 function phoneCommands(fc: FastCheck): PhoneCommands {
@@ -68,10 +85,13 @@ function phoneCommands(fc: FastCheck): PhoneCommands {
   const { phone, text } = arbitraries(fc);
   const say = ([from, body]: readonly [string, string]): WorldCommand<WithCarrier> =>
     step(`text ${JSON.stringify(body)} from ${from}`, async ({ carrier, world }) => {
+      const text = (to: string, account_id?: string): void => {
+        world.story.note([], `${from} texts ${JSON.stringify(body)}`);
+        carrier.text({ from, to, body, account_id });
+      };
       const last = carrier.handedOver.findLast(({ message }) => message.to === from);
-      if (last === undefined) return;
-      world.story.note([], `${from} texts ${JSON.stringify(body)}`);
-      carrier.text({ from, to: last.message.from, body });
+      if (last !== undefined) text(last.message.from);
+      else void world.begin((engine) => textDefaultSender(engine, carrier.name, text));
     });
   return {
     text: pair(phone, text).map(say),

@@ -100,6 +100,16 @@ describe("commands", () => {
     expect(seen.size).toBeGreaterThan(10);
   });
 
+  test("a phone that nobody has texted texts to the default sender", async () => {
+    const real = shop();
+    const [say] = fc.sample(commands(fc).keyword, 1);
+    await say?.run({}, real);
+    await real.world.settle();
+    const { data } = await real.world.engine().messages.list({ direction: "inbound" });
+    expect(data.map(({ to }) => to)).toEqual(["+15005559999"]);
+    await real.world.check(...Object.values(invariants));
+  });
+
   test("the code of a command gets an engine with the transactions of its world's storage", () => {
     command("note", async (_shop: { readonly world: World<DatabaseSync> }, engine) => {
       expectTypeOf(engine).toEqualTypeOf<MessagingEngine<DatabaseSync>>();
