@@ -36,9 +36,8 @@ const isTriedOn = (storage: string): boolean => isLong || storage === "SQLite";
 
 describe.each(storages)("accounts on $name", ({ name, open }) => {
   it("are isolated from each other, and live from sandbox: foreign ids are answered like unknown ones", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect(), { transports: [bothModes()] });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect(), { transports: [bothModes()] });
     const mine = one.account();
     const { id: messageId, contact_id, conversation_id } = await mine.messages.send(hello);
     const { id: keyId } = await mine.apiKeys.create({ name: "mine" });

@@ -77,10 +77,9 @@ describe.each(lightStorages)("usage by hour on $name", ({ open }) => {
   });
 
   it("forgets the counts of hours and errors after 92 days, and keeps those of days", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
-    const one = engine(storage, { transports: [sandbox()] });
-    await one.start();
+    const one = await started(storage, { transports: [sandbox()] });
     const other = (await one.accounts.create({ name: "Other" })).account.id;
     const send = async (): Promise<void> => {
       for (const own of [one.account(), one.account(other)]) {

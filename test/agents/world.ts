@@ -86,8 +86,7 @@ export async function agency(storage: StoragePort, given: AgencyOptions = {}): P
     actions,
     ...(redact === undefined ? {} : { redact }),
   };
-  const engine = here.engine(storage, { transports: [line], agents, ...options });
-  await engine.start();
+  const engine = await here.started(storage, { transports: [line], agents, ...options });
   const made = await Promise.all(
     playbooks.map((playbook) => engine.playbooks.create({ enabled: true, ...playbook })),
   );

@@ -68,15 +68,14 @@ const [ann, bo, unreachable] = ["+15005550101", "+15005550102", "+15005550003"];
 
 /** An engine whose account has seen every type of event, in a webhook and in a stream. */
 async function everythingHappened() {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const there = receivers(clock);
-  const one = engine(memory(), {
+  const one = await started(memory(), {
     transports: [sandbox()],
     http: { client: there.client },
     agents: { model: () => ({}), actions: [refund] },
     sentiment: sentiment(),
   });
-  await one.start();
   const { secret } = await one.webhooks.create({ url, events: ["*"] });
   there.at(goneUrl, () => ({ status: 410 }));
   await one.webhooks.create({ url: goneUrl, events: ["contact.updated"] });

@@ -87,10 +87,9 @@ describe.each(storages)("an account's backlog on $name", ({ name, open }) => {
   });
 
   it.runIf(isTried)("tells what a carrier has not answered yet", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const silentLine = over(carrier(), { send: () => new Promise<never>(() => {}) });
-    const one = engine(open().connect(), { transports: [silentLine] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [silentLine] });
     await one.messages.send({ to: "+15005551001", body: "Hi" });
     await clock.settle();
     const sending = (await one.account().backlog()).work.find(({ kind }) => kind === "send");

@@ -47,10 +47,9 @@ const suggested = [...list.matchAll(/<li>(.*?)<\/li>/g)].map(([, text = ""]) => 
 
 /** An engine with the demo's agent. */
 async function demo() {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const agents = { ...standard().agents, actions: demoActions };
-  const one = engine(memory(), { transports: [sandbox()], agents });
-  await one.start();
+  const one = await started(memory(), { transports: [sandbox()], agents });
   await createAgent(one);
   return { clock, one };
 }

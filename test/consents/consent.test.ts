@@ -11,10 +11,9 @@ const hello = { to: phone, body: "Hello" };
 
 describe.each(lightStorages)("consent on $name", ({ open }) => {
   async function opened(options: Partial<EngineOptions> = {}, line: Carrier = carrier()) {
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const storage = open().connect();
-    const one = engine(storage, { transports: [line], ...options });
-    await one.start();
+    const one = await started(storage, { transports: [line], ...options });
     const events: string[] = [];
     for (const type of ["contact.opted_out", "contact.opted_in"] as const) {
       one.on(type, () => void events.push(type));

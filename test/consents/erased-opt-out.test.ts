@@ -10,7 +10,7 @@ const phone = "+15005550101";
 
 describe.each(storages)("a message to a new number, on $name", ({ open }) => {
   it("is refused if somebody with that number opts out and is erased before the commit", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const other = engine(ground.connect());
     let optOuts = 0;
@@ -23,8 +23,7 @@ describe.each(storages)("a message to a new number, on $name", ({ open }) => {
       await other.contacts.erase(contact_id);
     });
     const line = carrier();
-    const one = engine(overtaken, { transports: [line] });
-    await one.start();
+    const one = await started(overtaken, { transports: [line] });
     await clock.advance(7_777);
     const sent = one.messages.send({ to: phone, body: "Hi" });
     await expect(sent).rejects.toMatchObject({ code: "recipient_opted_out" });

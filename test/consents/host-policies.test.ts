@@ -223,15 +223,14 @@ describe.each(hosts)("host policies on $name", ({ name, open }) => {
 
 describe("host policies on memory", () => {
   it("get the message's facts and no handle", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const seen: [PolicyFacts, unknown][] = [];
     const watching: Policy = {
       name: "watching",
       evaluate: (facts, tx) => (seen.push([facts, tx]), Promise.resolve(allow)),
     };
     const line = carrier({ receipts: "none" });
-    const one = engine(memory(), { transports: [line], policies: [watching] });
-    await one.start();
+    const one = await started(memory(), { transports: [line], policies: [watching] });
     await one.messages.send({ ...hello, category: "marketing" });
     await clock.settle();
     const { id } = await one.contacts.create({
@@ -273,14 +272,13 @@ describe("host policies on memory", () => {
   });
 
   it("see the metadata of a preview, a send, an edit and a hand-over", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const seen: PolicyFacts["message"]["metadata"][] = [];
     const watching: Policy = {
       name: "watching",
       evaluate: ({ message }) => (seen.push(message.metadata), allow),
     };
-    const one = engine(memory(), { transports: [carrier()], policies: [watching] });
-    await one.start();
+    const one = await started(memory(), { transports: [carrier()], policies: [watching] });
     const send_at = new Date(clock.now() + 60_000).toISOString();
     const reminder = { ...hello, send_at, metadata: { kind: "reminder" } };
     await one.messages.preview(reminder);
@@ -393,7 +391,7 @@ describe("host policies on memory", () => {
   });
 
   it("can defer a message repeatedly, but not forever", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const storage = memory();
     const line = carrier({ receipts: "none" });
     const later = 35 * 86_400_000;
@@ -406,8 +404,7 @@ describe("host policies on memory", () => {
     );
     const statuses: string[] = [];
     for (let looks = 0; looks < 4; looks++) {
-      const one = engine(storage, { transports: [line], policies: [never] });
-      await one.start();
+      const one = await started(storage, { transports: [line], policies: [never] });
       await clock.settle();
       statuses.push((await one.messages.get(id)).status);
       // The engine is stopped for a month, because its polling would be slow in a test.

@@ -185,13 +185,12 @@ describe.each(keptHere)("consent by $scope on $name", ({ name, open, scope }) =>
   const numRuns = runsOn(name, { memory: 40, SQLite: 12, PostgreSQL: 3 });
 
   it("matches a model: no hand-over commits after an opt-out, and each opt-out is confirmed once", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const line = carrier({ receipts: "none" });
-    const one = engine(open().connect(), {
+    const one = await started(open().connect(), {
       transports: [line],
       consent: { scope, optOutText: confirmation },
     });
-    await one.start();
     /** In commit order: opt-outs, opt-ins, and hand-overs to addresses with opt-outs. */
     const out = new Set<string>();
     const handedOver = new Map<string, readonly string[]>();

@@ -324,10 +324,9 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
   });
 
   it("lose expired observations, also in stored responses", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const port = open().connect();
-    const one = engine(port);
-    await one.start();
+    const one = await started(port);
     const { id } = await one.contacts.create({ name: "Ann" });
     const expires_at = new Date(clock.now() + 60_000).toISOString();
     await one.contacts.addObservation(id, { content: "likes kumquats", kind: "taste" });

@@ -12,11 +12,10 @@ const hour = 3_600_000;
 
 describe.each(lightStorages)("a message that waits, on $name,", ({ open }) => {
   async function waiting(change: (engine: MessagingEngine, ann: string) => Promise<unknown>) {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier();
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id: ann } = await one.contacts.create({ phone, name: "Ann" });
     const send_at = new Date(clock.now() + hour).toISOString();
     const { id } = await one.messages.send({ to: ann, body: "Your results are in.", send_at });

@@ -65,10 +65,9 @@ describe("a contact with many addresses", () => {
   });
 
   it("gets each message in all of its browsers", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory();
-    const one = engine(storage);
-    await one.start();
+    const one = await started(storage);
     const sessions = await Promise.all(Array.from({ length: 30 }, () => one.webchat.open()));
     const [survivor = "", ...others] = sessions.map(({ contact_id }) => contact_id);
     await merged(one, survivor, others);

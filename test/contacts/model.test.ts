@@ -11,10 +11,9 @@ describe.each(lightStorages)("contacts on $name", ({ name, open }) => {
   const numRuns = runsOn(name, { memory: 80, SQLite: 25, PostgreSQL: 6 });
 
   it("match a model under all sequences of commands", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
-    const one = engine(storage);
-    await one.start();
+    const one = await started(storage);
     await fc.assert(
       fc.asyncProperty(contactCommands, async (commands) => {
         const { account } = await one.accounts.create({ name: "model" });

@@ -28,11 +28,10 @@ function listener(account: AccountHandle) {
 
 describe.each(lightStorages)("a conversation on $name", ({ open }) => {
   async function begun() {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const port = open().connect();
     const mast = carrier();
-    const one = engine(port, { transports: [mast] });
-    await one.start();
+    const one = await started(port, { transports: [mast] });
     const { conversation_id: id, contact_id } = await one.sandbox.inbound({
       from: phone,
       body: "Hello",
@@ -415,10 +414,9 @@ describe.each(lightStorages)("a conversation on $name", ({ open }) => {
   });
 
   it("is seeded in the sandbox on every channel and in every state", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const mast = carrier();
-    const one = engine(open().connect(), { transports: [mast] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [mast] });
     const made = await one.sandbox.seed();
     await clock.advance(60_000);
     expect(mast.calls, "what was sent in the story is sent no more").toEqual([]);

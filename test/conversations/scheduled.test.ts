@@ -10,9 +10,8 @@ const phone = "+15005551001";
 
 describe.each(lightStorages)("a scheduled message in a conversation on $name", ({ open }) => {
   it("does not end the contact's wait, neither when it is sent nor when it is canceled", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "Hello?" });
     const waits = (await one.conversations.get(id)).waiting_since;
     expect(waits).not.toBeNull();
@@ -38,9 +37,8 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
     const shop = "+15005558888";
 
     async function talking(scope: "account" | "sender") {
-      const { clock, engine } = world();
-      const one = engine(open().connect(), { consent: { scope } });
-      await one.start();
+      const { clock, started } = world();
+      const one = await started(open().connect(), { consent: { scope } });
       await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
       const asked = await one.sandbox.inbound({ from: phone, to: usual, body: "Hello?" });
       const send_at = new Date(clock.now() + 60_000).toISOString();
@@ -58,7 +56,7 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
     });
 
     it("changes the sender of each of the contact's numbers, though one engine is slow", async () => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const storage = open();
       let isSlow = false;
       const slow = beforeCommits(storage.connect(), async (writes) => {
@@ -66,8 +64,7 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
           await clock.sleep(5_000);
         }
       });
-      const one = engine(slow, { concurrency: 1 });
-      await one.start();
+      const one = await started(slow, { concurrency: 1 });
       await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
       const work = "+15005551002";
       const inbound = (from: string) => one.sandbox.inbound({ from, to: usual, body: "Hello?" });
@@ -81,8 +78,7 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
       await clock.advance(59_000);
       isSlow = true;
       await clock.advance(1_001);
-      const other = engine(storage.connect());
-      await other.start();
+      const other = await started(storage.connect());
       await clock.advance(60_000);
       const sent: Message[] = [];
       for (const to of [phone, work]) sent.push(await other.messages.send({ to, body: "Enjoy!" }));
@@ -90,7 +86,7 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
     });
 
     it("changes the contact's sender also between a merge and the move of the history", async () => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const storage = beforeCommits(open().connect(), async (writes) => {
         const moves = writes.some(
           (write) =>
@@ -100,8 +96,7 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
         );
         if (moves) throw new StorageConflict("the history does not move yet");
       });
-      const one = engine(storage);
-      await one.start();
+      const one = await started(storage);
       await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
       const { contact_id: other } = await one.sandbox.inbound({ from: phone, body: "Hello?" });
       const send_at = new Date(clock.now() + 60_000).toISOString();
@@ -125,11 +120,12 @@ describe.each(lightStorages)("a scheduled message in a conversation on $name", (
   });
 
   it("counts as one if quiet hours defer it at once", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const hour = new Date(clock.now()).getUTCHours();
     const at = (hours: number): string => `${String(hours % 24).padStart(2, "0")}:00`;
-    const one = engine(open().connect(), { quietHours: { from: at(hour), to: at(hour + 2) } });
-    await one.start();
+    const one = await started(open().connect(), {
+      quietHours: { from: at(hour), to: at(hour + 2) },
+    });
     const [usual, shop] = ["+15005559999", "+15005558888"];
     await one.senders.create({ address: shop, channels: ["sms"], transport: "sandbox" });
     const asked = await one.sandbox.inbound({ from: phone, to: usual, body: "Hello?" });

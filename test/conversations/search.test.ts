@@ -155,9 +155,8 @@ describe.each(storages)("the search of the inbox on $name", ({ name, open }) => 
   });
 
   it.runIf(isTried)("finds no text that was redacted, erased or sent by a program", async () => {
-    const { engine, clock } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { started, clock } = world();
+    const one = await started(open().connect());
     const first = await one.sandbox.inbound({ from: phoneOf(0), body: "swordfish" });
     const other = await one.sandbox.inbound({ from: phoneOf(1), body: "swordfish" });
     await one.messages.send({ to: phoneOf(2), body: "swordfish, our newsletter" });

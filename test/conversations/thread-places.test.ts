@@ -16,9 +16,8 @@ const threadOf = async ({ conversations }: MessagingEngine, id: string) =>
 
 describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   it("stands after all others until it is sent, and then where it was sent", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
     const at = (pauses: number): string => new Date(clock.now() + pauses * pause).toISOString();
     const [late, soon] = [at(2), at(1)];
@@ -42,9 +41,8 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   });
 
   it("raises its conversation in the inbox when it is sent, but not when it is canceled", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const send_at = new Date(clock.now() + pause).toISOString();
     const reminder = { to: phone, body: "Until today", send_at };
     const { conversation_id: ann } = await one.messages.send(reminder);
@@ -61,9 +59,8 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   });
 
   it("that is sent in a conversation that a newer one has replaced is the contact's last message", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const send_at = new Date(clock.now() + pause).toISOString();
     const reminder = { to: phone, body: "See you", send_at };
     const { conversation_id, contact_id } = await one.messages.send(reminder);
@@ -74,9 +71,8 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   });
 
   it("stands where it was canceled", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
     const send_at = new Date(clock.now() + pause).toISOString();
     const dropped = await one.messages.send({ to: phone, body: "3", send_at });
@@ -87,11 +83,10 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   });
 
   it("stands where it was sent if quiet hours deferred it", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const now = new Date(clock.now()).getUTCHours();
     const at = (hours: number): string => `${String(hours % 24).padStart(2, "0")}:00`;
-    const one = engine(open().connect(), { quietHours: { from: at(now), to: at(now + 2) } });
-    await one.start();
+    const one = await started(open().connect(), { quietHours: { from: at(now), to: at(now + 2) } });
     const { conversation_id: id } = await one.sandbox.inbound({ from: phone, body: "1" });
     await one.messages.send({ to: phone, body: "3", category: "marketing" });
     await one.messages.send({ to: phone, body: "4", category: "marketing" });
@@ -103,13 +98,13 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   });
 
   it("keeps its place if its turn comes when no policy defers it any more", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const until = clock.now() + 60_000;
     const line = carrier({
       send: ({ body }, attempt) =>
         body === "1" && attempt.number === 1 ? busy(120_000) : accepted(attempt),
     });
-    const one = engine(open().connect(), {
+    const one = await started(open().connect(), {
       transports: [line],
       policies: [
         {
@@ -121,7 +116,6 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
         },
       ],
     });
-    await one.start();
     const { conversation_id: id } = await one.messages.send({ to: phone, body: "1" });
     await clock.settle();
     await one.messages.send({ to: phone, body: "2" });
@@ -132,9 +126,8 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   });
 
   it("is not among the last messages of a hand-off before it is sent", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const { conversation_id: id, id: asked } = await one.sandbox.inbound({
       from: phone,
       body: "1",
@@ -153,9 +146,8 @@ describe.each(lightStorages)("a message for later on $name", ({ open }) => {
   });
 
   it("is among the visitor's newest messages when it arrives", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const { id, contact_id: to } = await one.webchat.open({ name: "Ann" });
     const send_at = new Date(clock.now() + pause).toISOString();
     await one.messages.send({ to, channel: "webchat", body: "Reminder", send_at });

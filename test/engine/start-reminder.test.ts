@@ -106,7 +106,7 @@ describe.each(lightStorages)(
         },
       });
       const options = { transports: [slow], laneConcurrency: 1 };
-      await here.engine(ground.connect(), options).start();
+      await here.started(ground.connect(), options);
       const web = here.engine(ground.connect(), { transports: [carrier()] });
       const recipients = Array.from({ length: 10 }, (_, i) => `+1500555010${i}`);
       await Promise.all(recipients.map((to) => web.messages.send({ ...hello, to })));

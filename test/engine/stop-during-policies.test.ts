@@ -133,7 +133,7 @@ describe.each(lightStorages)("an engine on $name that stops during policies", ({
   });
 
   it("hands over no message at its deadline, so that another engine sends it once", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const ground = open();
     const line = carrier();
     let isSlow = false;
@@ -144,8 +144,7 @@ describe.each(lightStorages)("an engine on $name that stops during policies", ({
         return { verdict: "allow" };
       },
     }));
-    const one = engine(ground.connect(), { transports: [line], policies });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [line], policies });
     const at = new Date(clock.now() + 1_000).toISOString();
     const { id } = await one.messages.send({ ...hello, send_at: at });
     isSlow = true;
@@ -157,8 +156,7 @@ describe.each(lightStorages)("an engine on $name that stops during policies", ({
     await clock.advanceUntil(isOver);
     expect(clock.now() - Date.parse(at)).toBeLessThan(4_100);
     isSlow = false;
-    const two = engine(ground.connect(), { transports: [line], policies });
-    await two.start();
+    const two = await started(ground.connect(), { transports: [line], policies });
     await clock.advance(1_000);
     expect((await two.messages.get(id)).status).toBe("sent");
     expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);

@@ -115,8 +115,7 @@ describe.each([
       async upgrade(sql = "") {
         await stopped(before, here.clock);
         await made.run(`${toVersion2()};\n${sql}`);
-        const after = here.engine(made.connect(), options);
-        await after.start();
+        const after = await here.started(made.connect(), options);
         return after;
       },
     };

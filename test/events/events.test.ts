@@ -308,9 +308,8 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
   });
 
   it("a stream that is repeatedly cut and resumed yields the whole log without repeats", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect(), { transports: [script] });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect(), { transports: [script] });
     const { account, key } = await tenant(one);
     const { account: noise } = await tenant(one);
     await account.messages.send(hello);
@@ -348,10 +347,9 @@ describe.each(lightStorages)("events on $name", ({ name, open }) => {
   });
 
   it("streams start with new events, continue live, and each yields all in order", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
-    const one = engine(ground.connect(), { transports: [script] });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [script] });
     const { account, key } = await tenant(one);
     await account.messages.send(hello);
     await clock.settle();

@@ -33,11 +33,10 @@ interface Known extends Pick<SendContext, "attempt_id"> {
 
 describe.each(lightStorages)("the evidence of a message on $name", ({ open }) => {
   it("is not looked up while a call past its deadline may still be running", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const slow = held<SendAnswer>();
     const line = carrier({ send: () => slow.promise, lookup: () => ({ outcome: "not_sent" }) });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(40_000);
     slow.answer({ outcome: "accepted", provider_message_id: "late" });
@@ -54,7 +53,7 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
   });
 
   it("of a look-up is not replaced by a weaker late answer", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const slow = held<SendAnswer>();
     const line = carrier({
       send: () => slow.promise,
@@ -64,8 +63,7 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
         receipts: [],
       }),
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(3 * minute);
     slow.answer(lost);
@@ -78,13 +76,12 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
   });
 
   it("that settles a message which waits for a retry unblocks the conversation", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: (message, attempt) =>
         message.body === "first" ? busy(60 * minute) : accepted(attempt),
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     await one.messages.send({ ...hello, body: "first" });
     const next = await one.messages.send({ ...hello, body: "next" });
     await clock.advance(minute);
@@ -99,14 +96,13 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
   });
 
   it("is looked up at increasing intervals, also after a late first look-up", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const line = carrier({
       send: () => new Promise(() => {}),
       lookup: () => ({ outcome: "unknown" }),
     });
-    const one = engine(ground.connect(), { transports: [line] });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [line] });
     await one.messages.send(hello);
     await clock.advance(20 * minute);
     const pauses = line.lookups.slice(1).map(({ at }, i) => at - (line.lookups[i]?.at ?? 0));
@@ -114,12 +110,11 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
   });
 
   it("tolerates invalid times from a carrier", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: (_, attempt) => (attempt.number === 1 ? busy(1_000.5) : accepted(attempt)),
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(5_000);
     for (const at of [Number.NaN, -1, 1.5, 1e300]) {
@@ -141,10 +136,9 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
       ({ attempt_id }) => ({ attempt_id, provider_message_id: undefined }),
     ],
   ])("applies a receipt whose subject has %s", async (_, subjectOf) => {
-    const { clock, log, engine } = world();
+    const { clock, log, started } = world();
     const line = carrier();
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const message = await one.messages.send(hello);
     await clock.advance(1_000);
     const [call] = line.calls;
@@ -157,10 +151,9 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
   });
 
   it("is listed in the timeline in write order, even if the clock jumps", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier();
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(1_000);
     clock.step(-60 * minute);
@@ -174,10 +167,9 @@ describe.each(lightStorages)("the evidence of a message on $name", ({ open }) =>
 });
 
 it("counts only if it is from the transport that sent the message", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const [first, second] = [carrier(), carrier({ name: "second" })];
-  const one = engine(memory(), { transports: [first, second] });
-  await one.start();
+  const one = await started(memory(), { transports: [first, second] });
   const { id } = await one.messages.send(hello);
   await clock.settle();
   const [call] = first.calls;
@@ -191,7 +183,7 @@ it("counts only if it is from the transport that sent the message", async () => 
 });
 
 it("of a look-up is not taken from a message that is being sent in the contact's next conversation", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const slow = held<SendAnswer>();
   let listed: string | undefined;
   const line = carrier({
@@ -205,8 +197,7 @@ it("of a look-up is not taken from a message that is being sent in the contact's
       messages: listed === undefined ? [] : [{ provider_message_id: listed, receipts: [] }],
     }),
   });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const first = await one.messages.send(hello);
   await clock.settle();
   await one.conversations.update(first.conversation_id, { status: "closed" });
@@ -230,11 +221,10 @@ describe.each(lightStorages)("what a look-up lists on $name", ({ open }) => {
   });
   /** A carrier whose answers are lost, and which has one message, `p-second`. */
   const started = async (script: Script = {}) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({ send: () => lost, lookup: () => list("p-second"), ...script });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     return { clock, storage, one, line };
   };
 
@@ -346,12 +336,11 @@ it.each([
   ["undelivered", "sent"],
   ["sent", "undelivered"],
 ] as const)("of a message that has failed reports no second failure: %s, %s", async (...told) => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const line = carrier({
     send: (_, attempt) => (attempt.number === 1 ? busy(1_000) : refused),
   });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send(hello);
   await clock.advance(5_000);
   expect((await one.messages.get(id)).status).toBe("failed");
@@ -366,11 +355,10 @@ it.each([
 
 describe.each(lightStorages)("idempotency keys on $name", ({ open }) => {
   it("are kept past their lifetime while the message is looked up", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({ send: () => lost, lookup: () => ({ outcome: "unknown" }) });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line], idempotencyHours: 1 });
-    await one.start();
+    const one = await started(storage, { transports: [line], idempotencyHours: 1 });
     const input = { ...hello, send_at: new Date(clock.now() + 80 * minute).toISOString() };
     const { id } = await one.messages.send(input, { idempotencyKey: "k" });
     await fastForward(clock, storage, 83 * minute);
@@ -378,10 +366,9 @@ describe.each(lightStorages)("idempotency keys on $name", ({ open }) => {
   });
 
   it("of a batch are kept while an item is scheduled", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
-    const one = engine(storage, { idempotencyHours: 1 });
-    await one.start();
+    const one = await started(storage, { idempotencyHours: 1 });
     const batch = {
       messages: [hello, { ...hello, send_at: new Date(clock.now() + 300 * minute).toISOString() }],
     };

@@ -37,9 +37,8 @@ const waits: readonly Wait[] = [
 ];
 
 it.each(waits)("behind a message that waits for $waitsFor", async ({ script, prepare }) => {
-  const { clock, engine } = world();
-  const one = engine(memory(), { transports: [carrier(script)] });
-  await one.start();
+  const { clock, started } = world();
+  const one = await started(memory(), { transports: [carrier(script)] });
   const from = await prepare(one);
   await one.messages.send({ to, body: "News", ...from });
   const { id } = await one.messages.send({ to, body: "Code 1234", ttl_seconds: 60, ...from });
@@ -52,9 +51,8 @@ it.each(waits)("behind a message that waits for $waitsFor", async ({ script, pre
 it.each(waits)(
   "also a hundred of them behind one that waits for $waitsFor",
   async ({ script, prepare }) => {
-    const { clock, engine } = world();
-    const one = engine(memory(), { transports: [carrier(script)] });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(memory(), { transports: [carrier(script)] });
     const from = await prepare(one);
     await one.messages.send({ to, body: "News", ...from });
     const ids: string[] = [];
@@ -80,10 +78,9 @@ it.runIf(isLong)(
           ? { verdict: "defer" as const, until: now + 30 * dayMs, reason: "rest" }
           : { verdict: "allow" as const },
     };
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory();
-    const one = engine(storage, { transports: [carrier()], policies: [rest] });
-    await one.start();
+    const one = await started(storage, { transports: [carrier()], policies: [rest] });
     const left = await one.messages.send({ to, body: "Left alone" });
     const edited = await one.messages.send({ to: "+15005550002", body: "Edited" });
     await fastForward(clock, storage, 61 * dayMs);

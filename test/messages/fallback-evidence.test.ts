@@ -292,10 +292,9 @@ describe("an opt-out that only a carrier knows is recorded", () => {
 });
 
 it("the timeline keeps the reason of a lost answer when a receipt reports another", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const line = carrier({ send: () => lost });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.settle();
   const reasons = async () =>
@@ -317,10 +316,9 @@ it("the timeline keeps the reason of a lost answer when a receipt reports anothe
 });
 
 it("all receipts of an attempt count that was refused for now and waits for its retry", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const line = carrier({ send: () => busy(60_000) });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send(hello);
   await clock.advance(10_000);
   const attempt_id = line.calls[0]?.attempt.attempt_id ?? expect.fail("no call");

@@ -49,7 +49,7 @@ describe("the look-ups of a message without a final receipt", () => {
     lookups.map(({ at }) => (at - (calls[0]?.at ?? 0)) / minute);
 
   it("end when the engine stops, which does not wait for them", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     let hung: AbortSignal | undefined;
     const line = carrier({
       ...facts,
@@ -58,8 +58,7 @@ describe("the look-ups of a message without a final receipt", () => {
         return new Promise(() => {});
       },
     });
-    const one = engine(memory(), { transports: [line] });
-    await one.start();
+    const one = await started(memory(), { transports: [line] });
     await one.messages.send(hello);
     await clock.advance(10 * minute);
     expect(hung?.aborted).toBe(false);
@@ -70,15 +69,14 @@ describe("the look-ups of a message without a final receipt", () => {
   });
 
   it("come at the transport's times, also after look-ups that found nothing", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     let unknown = 2;
     const line = carrier({
       ...facts,
       send: () => lost,
       lookup: (_, of) => (unknown-- > 0 ? { outcome: "unknown" } : sent(of)),
     });
-    const one = engine(memory(), { transports: [line] });
-    await one.start();
+    const one = await started(memory(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(5 * minute);
     expect((await one.messages.get(id)).status).toBe("sent");
@@ -89,18 +87,16 @@ describe("the look-ups of a message without a final receipt", () => {
   });
 
   it("are not made all at once after an outage of all engines", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory();
     const first = carrier({ ...facts, lookup: (_, of) => sent(of) });
-    const one = engine(storage, { transports: [first] });
-    await one.start();
+    const one = await started(storage, { transports: [first] });
     const { id } = await one.messages.send(hello);
     await clock.settle();
     await stopped(one, clock);
     await clock.advance(70 * minute);
     const line = carrier({ ...facts, lookup: (_, of) => sent(of) });
-    const next = engine(storage, { transports: [line] });
-    await next.start();
+    const next = await started(storage, { transports: [line] });
     await clock.advance(minute);
     expect(line.lookups).toHaveLength(1);
     await clock.advance(600 * minute);
@@ -111,11 +107,10 @@ describe("the look-ups of a message without a final receipt", () => {
   });
 
   it("are repeated soon if the one after a long outage of all engines finds nothing", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory();
     const first = carrier({ ...facts, lookup: (_, of) => sent(of) });
-    const one = engine(storage, { transports: [first] });
-    await one.start();
+    const one = await started(storage, { transports: [first] });
     const { id } = await one.messages.send(hello);
     await clock.settle();
     await stopped(one, clock);
@@ -128,8 +123,7 @@ describe("the look-ups of a message without a final receipt", () => {
           ? { outcome: "unknown" }
           : { ...sent(of), receipts: [{ status: "delivered", at: clock.now() }] },
     });
-    const next = engine(storage, { transports: [line] });
-    await next.start();
+    const next = await started(storage, { transports: [line] });
     await clock.advance(2 * minute);
     expect((await next.messages.get(id)).status).toBe("delivered");
     expect(line.lookups).toHaveLength(3);
@@ -138,7 +132,7 @@ describe("the look-ups of a message without a final receipt", () => {
   it.each(["before the answer to the call", "and the answer to the call never comes"])(
     "come at the transport's times if the receipt `sent` arrives %s",
     async (when) => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const line: Carrier = carrier({
         ...facts,
         async send(_, of) {
@@ -150,8 +144,7 @@ describe("the look-ups of a message without a final receipt", () => {
         },
         lookup: (_, of) => sent(of),
       });
-      const one = engine(memory(), { transports: [line] });
-      await one.start();
+      const one = await started(memory(), { transports: [line] });
       const { id } = await one.messages.send(hello);
       await clock.advance(610 * minute);
       expect(minutesOf(line)).toEqual(times);

@@ -102,7 +102,7 @@ it("a message that waits for a retry over a carrier goes to another one if that 
 });
 
 it("a message that the first of three carriers has sent does not go to the third when the second gives it up", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const answer = held<SendAnswer>();
   const lines = [
     carrier({ send: () => lost }),
@@ -110,11 +110,10 @@ it("a message that the first of three carriers has sent does not go to the third
     carrier({ name: "third" }),
   ];
   const names = lines.map(({ name }) => name);
-  const one = engine(memory(), {
+  const one = await started(memory(), {
     transports: lines,
     routes: [{ transports: names, fallBackAfter: ["ambiguous", "undelivered"] }],
   });
-  await one.start();
   const { id } = await one.messages.send(hello);
   await clock.settle();
   for (const [which, status] of [
@@ -174,17 +173,16 @@ describe("a message whose retry was planned before the last carrier gave its att
   it.each(orders)(
     "is sent if an earlier carrier has sent it: %s of the first, %s of the third",
     async (first) => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const [one, two, three] = [
         carrier({ send: () => lost }),
         carrier({ name: "second", send: () => busy(20_000) }),
         carrier({ name: "third", send: () => lost }),
       ] as const;
-      const host = engine(memory(), {
+      const host = await started(memory(), {
         transports: [one, two, three],
         routes: [{ transports: ["sandbox", "second", "third"], fallBackAfter: ["ambiguous"] }],
       });
-      await host.start();
       let failures = 0;
       host.on("message.failed", () => void failures++);
       const { id } = await host.messages.send(hello);
@@ -212,9 +210,9 @@ describe("a message that a carrier gave up because of its content", () => {
 
   it("does not go to a third carrier after the second has given it up, too", async () => {
     const third = carrier({ name: "third" });
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const lines = [carrier({ send: () => lost }), carrier({ name: "second" })] as const;
-    const host = engine(memory(), {
+    const host = await started(memory(), {
       transports: [...lines, third],
       routes: [
         {
@@ -223,7 +221,6 @@ describe("a message that a carrier gave up because of its content", () => {
         },
       ],
     });
-    await host.start();
     const { id } = await host.messages.send(hello);
     await clock.settle();
     for (const [i, error] of [filtered, unavailable].entries()) {

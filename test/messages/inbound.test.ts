@@ -83,7 +83,7 @@ describe.each(lightStorages)("inbound messages on $name", ({ open }) => {
   });
 
   it("that a carrier repeats are stored once with one event, also concurrently or after a restart", async () => {
-    const { engine } = world();
+    const { engine, started } = world();
     const ground = open();
     const line = carrier({ modes: ["live"] });
     const one = engine(ground.connect(), { transports: [line], mode: "live" });
@@ -93,8 +93,7 @@ describe.each(lightStorages)("inbound messages on $name", ({ open }) => {
     await line.sink().inbound(inbound(1, { body: "not the first" }));
     await one.stop();
     const again = carrier({ modes: ["live"] });
-    const two = engine(ground.connect(), { transports: [again], mode: "live" });
-    await two.start();
+    const two = await started(ground.connect(), { transports: [again], mode: "live" });
     await again.sink().inbound(inbound(2));
     const { data } = await two.messages.list();
     expect(data.map(({ body }) => body)).toEqual(["2", "1", "0"]);

@@ -28,14 +28,13 @@ async function report(
 describe("of two attempts over one carrier that reports without ids", () => {
   /** The first attempt was not sent, says a look-up, and the answers of both are lost. */
   async function sentByTheSecond() {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: () => lost,
       lookup: (_, { number }) => ({ outcome: number === 1 ? "not_sent" : "unknown" }),
       receipts: { timeout_ms: 10 * minute, lookups_ms: [] },
     });
-    const one = engine(memory(), { transports: [line] });
-    await one.start();
+    const one = await started(memory(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(20_000);
     await report(line, 1, { status: "sent", at: clock.now() - 3_000 });
@@ -72,12 +71,11 @@ describe("a carrier's report that it filtered the message", () => {
     ({ status: "undelivered", at, error: { code, message: "" } }) as const;
 
   it("counts though the carrier then gives another reason", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const first = carrier({ send: () => lost });
     const second = carrier({ name: "second" });
     const third = carrier({ name: "third" });
-    const one = engine(memory(), { transports: [first, second, third], routes });
-    await one.start();
+    const one = await started(memory(), { transports: [first, second, third], routes });
     const { id } = await one.messages.send(hello);
     await clock.settle();
     await report(first, 0, undelivered("filtered", clock.now()));
@@ -128,10 +126,9 @@ describe("a carrier's report that it filtered the message", () => {
 });
 
 it("a message that waits for a retry ends if its carrier reports that it was not delivered", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const line = carrier({ send: () => busy() });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send(hello);
   await clock.settle();
   await report(line, 0, { status: "undelivered", at: clock.now() });
@@ -141,7 +138,7 @@ it("a message that waits for a retry ends if its carrier reports that it was not
 });
 
 it("a carrier's report that comes before its answer is not taken back by the answer", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const answer = Promise.withResolvers<SendAnswer>();
   const first = carrier({ send: () => answer.promise });
   const second = carrier({ name: "second" });
@@ -149,8 +146,7 @@ it("a carrier's report that comes before its answer is not taken back by the ans
   const routes: readonly Route[] = [
     { transports: ["sandbox", "second", "third"], fallBackAfter: ["undelivered"] },
   ];
-  const one = engine(memory(), { transports: [first, second, third], routes });
-  await one.start();
+  const one = await started(memory(), { transports: [first, second, third], routes });
   const { id } = await one.messages.send(hello);
   await clock.settle();
   await report(first, 0, { status: "undelivered", at: clock.now() });
@@ -164,11 +160,10 @@ it("a carrier's report that comes before its answer is not taken back by the ans
 });
 
 it("of the receipts that come before the answer to a call, the first 50 are kept", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const answer = Promise.withResolvers<SendAnswer>();
   const line = carrier({ send: () => answer.promise });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send(hello);
   await clock.settle();
   for (let n = 0; n < 60; n++) {

@@ -166,9 +166,8 @@ describe.each(lightStorages)("a list of messages on $name", ({ open }) => {
   });
 
   test("of a contact that was merged has the messages of its survivor", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const other = await one.messages.send({ to: "+15005550001", body: "a" });
     const { id, contact_id: survivor } = await one.messages.send({ to: "+15005550002", body: "b" });
     await one.contacts.merge(survivor, other.contact_id);

@@ -12,11 +12,10 @@ const unauthorized: SendAnswer = {
 };
 
 it("refused credentials are logged once a minute, until they are right", async () => {
-  const { clock, engine, log } = world();
+  const { clock, started, log } = world();
   let isRefused = true;
   const line = carrier({ send: (_, attempt) => (isRefused ? unauthorized : accepted(attempt)) });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const send = async (last: number) =>
     one.messages.send({ to: `+1500555010${last}`, body: "Hello" });
   const logged = () =>
@@ -41,7 +40,7 @@ it("refused credentials are logged once a minute, until they are right", async (
 });
 
 it("a transport that an engine lacks in a mode is logged once a minute", async () => {
-  const { clock, engine, log } = world();
+  const { clock, engine, started, log } = world();
   const ground = memory();
   const line = carrier({ modes: ["live"] });
   const one = engine(ground, { transports: [line], mode: "live" });
@@ -50,8 +49,7 @@ it("a transport that an engine lacks in a mode is logged once a minute", async (
     one.messages.send({ to: `+1500555010${last}`, body: "Hello" });
   for (const last of [1, 2]) await send(last);
 
-  const two = engine(ground, { transports: [carrier({ modes: ["sandbox"] })] });
-  await two.start();
+  await started(ground, { transports: [carrier({ modes: ["sandbox"] })] });
   await clock.advance(5_000);
   const entry = { level: "warn", message: "a transport is not set up in a mode" };
   const facts = { transport: line.name, mode: "live" };
@@ -63,7 +61,7 @@ it("a transport that an engine lacks in a mode is logged once a minute", async (
 });
 
 it("an unavailable carrier is logged once a minute in live mode, where a person relies on it", async () => {
-  const { clock, engine, log } = world();
+  const { clock, started, log } = world();
   let isDown = true;
   const down: SendAnswer = {
     outcome: "rejected",
@@ -72,8 +70,7 @@ it("an unavailable carrier is logged once a minute in live mode, where a person 
   };
   const modes = ["sandbox", "live"] as const;
   const line = carrier({ modes, send: (_, attempt) => (isDown ? down : accepted(attempt)) });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const live = one.account(undefined, { mode: "live" });
   await live.senders.create({ address: "+15005559998", channels: ["sms"], transport: line.name });
   const logged = () => log.filter(({ message }) => message === "a carrier is unavailable");

@@ -18,7 +18,7 @@ const recordsLostAnswer = (writes: readonly Write[]): boolean =>
   );
 
 it("a lost answer that is recorded twice does not replace what a look-up found in between", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const database = memory();
   let isStalled = false;
   // The commit is written, but its answer is lost, after the look-up.
@@ -33,8 +33,7 @@ it("a lost answer that is recorded twice does not replace what a look-up found i
     send: (_, attempt) => (line.calls.length === 1 ? lost : accepted(attempt)),
     lookup: () => ({ outcome: "not_sent" }),
   });
-  const one = engine(storage, { transports: [line] });
-  await one.start();
+  const one = await started(storage, { transports: [line] });
   const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.advance(120_000);
   expect((await one.messages.get(id)).status).toBe("sent");
@@ -44,10 +43,9 @@ it("a lost answer that is recorded twice does not replace what a look-up found i
 });
 
 it("a message that was redacted is not sent again if a look-up finds that it was not sent", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const line = carrier({ send: () => lost, lookup: () => ({ outcome: "not_sent" }) });
-  const one = engine(memory(), { transports: [line] });
-  await one.start();
+  const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.settle();
   await one.messages.redact(id);

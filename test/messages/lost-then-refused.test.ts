@@ -20,28 +20,25 @@ async function sent(
   first: Script = {},
   options: { readonly ttl_seconds?: number } = {},
 ) {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const lines = [
     carrier({ send: () => lost, ...first }),
     carrier({ name: "second", send: second }),
   ] as const;
   const storage = memory();
-  const started = async () => {
-    const each = engine(storage, {
+  const start = () =>
+    started(storage, {
       transports: [...lines],
       routes: [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous"] }],
     });
-    await each.start();
-    return each;
-  };
-  const one = await started();
+  const one = await start();
   const { id } = await one.messages.send({ to, body: "Hello", ...options });
   await clock.settle();
   const [line, other] = lines;
   return {
     clock,
     engine: one,
-    restarted: started,
+    restarted: start,
     line,
     other,
     message: () => one.messages.get(id),
@@ -244,9 +241,9 @@ describe("a message that the first carrier may have and the second refuses", () 
   });
 
   it("looks up every carrier that may have it", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const notSent: Script = { send: () => lost, lookup: () => ({ outcome: "not_sent" }) };
-    const one = engine(memory(), {
+    const one = await started(memory(), {
       transports: [
         carrier(notSent),
         carrier({ name: "second", ...notSent }),
@@ -254,7 +251,6 @@ describe("a message that the first carrier may have and the second refuses", () 
       ],
       routes: [{ transports: ["sandbox", "second", "third"], fallBackAfter: ["ambiguous"] }],
     });
-    await one.start();
     const { id } = await one.messages.send({ to, body: "Hello" });
     await clock.advance(1_000_000);
     expect(await one.messages.get(id)).toMatchObject({
@@ -264,31 +260,28 @@ describe("a message that the first carrier may have and the second refuses", () 
   });
 
   it("is looked up by another engine when the one that is refused lacks the first carrier", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory();
     const routes = [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous" as const] }];
-    const both = engine(storage, {
+    const both = await started(storage, {
       transports: [
         carrier({ send: () => lost, lookup: () => ({ outcome: "not_sent" }) }),
         carrier({ name: "second", send: () => busy(60_000) }),
       ],
       routes,
     });
-    await both.start();
     const { id } = await both.messages.send({ to, body: "Hello" });
     await clock.settle();
     await both.stop();
-    const one = engine(storage, {
+    const one = await started(storage, {
       transports: [carrier({ name: "second", send: () => no("invalid_destination") })],
       routes: [{ transports: ["second"] }],
     });
-    await one.start();
     await clock.advance(120_000);
     expect(await one.messages.get(id)).toMatchObject({ status: "ambiguous" });
-    const again = engine(storage, {
+    const again = await started(storage, {
       transports: [carrier({ lookup: () => ({ outcome: "not_sent" }) })],
     });
-    await again.start();
     await clock.advance(120_000);
     expect(await again.messages.get(id)).toMatchObject({
       status: "failed",

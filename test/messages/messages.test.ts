@@ -49,7 +49,7 @@ const casesOn = { memory: 80, SQLite: 25, PostgreSQL: 8 };
 
 describe.each(storages)("messages on $name", ({ name, open }) => {
   it("match a model, and their timeline, events and usage agree", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       receipts: { timeout_ms: receiptsMs, lookups_ms: [] },
       send({ body }, attempt) {
@@ -59,8 +59,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
         return plan === "lose" ? lost : accepted(attempt);
       },
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     await fc.assert(
       fc.asyncProperty(messageCommands, async (commands) => {
         const {
@@ -101,7 +100,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
 
 describe.each(lightStorages)("messages on $name", ({ name, open }) => {
   it("end the same with every order and repetition of the carrier's answer and receipts", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const answers = new Map<string, () => void>();
     const line = carrier({
       send({ message_id }, attempt) {
@@ -110,8 +109,7 @@ describe.each(lightStorages)("messages on $name", ({ name, open }) => {
         return answer.promise.then(() => accepted(attempt));
       },
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const said = fc.record({
       status: fc.constantFrom<Receipt["status"]>("sent", "delivered", "undelivered", "read"),
       at: fc.integer({ min: 0, max: 50 }),
@@ -216,19 +214,17 @@ describe.each(lightStorages)("messages on $name", ({ name, open }) => {
   ])(
     "apply a receipt that came %d hours before the answer with its provider id: %s",
     async (hours, status) => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const ground = open();
       const send = () => ({ outcome: "accepted", provider_message_id: "early" }) as const;
       const first = carrier({ send });
-      const one = engine(ground.connect(), { transports: [first] });
-      await one.start();
+      const one = await started(ground.connect(), { transports: [first] });
       await first
         .sink()
         .receipt({ provider_message_id: "early" }, { status: "delivered", at: clock.now() });
       await one.stop();
       await clock.advance(hours * 3_600_000);
-      const two = engine(ground.connect(), { transports: [carrier({ send })] });
-      await two.start();
+      const two = await started(ground.connect(), { transports: [carrier({ send })] });
       await clock.settle();
       const { id } = await two.messages.send({ to: "+15005550001", body: "Hi" });
       await clock.settle();
@@ -237,7 +233,7 @@ describe.each(lightStorages)("messages on $name", ({ name, open }) => {
   );
 
   it("apply the receipts that came before the answers which commit together, each its own", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const { promise: isAnswered, answer } = held<void>();
     const line = carrier({
       async send({ body }) {
@@ -245,8 +241,7 @@ describe.each(lightStorages)("messages on $name", ({ name, open }) => {
         return { outcome: "accepted", provider_message_id: `p-${body}` };
       },
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     for (const n of [1, 2, 3]) await one.messages.send({ to: `+1500555000${n}`, body: `${n}` });
     await clock.settle();
     const at = clock.now();
@@ -269,13 +264,12 @@ describe.each(lightStorages)("messages on $name", ({ name, open }) => {
   it.each(["by the carrier", "by the sandbox's bench"])(
     "with a lost answer that are reported as on their way, %s, become unconfirmed",
     async (by) => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const line = carrier({
         send: () => lost,
         receipts: { timeout_ms: receiptsMs, lookups_ms: [] },
       });
-      const one = engine(open().connect(), { transports: [line] });
-      await one.start();
+      const one = await started(open().connect(), { transports: [line] });
       const { id } = await one.messages.send({ to: "+15005550001", body: "Hi" });
       await clock.settle();
       const attempt_id = line.calls[0]?.attempt.attempt_id ?? "att_none";

@@ -14,14 +14,13 @@ const to = "+15005550001";
 
 /** An engine whose carrier is being called with "first", and another engine that only commands. */
 async function duringCall(ground: Ground) {
-  const { clock, engine, log } = world();
+  const { clock, engine, started, log } = world();
   const { promise, answer } = held<SendAnswer>();
   const line = carrier({
     send: ({ body }, attempt) => (body === "first" ? promise : accepted(attempt)),
   });
   const other = engine(ground.connect());
-  const one = engine(ground.connect(), { transports: [line] });
-  await one.start();
+  const one = await started(ground.connect(), { transports: [line] });
   // A process keeps only rows of collections that it has looked for.
   await one.messages.send({ to, body: "before" });
   await clock.advance(7_777);
@@ -97,7 +96,7 @@ const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 it.each(inTurn)(
   "the rows that a process has written are equal to those stored on $name",
   async ({ open }) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     const written = new Map<string, Insert | Update>();
     const port = withGroups(storage, {
@@ -119,8 +118,7 @@ it.each(inTurn)(
       busy: () => busy(60_000),
     };
     const line = carrier({ send: ({ body }, attempt) => (answers[body] ?? accepted)(attempt) });
-    const one = engine(port, { transports: [line] });
-    await one.start();
+    const one = await started(port, { transports: [line] });
     const media = [{ url: "https://example.com/a.png", content_type: "image/png" }];
     for (const [i, body] of [...Object.keys(answers), "Grüße, 😀"].entries()) {
       const metadata = { order: body, place: `${i}` };

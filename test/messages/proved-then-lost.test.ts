@@ -5,10 +5,11 @@ import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 
 it("a message whose lost attempt is proved is sent", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const storage = memory();
-  const one = engine(storage, { transports: [carrier({ send: () => new Promise(() => {}) })] });
-  await one.start();
+  const one = await started(storage, {
+    transports: [carrier({ send: () => new Promise(() => {}) })],
+  });
   const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.settle();
   const all = { index: attempts.primary, prefix: [], order: "ascending", limit: 10 } as const;
@@ -23,8 +24,7 @@ it("a message whose lost attempt is proved is sent", async () => {
       { kind: "update", collection: attempts, key, version, row: proved, changed: ["outcome"] },
     ]);
   const line = carrier();
-  const two = engine(storage, { transports: [line] });
-  await two.start();
+  const two = await started(storage, { transports: [line] });
   await clock.advance(120_000);
   expect((await two.messages.get(id)).status).toBe("sent");
   expect(line.calls).toEqual([]);

@@ -99,7 +99,7 @@ const inTime = stories.filter((story) => !canComeTooLate(story));
 
 /** Returns what a user sees of a message at the end. */
 async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly Told[]) {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const storage = memory();
   const made: { readonly attempt: SendContext; readonly line: number; readonly at: number }[] = [];
   const refusals = new Set<SendContext>();
@@ -119,11 +119,10 @@ async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly
       lookup: () => ({ outcome: story.notSent ? "not_sent" : "unknown" }),
     }),
   );
-  const one = engine(storage, {
+  const one = await started(storage, {
     transports: lines,
     routes: [{ transports: names, fallBackAfter: story.fallBackAfter }],
   });
-  await one.start();
   const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.settle();
   const about = new Set(story.steps.flatMap(({ told }) => told.map(({ attempt }) => attempt)));

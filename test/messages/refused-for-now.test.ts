@@ -19,14 +19,13 @@ async function sent(
   fallBackAfter: NonNullable<Route["fallBackAfter"]>,
   ms: number,
 ) {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const first = carrier({ send: (_, attempt) => answer(attempt) });
   const second = carrier({ name: "second" });
-  const one = engine(memory(), {
+  const one = await started(memory(), {
     transports: [first, second],
     routes: [{ transports: ["sandbox", "second"], fallBackAfter }],
   });
-  await one.start();
   const begun = clock.now();
   const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.advance(ms);

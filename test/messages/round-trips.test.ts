@@ -108,10 +108,9 @@ it("a command that reads nothing takes the commit alone", async () => {
 });
 
 it("a started engine reads twice to send a message and record its answer, and commits twice", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const { counted, counts, reset } = counting(postgres.open().connect());
-  const one = engine(counted);
-  await one.start();
+  const one = await started(counted);
   await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.advance(1_000);
   reset();
@@ -124,14 +123,14 @@ it("a started engine reads twice to send a message and record its answer, and co
 it.each(storages)(
   "a message that a search finds is leased and handed over in one commit, on $name",
   async ({ open }) => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hello" });
     const commits: string[][] = [];
     const listed = beforeCommits(ground.connect(), async (writes) => {
       commits.push(writes.map(({ kind, collection }) => `${kind} ${collection.name}`));
     });
-    await engine(listed, { transports: [carrier()] }).start();
+    await started(listed, { transports: [carrier()] });
     await clock.advance(10);
     const leasing = commits.find((writes) => writes.includes("update jobs"));
     expect(leasing).toContain("insert message_attempts");
@@ -188,7 +187,7 @@ it.each(
 )(
   "an answer takes 2 reads of its own on $name if $when, and those that commit together share the others",
   async ({ open, has, read }) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     const lookups: Lookup[] = [];
     const listed = withGroups(storage, {
@@ -205,8 +204,7 @@ it.each(
         return accepted(attempt);
       },
     });
-    const one = engine(listed, { transports: [line] });
-    await one.start();
+    const one = await started(listed, { transports: [line] });
     const to = (n: number): string => `+1500555000${n}`;
     // A process keeps only rows of collections that it has looked for.
     await one.messages.send({ to: to(1), body: "Hello" });

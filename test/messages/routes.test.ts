@@ -44,9 +44,8 @@ async function history(engine: MessagingEngine, id: string): Promise<string[]> {
 
 describe("a message over two transports", () => {
   const run = async (transports: readonly [Carrier, Carrier], routes: readonly Route[]) => {
-    const { clock, engine } = world();
-    const one = engine(memory(), { transports, routes });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(memory(), { transports, routes });
     return { clock, engine: one };
   };
 
@@ -186,17 +185,15 @@ describe("a message over two transports", () => {
   });
 
   it("falls back after a lost answer, also if its engine has crashed", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory();
     const hung = pair({ send: () => new Promise(() => {}) });
-    const dying = engine(storage, { transports: [...hung], routes: routes(["ambiguous"]) });
-    await dying.start();
+    const dying = await started(storage, { transports: [...hung], routes: routes(["ambiguous"]) });
     const { id } = await dying.messages.send({ to, body: "Hello" });
     await clock.settle();
     await stopped(dying, clock);
     const lines = pair();
-    const heir = engine(storage, { transports: [...lines], routes: routes(["ambiguous"]) });
-    await heir.start();
+    const heir = await started(storage, { transports: [...lines], routes: routes(["ambiguous"]) });
     await clock.advance(120_000);
     expect(await heir.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
     expect([lines[0].calls.length, lines[1].calls.length]).toEqual([0, 1]);
@@ -411,7 +408,7 @@ describe("a message over two transports", () => {
 
 describe("sandbox and live mode", () => {
   it("use only their own transports, regardless of routes", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const [first, second] = pair({}, { modes: ["live"] });
     const every: Route["fallBackAfter"] = ["ambiguous", "undelivered"];
     const ways = [
@@ -419,8 +416,7 @@ describe("sandbox and live mode", () => {
       { transports: ["second", "sandbox"], fallBackAfter: every },
     ];
     for (const only of [ways, ways.toReversed(), [{ transports: ["sandbox"] }]]) {
-      const one = engine(memory(), { transports: [first, second], routes: only });
-      await one.start();
+      const one = await started(memory(), { transports: [first, second], routes: only });
       const live = one.account(undefined, { mode: "live" });
       await live.senders.create({
         address: "+15550000001",
@@ -439,12 +435,11 @@ describe("sandbox and live mode", () => {
   });
 
   it("stay apart if a transport name is reused: no send and no look-up happens", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const storage = memory();
-    const before = engine(storage, {
+    const before = await started(storage, {
       transports: [carrier({ send: () => lost, lookup: () => ({ outcome: "unknown" }) })],
     });
-    await before.start();
     const asked = await before.messages.send({ to, body: "Lost" });
     await clock.settle();
     await stopped(before, clock);

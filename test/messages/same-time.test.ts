@@ -40,7 +40,7 @@ describe.each(lightStorages)(
     ])(
       "go out in order, though one engine is slow with the first: $count because of $why",
       async ({ why, count, concurrency }) => {
-        const { clock, engine } = world();
+        const { clock, started } = world();
         const ground = open();
         const line = carrier();
         let isSlow = false;
@@ -52,8 +52,7 @@ describe.each(lightStorages)(
         const quietHours = { from: "00:00", to: "00:01" };
         const options = { transports: [line], ...(why === "quiet hours" ? { quietHours } : {}) };
         // It takes no more messages than it runs jobs at a time.
-        const one = engine(slow, { ...options, concurrency });
-        await one.start();
+        const one = await started(slow, { ...options, concurrency });
         const due = clock.now() + minute - (clock.now() % minute);
         const how =
           why === "quiet hours"
@@ -71,8 +70,7 @@ describe.each(lightStorages)(
         await clock.advance(due - clock.now() - 1_000);
         isSlow = true;
         await clock.advance(1_001);
-        const other = engine(ground.connect(), options);
-        await other.start();
+        const other = await started(ground.connect(), options);
         await clock.advance(minute);
         const ids = sent.map(({ id }) => id);
         expect(await queuedIn(other), "queued in order").toEqual(ids);

@@ -69,10 +69,9 @@ function failing(storage: StoragePort): Failing {
 
 describe.each(lightStorages)("idempotency keys on $name", ({ name, open }) => {
   it("replay the first response even if the message has changed, and send nothing again", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier();
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const first = await one.messages.send(hello, { idempotencyKey: "k" });
     await clock.advance(60_000);
     expect(await one.messages.send(hello, { idempotencyKey: "k" })).toEqual(first);

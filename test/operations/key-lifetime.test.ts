@@ -56,8 +56,8 @@ test.each(cases([0, 1, 599_999, 600_000, dayMs], (late) => late === 1 || late ==
 );
 
 test("a key replays past its lifetime while an earlier attempt is looked up", async () => {
-  const { clock, engine } = world();
-  const one = engine(memory(), {
+  const { clock, started } = world();
+  const one = await started(memory(), {
     transports: [
       carrier({ send: () => lost, lookup: () => ({ outcome: "not_sent" }) }),
       carrier({ name: "second", send: () => ({ ...refused, error: invalidSender }) }),
@@ -65,7 +65,6 @@ test("a key replays past its lifetime while an earlier attempt is looked up", as
     routes: [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous"] }],
     idempotencyHours: 1,
   });
-  await one.start();
   // So that the reaper does not run at the key's expiry.
   await clock.advance(60_000);
   const send_at = new Date(clock.now() + 3_600_000).toISOString();

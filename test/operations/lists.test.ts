@@ -100,12 +100,11 @@ describe.each(lightStorages)("lists on $name", ({ name, open }) => {
   const numRuns = runsOn(name, { memory: 150, SQLite: 60, PostgreSQL: 15 });
 
   async function filled() {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: ({ body }, attempt) => (body === "refuse" ? refused : accepted(attempt)),
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const { account } = await one.accounts.create({ name: "lists" });
     const handle: AccountHandle = one.account(account.id);
     const begun = clock.now();

@@ -52,10 +52,9 @@ function logged(err: unknown): unknown {
 
 describe.each(thrown)("a transport that throws %s", (_, value, shown) => {
   it.each(printers)("is logged readably by %s", async (_, print) => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const line = carrier({ send: () => Promise.reject(value) });
-    const one = engine(memory(), { transports: [line] });
-    await one.start();
+    const one = await started(memory(), { transports: [line] });
     await one.messages.send({ to: "+15005550101", body: "Hi", from: "+15005559999" });
     await clock.advance(1_000);
     const facts = log.find(({ message }) => message.startsWith("a transport failed"))?.facts;

@@ -95,10 +95,9 @@ async function fillAccount(
 
 describe.each(storages)("erasure on $name", ({ open }) => {
   it("removes all data of a contact and of contacts merged into it from every table", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
-    const one = engine(storage);
-    await one.start();
+    const one = await started(storage);
     const { id, other } = await fillAccount(one, clock);
     await one.contacts.merge(id, other, key("merge"));
     const used = await one.account().usage();
@@ -120,9 +119,8 @@ describe.each(storages)("erasure on $name", ({ open }) => {
 
 describe.each(lightStorages)("erasure on $name", ({ open }) => {
   it("keeps the events in order, without personal data", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const { id } = await fillAccount(one, clock);
     const before = await everyEvent(one);
     await one.contacts.erase(id);
@@ -137,9 +135,8 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
   });
 
   it("answers 410 to a replay that showed the contact, and replays the erasure itself", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const { id, other } = await fillAccount(one, clock);
     await one.contacts.merge(id, other, key("merge"));
     await one.contacts.erase(id, key("erase"));
@@ -164,11 +161,10 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
   });
 
   it("ignores an inbound message that its carrier repeats", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     const line = carrier();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await fillAccount(one, clock);
     await one.contacts.erase(id);
     const again = { from: phone, body: "octopus inbound", provider_message_id: `p ${phone}` };
@@ -199,7 +195,7 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
   });
 
   it("stops all sending with its first commit, and another process finishes it after a crash", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const storage = ground.connect();
     const { storage: own, dieAfter } = mortal(storage);
@@ -213,15 +209,14 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
     expect(await tablesWith(storage, ["queued "])).not.toEqual([]);
 
     const line = carrier();
-    const living = engine(ground.connect(), { transports: [line] });
-    await living.start();
+    await started(ground.connect(), { transports: [line] });
     await clock.advance(120_000);
     expect(line.calls).toEqual([]);
     expect(await tablesWith(storage, [phone, "zebulon", "queued "])).toEqual([]);
   });
 
   it("removes texts of carriers and policies, and data of former numbers", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     const line = carrier({
       send: ({ to }) => ({
@@ -230,8 +225,7 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
         error: { code: "landline", message: `Zebulon at ${to} has no mobile phone.` },
       }),
     });
-    const one = engine(storage, { transports: [line], policies: [gossip] });
-    await one.start();
+    const one = await started(storage, { transports: [line], policies: [gossip] });
     const { contacts, messages, conversations } = one;
     const { id } = await contacts.create({ phone: second });
     await contacts.setConsent(id, "text", { status: "opted_in", detail: "pepper form" });
@@ -271,10 +265,9 @@ describe.each(lightStorages)("erasure on $name", ({ open }) => {
   });
 
   it("keeps an opt-out of the number", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
-    const one = engine(storage);
-    await one.start();
+    const one = await started(storage);
     const { contact_id } = await one.sandbox.inbound({ from: phone, body: "STOP" });
     await clock.advance(1_000);
     expect(await one.contacts.get(contact_id)).toMatchObject({ opted_out: true });

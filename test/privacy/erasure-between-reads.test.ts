@@ -11,12 +11,11 @@ const readingOverTime = storages.filter(({ name }) => name === "PostgreSQL");
 it.each(readingOverTime)(
   "a message that is erased while its lost attempt is read fails no job, on $name",
   async ({ open }) => {
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const ground = open();
-    const first = engine(ground.connect(), {
+    const first = await started(ground.connect(), {
       transports: [carrier({ send: () => new Promise(() => {}) })],
     });
-    await first.start();
     const { id, contact_id } = await first.messages.send({ to: "+15005550101", body: "Hi" });
     await clock.advance(1_000);
     expect((await first.messages.get(id)).status).toBe("sending");
@@ -27,8 +26,7 @@ it.each(readingOverTime)(
       if (!lookups.some(({ index }) => index.collection === attempts)) return;
       if (erasures++ === 0) await other.contacts.erase(contact_id);
     });
-    const second = engine(erased, { transports: [carrier()] });
-    await second.start();
+    await started(erased, { transports: [carrier()] });
     await clock.advance(120_000);
     expect(erasures).toBeGreaterThan(0);
     expect(log.filter(({ level }) => level === "error")).toEqual([]);

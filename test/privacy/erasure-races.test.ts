@@ -69,9 +69,8 @@ const thinking = { agents: { model: () => ({}) } };
 
 async function known() {
   const storage = memory();
-  const { clock, engine } = world();
-  const other = engine(storage, options);
-  await other.start();
+  const { clock, engine, started } = world();
+  const other = await started(storage, options);
   const { id: contact } = await other.contacts.create({ phone, name: "Zebulon" });
   const { conversation_id: thread, id: message } = await other.sandbox.inbound({
     from: phone,

@@ -11,10 +11,11 @@ import { mortal } from "../support/storage/groups.ts";
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 
 function opened({ open }: StorageCase) {
-  const { clock, engine } = world();
+  const { clock, engine, started } = world();
   const ground = open();
   const line = carrier();
-  return { clock, engine, ground, line, one: engine(ground.connect(), { transports: [line] }) };
+  const one = engine(ground.connect(), { transports: [line] });
+  return { clock, engine, started, ground, line, one };
 }
 
 describe.each(storages)("a merge on $name", (place) => {
@@ -135,7 +136,7 @@ describe.each(lightStorages)("a merge on $name", (place) => {
   });
 
   it("counts a message in the survivor's sentiment that is scored before the history has moved", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = place.open();
     const wired = { sentiment: { score: () => 0.5 } };
     const { storage, dieAfter } = mortal(ground.connect());
@@ -144,8 +145,7 @@ describe.each(lightStorages)("a merge on $name", (place) => {
     const { contact_id: other } = await dying.sandbox.inbound({ from: bob, body: "very good" });
     dieAfter(1);
     expect(await outcome(dying.contacts.merge(survivor, other))).toBe("storage_unavailable");
-    const one = engine(ground.connect(), wired);
-    await one.start();
+    const one = await started(ground.connect(), wired);
     await clock.advance(120_000);
     const { current, messages } = await one.contacts.sentiment(survivor);
     expect([current?.label, messages.map(({ score }) => score)]).toEqual(["positive", [0.5, 0.5]]);
@@ -262,7 +262,7 @@ describe.each(lightStorages)("a merge on $name", (place) => {
   });
 
   it("moves a long history, and another process continues after a crash", async () => {
-    const { clock, engine, ground } = opened(place);
+    const { clock, engine, started, ground } = opened(place);
     const storage = ground.connect();
     const { storage: own, dieAfter } = mortal(storage);
     const dying = engine(own);
@@ -276,8 +276,7 @@ describe.each(lightStorages)("a merge on $name", (place) => {
     dieAfter(2);
     expect(await outcome(dying.contacts.merge(survivor.id, other.id))).toBe("storage_unavailable");
 
-    const living = engine(ground.connect());
-    await living.start();
+    const living = await started(ground.connect());
     expect(await all((page) => living.contacts.messages(survivor.id, page))).toHaveLength(100);
     await clock.advance(120_000);
     const moved = await all((page) => living.contacts.messages(survivor.id, page));

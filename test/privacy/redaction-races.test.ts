@@ -60,10 +60,9 @@ it.each(Object.entries(showing))(
   "the response to %s loses the text of a message that is redacted meanwhile",
   async (_name, show) => {
     const storage = memory();
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const options = { transports: [carrier()] };
-    const other = engine(storage, options);
-    await other.start();
+    const other = await started(storage, options);
     const { id } = await other.messages.send({ to: visitor, body: "swordfish" });
     await clock.advance(60_000);
     const message = await other.messages.get(id);

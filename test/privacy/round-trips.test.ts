@@ -37,12 +37,11 @@ const few = 20;
 type Counted = ReturnType<typeof opened>;
 
 function opened({ open }: (typeof storages)[number], options: Partial<EngineOptions> = {}) {
-  const { clock, engine } = world();
+  const { clock, engine, started } = world();
   const { counted, counts, reset } = counting(open().connect());
   const there = receivers(clock);
   const start = async (): Promise<MessagingEngine> => {
-    const one = engine(counted, { http: { client: there.client }, ...options });
-    await one.start();
+    const one = await started(counted, { http: { client: there.client }, ...options });
     return one;
   };
   const one = engine(counted, { http: { client: there.client }, ...options });

@@ -29,7 +29,7 @@ function slowSearches(storage: StoragePort, clock: Clock) {
 
 describe.each(lightStorages)("a message that is due at once, on $name", ({ open }) => {
   it("reaches no carrier before its attempt is committed, and takes no room if that fails", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const storage = ground.connect();
     /** Whether a carrier may have been called, at each commit of an attempt. */
@@ -45,8 +45,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
       calledBefore.push(line.calls.length);
       if (failures-- > 0) throw new TidingsError("storage_unavailable", "The disk is gone.");
     });
-    const one = engine(flaky, { transports: [line], laneConcurrency: 1, concurrency: 1 });
-    await one.start();
+    const one = await started(flaky, { transports: [line], laneConcurrency: 1, concurrency: 1 });
     await clock.advance(7_777);
     await one.messages.send({ to: to(1), body: "first" }).catch(() => {});
     await clock.settle();
@@ -59,7 +58,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
   });
 
   it("is handed over after those that wait already, while these are still searched for", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const line = carrier({ send: (_, attempt) => clock.sleep(5).then(() => accepted(attempt)) });
     const other = engine(ground.connect());
@@ -74,8 +73,10 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
         return rows;
       },
     });
-    const one = engine(over(storage, { reader }), { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(over(storage, { reader }), {
+      transports: [line],
+      laneConcurrency: 1,
+    });
     await one.messages.send({ to: to(2), body: "last" });
     await clock.advance(10_000);
     expect(line.calls.map(({ message }) => message.body)).toEqual(["waits", "last"]);
@@ -85,11 +86,10 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
     { when: "during a search", startsIn: 0 },
     { when: "while the engine checks whether anything is due", startsIn: 2_500 },
   ])("is handed over $when, if there is room beside those that wait", async ({ startsIn }) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({ send: (_, attempt) => clock.sleep(500).then(() => accepted(attempt)) });
     const { delay, storage } = slowSearches(open().connect(), clock);
-    const one = engine(storage, { transports: [line], laneConcurrency: 2 });
-    await one.start();
+    const one = await started(storage, { transports: [line], laneConcurrency: 2 });
     await clock.advance(7_777);
     delay.readMs = 2_000;
     await clock.advance(startsIn);
@@ -107,13 +107,12 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
   });
 
   it("is handed over during a search, though another account waits for its own slots", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: (_, attempt) => clock.sleep(60_000).then(() => accepted(attempt)),
     });
     const { delay, storage } = slowSearches(open().connect(), clock);
-    const one = engine(storage, { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(storage, { transports: [line], laneConcurrency: 1 });
     const { account } = await one.accounts.create({ name: "Busy" });
     const busy = one.account(account.id);
     await busy.senders.create({ address: "+17770001000", channels: ["sms"], transport: line.name });
@@ -132,11 +131,10 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
     { slot: "the engine's only slot", limits: { concurrency: 1 } },
     { slot: "the only slot of its account", limits: { laneConcurrency: 1 } },
   ])("is handed over after one that waits for $slot", async ({ limits }) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({ send: (_, attempt) => clock.sleep(500).then(() => accepted(attempt)) });
     const { delay, storage } = slowSearches(open().connect(), clock);
-    const one = engine(storage, { transports: [line], ...limits });
-    await one.start();
+    const one = await started(storage, { transports: [line], ...limits });
     await clock.advance(7_777);
     delay.readMs = 5;
     const send = (n: number): Promise<unknown> => one.messages.send({ to: to(n), body: `${n}` });
@@ -149,12 +147,11 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
   });
 
   it("takes the turn of its class", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: (_, attempt) => clock.sleep(1_000).then(() => accepted(attempt)),
     });
-    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line], laneConcurrency: 1 });
     await clock.advance(7_777);
     // Each finds the engine idle. The eighth turn belongs to the lower classes.
     for (let n = 1; n <= 7; n++) {
@@ -174,13 +171,12 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
     { turn: 8, sequence: ["single 7", "mailing", "single 8"] },
   ])("is handed over before a waiting mailing unless it has the turn: $turn", async (expected) => {
     const { turn, sequence } = expected;
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: (_, attempt) => clock.sleep(1_000).then(() => accepted(attempt)),
     });
     const { delay, storage } = slowSearches(open().connect(), clock);
-    const one = engine(storage, { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(storage, { transports: [line], laneConcurrency: 1 });
     await clock.advance(7_777);
     for (let n = 1; n < turn; n++) {
       await one.messages.send({ to: to(n), body: `single ${n}` });
@@ -201,7 +197,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
     { free: 1, atOnce: [], later: ["mailing", "single 8", "single 9"] },
   ])("leaves the next pick and a slot to a waiting mailing, with $free free", async (expected) => {
     const { free, atOnce, later } = expected;
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       async send({ body }, attempt) {
         await clock.sleep(body === "single 6" && free === 1 ? 60_000 : 1_000);
@@ -209,8 +205,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
       },
     });
     const { delay, storage } = slowSearches(open().connect(), clock);
-    const one = engine(storage, { transports: [line], laneConcurrency: 2 });
-    await one.start();
+    const one = await started(storage, { transports: [line], laneConcurrency: 2 });
     await clock.advance(7_777);
     const send = (n: number): Promise<unknown> =>
       one.messages.send({ to: to(n), body: `single ${n}` });
@@ -235,7 +230,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
   });
 
   it("reaches no carrier if its recipient opts out before the commit", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const line = carrier();
     const other = engine(ground.connect());
@@ -244,8 +239,7 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
     const overtaken = beforeCommits(ground.connect(), (writes) =>
       writes.some(({ collection }) => collection === attempts) ? optOut() : Promise.resolve(),
     );
-    const one = engine(overtaken, { transports: [line] });
-    await one.start();
+    const one = await started(overtaken, { transports: [line] });
     // The next message writes nothing to the contact.
     await one.messages.send({ to: to(1), body: "first" });
     await clock.advance(7_777);
@@ -261,15 +255,14 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
   });
 
   it("begins at once, however many jobs of other engines' pools are due", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const agents = { model: { respond: () => ({ text: "Yes." }) } };
     // Only this engine runs the turns of agents, and it never starts.
     await engine(ground.connect(), { agents }).agents.create({ name: "Ada", channels: ["sms"] });
     const line = carrier();
     const { delay, storage } = slowSearches(ground.connect(), clock);
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     await clock.advance(7_777);
     const writing = Array.from({ length: 260 }, (_, n) =>
       one.sandbox.inbound({ from: to(n), body: "Are you open?" }),
@@ -283,12 +276,11 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
   });
 
   it("is not handed over by a search that goes on when the engine stops", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const line = carrier();
     const { delay, storage } = slowSearches(ground.connect(), clock);
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     await clock.advance(7_777);
     delay.readMs = 2_000;
     delay.isSearching = false;
@@ -304,13 +296,12 @@ describe.each(lightStorages)("a message that is due at once, on $name", ({ open 
 
   /** Stops an engine while the commit of its message is held, which ends after `heldMs`. */
   async function stopDuringCommit(heldMs: number) {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const line = carrier();
     const ground = open();
     const commits = { held: Promise.resolve() };
     const slow = beforeCommits(ground.connect(), () => commits.held);
-    const one = engine(slow, { transports: [line] });
-    await one.start();
+    const one = await started(slow, { transports: [line] });
     await clock.advance(7_777);
     const { promise, resolve } = Promise.withResolvers<void>();
     commits.held = promise;
@@ -348,7 +339,7 @@ const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 it.each(inTurn)(
   "a stop waits for a message that began at once, though another run of its job ends, on $name",
   async ({ open }) => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const { promise, answer } = held<SendAnswer>();
     const line = carrier({ send: () => promise });
@@ -368,8 +359,7 @@ it.each(inTurn)(
         return rows;
       },
     });
-    const one = engine(over(storage, { reader }), { transports: [line] });
-    await one.start();
+    const one = await started(over(storage, { reader }), { transports: [line] });
     await clock.advance(7_777);
     // Its job is due and has nothing to send.
     const other = engine(ground.connect());

@@ -79,7 +79,7 @@ async function told(engine: MessagingEngine, id: string) {
 
 describe.each(lightStorages)("an attempt on $name with which no carrier was called", ({ open }) => {
   it("because its engine stops does not count", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const { id } = await engine(ground.connect()).messages.send(hello);
     const line = carrier();
@@ -96,8 +96,7 @@ describe.each(lightStorages)("an attempt on $name with which no carrier was call
       await stop;
     }
     expect(line.calls).toEqual([]);
-    const last = engine(ground.connect(), { transports: [line] });
-    await last.start();
+    const last = await started(ground.connect(), { transports: [line] });
     await clock.settle();
     expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);
     expect(await told(last, id)).toEqual({
@@ -112,15 +111,14 @@ describe.each(lightStorages)("an attempt on $name with which no carrier was call
   });
 
   it("because its engine stalled is made again at once, over the same transport", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const { storage, stall } = stallable(open().connect());
     const line = carrier();
     const other = carrier({ name: "other" });
-    const one = engine(storage, {
+    const one = await started(storage, {
       transports: [line, other],
       routes: [{ transports: ["sandbox", "other"] }],
     });
-    await one.start();
     const resume = stall();
     const sending = one.messages.send(hello);
     await clock.advance(40_000);
@@ -135,14 +133,13 @@ describe.each(lightStorages)("an attempt on $name with which no carrier was call
   });
 
   it("leaves the last of the allowed attempts to the next one", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const { storage, stall } = stallable(ground.connect());
     const line = carrier({
       send: (_, attempt) => (attempt.number < maxAttempts ? busy() : accepted(attempt)),
     });
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(200_000);
     expect(line.calls).toHaveLength(maxAttempts - 1);
@@ -161,7 +158,7 @@ describe.each(lightStorages)("an attempt on $name with which no carrier was call
   });
 
   it("counts if a receipt of an earlier attempt came meanwhile, and the message goes on after it", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const { storage, stall } = stallable(ground.connect());
     const line = carrier({ send: () => lost });
@@ -170,15 +167,13 @@ describe.each(lightStorages)("an attempt on $name with which no carrier was call
       transports: [line, other],
       routes: [{ transports: ["sandbox", "other"], fallBackAfter: ["ambiguous", "undelivered"] }],
     } as const;
-    const one = engine(storage, options);
-    await one.start();
+    const one = await started(storage, options);
     const { id } = await one.messages.send(hello);
     const resume = stall();
     await clock.settle();
     const [call] = line.calls;
     if (call === undefined) throw new Error("the carrier was not called");
-    const two = engine(ground.connect(), options);
-    await two.start();
+    await started(ground.connect(), options);
     const subject = { attempt_id: call.attempt.attempt_id, provider_message_id: "1" };
     const receipt = (status: "sent" | "undelivered"): Promise<void> =>
       line.sink().receipt(subject, { status, at: clock.now() });
@@ -227,19 +222,17 @@ describe.each(lightStorages)("an attempt on $name with which no carrier was call
   });
 
   it("is recorded as refused if another engine has sent the message meanwhile", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const { storage, stall } = stallable(ground.connect());
     const first = carrier();
     const second = carrier({ lookup: () => ({ outcome: "not_sent" }) });
-    const one = engine(storage, { transports: [first] });
-    await one.start();
+    const one = await started(storage, { transports: [first] });
     await clock.advance(7_777);
     const resume = stall();
     const sending = one.messages.send(hello);
     await clock.settle();
-    const two = engine(ground.connect(), { transports: [second] });
-    await two.start();
+    const two = await started(ground.connect(), { transports: [second] });
     await clock.advance(600_000);
     expect(second.calls).toHaveLength(1);
     resume();

@@ -30,11 +30,10 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   const longMs = 3_600_000;
 
   it("are retried after 1 s, 5 s, 30 s, 2 m and 10 m, then no more", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({ send: () => busy() });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
     await fastForward(clock, storage, longMs);
@@ -46,15 +45,14 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("follow the carrier's Retry-After, shorter or longer than the default", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const wishes = [200, 90_000, undefined, 0, Infinity];
     const line = carrier({
       send: (_, attempt) =>
         attempt.number > wishes.length ? accepted(attempt) : busy(wishes[attempt.number - 1]),
     });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
     await fastForward(clock, storage, longMs);
@@ -65,11 +63,10 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("end with the message's ttl: no attempt is planned or started after it", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const line = carrier({ send: () => busy() });
-    const one = engine(ground.connect(), { transports: [line] });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [line] });
     const { id } = await one.messages.send({ ...hello, ttl_seconds: 20 });
     await clock.advance(60_000);
     expect(line.calls).toHaveLength(3);
@@ -87,11 +84,10 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("are not retried after a permanent rejection", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({ send: () => refused });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     await fastForward(clock, storage, longMs);
     expect(line.calls).toHaveLength(1);
@@ -99,38 +95,33 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("are looked up by an engine with their transport, even if one without it comes first", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const line = (): ReturnType<typeof carrier> =>
       carrier({ receipts: { timeout_ms: 60_000, lookups_ms: [] } });
-    const first = engine(ground.connect(), { transports: [line()] });
-    await first.start();
+    const first = await started(ground.connect(), { transports: [line()] });
     const { id } = await first.messages.send(hello);
     await clock.settle();
     await stopped(first, clock);
-    const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
-    await bare.start();
+    const bare = await started(ground.connect(), { transports: [carrier({ name: "other" })] });
     await clock.advance(120_000);
     await stopped(bare, clock);
-    const last = engine(ground.connect(), { transports: [line()] });
-    await last.start();
+    const last = await started(ground.connect(), { transports: [line()] });
     await clock.advance(60_000);
     expect(await outcome(last, id)).toBe("unconfirmed");
   });
 
   it("over a transport that no engine has any more block their conversation only until they expire", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
-    const first = engine(ground.connect(), {
+    const first = await started(ground.connect(), {
       transports: [carrier({ send: () => held<SendAnswer>().promise })],
     });
-    await first.start();
     const { id } = await first.messages.send({ ...hello, ttl_seconds: 600 });
     await clock.settle();
     await stopped(first, clock);
     const storage = ground.connect();
-    const bare = engine(storage, { transports: [carrier({ name: "other" })] });
-    await bare.start();
+    const bare = await started(storage, { transports: [carrier({ name: "other" })] });
     const from = "+15005550909";
     await bare.senders.create({ address: from, channels: ["sms"], transport: "other" });
     const next = await bare.messages.send({ ...hello, from });
@@ -144,9 +135,9 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("over a transport that no engine has any more are followed up for 72 hours", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
-    const first = engine(ground.connect(), {
+    const first = await started(ground.connect(), {
       transports: [
         carrier({
           send: ({ body }, attempt) => (body === "lost" ? lost : accepted(attempt)),
@@ -154,15 +145,13 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
         }),
       ],
     });
-    await first.start();
     const sent = await first.messages.send({ ...hello, body: "sent" });
     const unknown = await first.messages.send({ ...hello, body: "lost" });
     await clock.settle();
     await stopped(first, clock);
     clock.step(72 * longMs - 60_000);
     const storage = ground.connect();
-    const bare = engine(storage, { transports: [carrier({ name: "other" })] });
-    await bare.start();
+    const bare = await started(storage, { transports: [carrier({ name: "other" })] });
     await clock.advance(45_000);
     expect([await outcome(bare, sent.id), await outcome(bare, unknown.id)]).toEqual([
       "sent",
@@ -177,15 +166,14 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that throw leave the message ambiguous, and it is not sent again", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const line = carrier({
       send: (_, { number }) => {
         throw new Error(`socket hang up ${number}`);
       },
     });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     await fastForward(clock, storage, 2 * longMs);
     expect(line.calls).toHaveLength(1);
@@ -194,14 +182,13 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that are not answered in 25 s leave the message ambiguous and free the conversation", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: (message, attempt) =>
         message.body === "stuck" ? new Promise(() => {}) : accepted(attempt),
     });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send({ ...hello, body: "stuck" });
     const { id: next } = await one.messages.send(hello);
     await clock.advance(24_999);
@@ -227,14 +214,13 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
     ["that it rejects the message", () => refused, ["failed", "invalid_destination"], 1],
     ["to come again", () => busy(), "queued", 1],
   ] as const)("that are answered late, %s, still count", async (_, late, expected, calls) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const answer = held<SendAnswer>();
     const line = carrier({
       send: (_message, { number, ...attempt }) =>
         number === 1 ? answer.promise : accepted(attempt),
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(30_000);
     expect(await outcome(one, id)).toEqual(["ambiguous", "answer_lost"]);
@@ -250,15 +236,14 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that are lost are looked up, and repeated only if the carrier did not get the message", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     let known: "unknown" | "not_sent" = "unknown";
     const line = carrier({
       send: (_, attempt) => (attempt.number === 1 ? lost : accepted(attempt)),
       lookup: () => ({ outcome: known }),
     });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(60_000);
     expect(line.lookups.length).toBeGreaterThanOrEqual(2);
@@ -269,7 +254,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that are lost but reached the carrier are never repeated", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: () => lost,
       lookup: (_, attempt) => ({
@@ -279,8 +264,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
       }),
     });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
     await fastForward(clock, storage, 2 * longMs);
@@ -294,14 +278,13 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("that may still run after their deadline are looked up only once they are surely over", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: (_, attempt) => (attempt.number === 1 ? new Promise(() => {}) : accepted(attempt)),
       lookup: () => ({ outcome: "not_sent" }),
     });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
     await fastForward(clock, storage, 600_000);
@@ -310,7 +293,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("have a committed attempt before the carrier is called", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const reader = engine(ground.connect());
     const seen: unknown[] = [];
@@ -323,8 +306,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
         return accepted(attempt);
       },
     });
-    const one = engine(ground.connect(), { transports: [line] });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [line] });
     await Promise.all([1, 2, 3].map((n) => one.messages.send({ ...hello, to: `+1500555000${n}` })));
     await clock.advance(1_000);
     expect(seen).toHaveLength(3);
@@ -334,9 +316,8 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("count as delivery if a transport has no receipts", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect(), { transports: [carrier({ receipts: "none" })] });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect(), { transports: [carrier({ receipts: "none" })] });
     const { id } = await one.messages.send(hello);
     await clock.settle();
     expect(await one.messages.get(id)).toMatchObject({
@@ -346,7 +327,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
   });
 
   it("are repeated only if the first surely sent nothing, for all behaviors of the carrier", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const plans = new Map<string, readonly string[]>();
     const line = carrier({
       send(message, attempt) {
@@ -364,8 +345,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ name, open }) => 
           : { outcome: "unknown" },
     });
     const storage = open().connect();
-    const one = engine(storage, { transports: [line] });
-    await one.start();
+    const one = await started(storage, { transports: [line] });
     const answers = fc.constantFrom(
       "accepted",
       "busy",

@@ -181,20 +181,18 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
   });
 
   it("leaves a message that was being sent ambiguous, and sends the next ones", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const first = mortal(ground.connect());
-    const one = engine(first.storage, {
+    const one = await started(first.storage, {
       transports: [carrier({ send: () => held<SendAnswer>().promise })],
     });
-    await one.start();
     const { id } = await one.messages.send(hello);
     await clock.settle();
     await one.messages.send({ ...hello, body: "next" });
     await first.crash();
     const line = carrier({ lookup: () => ({ outcome: "unknown" }) });
-    const two = engine(ground.connect(), { transports: [line] });
-    await two.start();
+    const two = await started(ground.connect(), { transports: [line] });
     await clock.advance(soonMs);
     expect(await two.messages.get(id)).toMatchObject({
       status: "ambiguous",
@@ -214,13 +212,12 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
   ] as const)(
     "looks up a lost answer behind a message that waits for %s",
     async (_, limit, send) => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const ground = open();
       const first = mortal(ground.connect());
-      const one = engine(first.storage, {
+      const one = await started(first.storage, {
         transports: [carrier({ send: () => held<SendAnswer>().promise })],
       });
-      await one.start();
       const { data: senders } = await one.senders.list();
       const sender = senders.find(({ channels }) => channels.includes("sms"));
       await one.senders.update(sender?.id ?? "", limit);
@@ -238,8 +235,7 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
           receipts: [{ status: "delivered", at: clock.now() }],
         }),
       });
-      const two = engine(ground.connect(), { transports: [line] });
-      await two.start();
+      const two = await started(ground.connect(), { transports: [line] });
       await clock.advance(150_000);
       const both = await Promise.all([reminder, code].map(({ id }) => two.messages.get(id)));
       expect(both.map(({ status }) => status)).toEqual(["queued", "delivered"]);
@@ -247,27 +243,25 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
   );
 
   it("posts deliveries that were not attempted, and those under way again", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const hanging = httpClient(() => new Promise(() => {}));
     const first = mortal(ground.connect());
-    const one = engine(first.storage, { http: { client: hanging.client } });
-    await one.start();
+    const one = await started(first.storage, { http: { client: hanging.client } });
     await one.webhooks.create({ url: "https://example.com/", events: ["contact.created"] });
     for (let n = 0; n < 20; n++) await one.contacts.create({ phone: `+150055520${10 + n}` });
     await clock.advance(1_000);
     expect(hanging.sent.length).toBeGreaterThan(0);
     await first.crash();
     const answering = httpClient();
-    const two = engine(ground.connect(), { http: { client: answering.client } });
-    await two.start();
+    await started(ground.connect(), { http: { client: answering.client } });
     await clock.advance(soonMs);
     expect(new Set(answering.sent).size).toBe(20);
     expect(answering.sent).toEqual(expect.arrayContaining(hanging.sent));
   });
 
   it("waits for its lease while the lock of its engine is held", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const one = engine(ground.connect(), {
       transports: [
@@ -279,7 +273,7 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
     await one.start();
     await clock.settle();
     const line = carrier();
-    await engine(ground.connect(), { transports: [line] }).start();
+    await started(ground.connect(), { transports: [line] });
     await clock.advance(70_000);
     expect(line.calls).toEqual([]);
     const { data } = await one.messages.list();
@@ -287,18 +281,16 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
   });
 
   it("waits for its lease where an engine cannot take a lock", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const first = mortal(ground.connect());
-    const one = engine(withoutLocks(first.storage), {
+    const one = await started(withoutLocks(first.storage), {
       transports: [carrier({ send: () => held<SendAnswer>().promise })],
     });
-    await one.start();
     const { id } = await one.messages.send(hello);
     await clock.settle();
     await first.crash();
-    const two = engine(ground.connect());
-    await two.start();
+    const two = await started(ground.connect());
     await clock.advance(55_000);
     expect((await two.messages.get(id)).status).toBe("sending");
     await clock.advance(15_000);
@@ -306,16 +298,14 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
   });
 
   it("continues elsewhere after a stop that aborted it", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
-    const one = engine(ground.connect(), {
+    const one = await started(ground.connect(), {
       transports: [carrier({ send: () => held<SendAnswer>().promise })],
     });
-    await one.start();
     const { id } = await one.messages.send(hello);
     await clock.settle();
-    const two = engine(ground.connect());
-    await two.start();
+    const two = await started(ground.connect());
     await stopped(one, clock);
     await clock.advance(8_000);
     expect((await two.messages.get(id)).status).toBe("ambiguous");
@@ -324,7 +314,7 @@ describe.each(lightStorages)("the work of a crashed engine on $name", ({ open })
 
 describe.each(storages)("an engine on $name that lost its lock, but lives", ({ open }) => {
   it("loses its leases, sends nothing under them, and its answers still count", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const first = mortal(ground.connect());
     const answer = held<SendAnswer>();
@@ -334,13 +324,11 @@ describe.each(storages)("an engine on $name that lost its lock, but lives", ({ o
     const other = carrier({
       send: (_, attempt) => clock.sleep(10_000).then(() => accepted(attempt)),
     });
-    const one = engine(first.storage, { transports: [line] });
-    await one.start();
+    const one = await started(first.storage, { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.settle();
     await first.loseLock();
-    const two = engine(ground.connect(), { transports: [other] });
-    await two.start();
+    const two = await started(ground.connect(), { transports: [other] });
     await clock.advance(soonMs);
     expect((await two.messages.get(id)).status).toBe("ambiguous");
     for (const body of ["second", "third"]) await two.messages.send({ ...hello, body });
@@ -365,7 +353,7 @@ describe.each(storages)("an engine on $name that lost its lock, but lives", ({ o
   });
 
   it("leases only until the expiry while it has no lock, and is registered again with it", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     let isHeld = true;
     const port = ground.connect();
@@ -381,10 +369,9 @@ describe.each(storages)("an engine on $name that lost its lock, but lives", ({ o
         findFree: (ids) => engineLocks.findFree(ids),
       },
     });
-    const one = engine(storage, {
+    const one = await started(storage, {
       transports: [carrier({ send: () => held<SendAnswer>().promise })],
     });
-    await one.start();
     const [own] = await enginesOf(port);
     const leasedBy = async (to: string) => {
       await one.messages.send({ ...hello, to });
@@ -407,14 +394,12 @@ describe.each(storages)("an engine on $name that lost its lock, but lives", ({ o
 
 describe.each(storages)("the register of engines on $name", ({ open }) => {
   it("has the engines that run, and none that crashed or stopped", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const first = mortal(ground.connect());
-    await engine(first.storage).start();
-    const two = engine(ground.connect());
-    await two.start();
-    const three = engine(ground.connect());
-    await three.start();
+    await started(first.storage);
+    const two = await started(ground.connect());
+    const three = await started(ground.connect());
     // An engine that stops while it has jobs stays in the register until another one looks.
     const longMs = 60_000;
     await stopped(three, clock, longMs);
@@ -430,7 +415,7 @@ describe.each(storages)("the register of engines on $name", ({ open }) => {
   });
 
   it("gets an engine that could not take its lock at the start, once it can", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     const { engineLocks } = storage;
     if (engineLocks === undefined) throw new Error("the storage has no locks of engines");
@@ -442,7 +427,7 @@ describe.each(storages)("the register of engines on $name", ({ open }) => {
         findFree: (ids) => engineLocks.findFree(ids),
       },
     });
-    await engine(own).start();
+    await started(own);
     await clock.advance(12_000);
     expect(await enginesOf(storage)).toEqual([]);
     canTake = true;

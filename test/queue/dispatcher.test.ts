@@ -11,11 +11,10 @@ import { job } from "./job-row.ts";
 
 describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   it("leaves jobs of a kind that it does not know to a newer engine", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const ground = open();
     const line = carrier();
-    const one = engine(ground.connect(), { transports: [line] });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [line] });
     const storage = ground.connect();
     await storage.open(schema);
     const known = job("a", "sandbox", clock.now() - 1_000);
@@ -63,13 +62,12 @@ describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   });
 
   it("keeps the order of a conversation: later messages wait for an earlier one's retry", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: ({ body }, attempt) =>
         body === "1" && attempt.number <= 3 ? busy() : accepted(attempt),
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     for (const body of ["1", "2", "3"]) await one.messages.send({ to: "+15005550001", body });
     await one.messages.send({ to: "+15005550002", body: "elsewhere" });
     const bodiesTo = (to: string): readonly string[] =>
@@ -82,15 +80,14 @@ describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   });
 
   it("does not block a conversation for a scheduled or ambiguous message", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send({ body }, attempt) {
         if (body === "lost") throw new Error("gone");
         return accepted(attempt);
       },
     });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const to = "+15005550001";
     await one.messages.send({
       to,
@@ -106,10 +103,9 @@ describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   });
 
   it("starts at once after a local commit, without polling", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier();
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     await clock.advance(7_777);
     await one.messages.send({ to: "+15005550001", body: "Hi" });
     await clock.settle();
@@ -123,7 +119,7 @@ describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   it.each(
     moments.flatMap(([when, isThat]) => [0, 2_000].map((wait) => [when, wait, isThat] as const)),
   )("loses no message that is committed during %s and due after %i ms", async (_, wait, isThat) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     const during: { work?: () => Promise<unknown> } = {};
     const reader: typeof storage.reader = over(storage.reader, {
@@ -138,8 +134,7 @@ describe.each(lightStorages)("dispatch on $name", ({ open }) => {
       },
     });
     const line = carrier();
-    const one = engine(over(storage, { reader }), { transports: [line] });
-    await one.start();
+    const one = await started(over(storage, { reader }), { transports: [line] });
     await clock.advance(7_777);
     const begun = clock.now();
     const later = wait === 0 ? {} : { send_at: new Date(begun + wait).toISOString() };
@@ -158,10 +153,9 @@ describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   });
 
   it("releases a scheduled message exactly on time, also after an edit to an earlier time", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier();
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const begun = clock.now();
     const at = (ms: number): string => new Date(begun + ms).toISOString();
     const { id } = await one.messages.send({
@@ -228,13 +222,12 @@ describe.each(cases(storages, ({ name }) => name === "memory"))("dispatch on $na
   });
 
   it("finds a message behind a stuck account's backlog and many idle accounts, by polling", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
     const line = carrier({
       send: ({ body }, attempt) => (body === "stuck" ? new Promise(() => {}) : accepted(attempt)),
     });
-    const one = engine(ground.connect(), { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [line], laneConcurrency: 1 });
     const { messages } = one.account((await one.accounts.create({ name: "stuck" })).account.id);
     await Promise.all(
       Array.from({ length: 300 }, (_, n) =>
@@ -303,9 +296,9 @@ it("a commit of another engine on the same memory wakes a dispatcher at once", a
   const [memory] = storages;
   const ground = memory?.open();
   if (ground === undefined) throw new Error("no storage");
-  const { clock, engine } = world();
+  const { clock, engine, started } = world();
   const line = carrier();
-  await engine(ground.connect(), { transports: [line] }).start();
+  await started(ground.connect(), { transports: [line] });
   await clock.advance(7_777);
   await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
   await clock.settle();
@@ -316,7 +309,7 @@ it("a commit of another connection to the same SQLite file wakes a dispatcher im
   const [, sqlite] = storages;
   const ground = sqlite?.open();
   if (ground === undefined) throw new Error("no storage");
-  const { clock, engine } = world();
+  const { clock, engine, started } = world();
   const called = held<void>();
   const line = carrier({
     send(_, attempt) {
@@ -324,7 +317,7 @@ it("a commit of another connection to the same SQLite file wakes a dispatcher im
       return accepted(attempt);
     },
   });
-  await engine(ground.connect(), { transports: [line] }).start();
+  await started(ground.connect(), { transports: [line] });
   await clock.advance(7_777);
   await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
   // Virtual time stands still, so no poll can have happened.
@@ -381,7 +374,7 @@ it.each([
     const [memory] = storages;
     const ground = memory?.open();
     if (ground === undefined) throw new Error("no storage");
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const storage = ground.connect();
     const rival = carrier({ send: () => new Promise(() => {}) });
     const other = engine(ground.connect(), { transports: [rival], laneConcurrency: 8 });
@@ -402,7 +395,7 @@ it.each([
     const line = carrier();
     // A storage without notifications, so that only a poll finds the jobs.
     const own = over(storage, { reader, watch: () => () => {} });
-    await engine(own, { transports: [line], laneConcurrency: 8 }).start();
+    await started(own, { transports: [line], laneConcurrency: 8 });
     await clock.settle();
     const numbers = Array.from({ length: count }, (_, n) => `+1500555${1_000 + n}`);
     await Promise.all(numbers.map((to) => other.messages.send({ to, body: "Hi" })));

@@ -53,10 +53,9 @@ function failing(storage: StoragePort) {
 
 describe.each(lightStorages)("on $name, with one slot", ({ open }) => {
   it("a message that is queued during the call before it is sent after it, once and in order", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const { line, calls, open: inCall, answer } = slowCarrier();
-    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line], laneConcurrency: 1 });
     await clock.advance(7_777);
     const send = (n: number, body: string) => one.messages.send({ to: to(n), body });
     await send(1, "a1");
@@ -79,10 +78,9 @@ describe.each(lightStorages)("on $name, with one slot", ({ open }) => {
   });
 
   it("a conversation that gets messages all the time leaves the slot to another one", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const { line, answer } = slowCarrier();
-    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line], laneConcurrency: 1 });
     await clock.advance(7_777);
     await one.messages.send({ to: to(1), body: "busy 1" });
     await one.messages.send({ to: to(2), body: "other" });
@@ -98,11 +96,10 @@ describe.each(lightStorages)("on $name, with one slot", ({ open }) => {
   });
 
   it("one more carrier is called while an answer cannot be stored, but no third", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const { line, answer } = slowCarrier();
     const { state, port } = failing(open().connect());
-    const one = engine(port, { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(port, { transports: [line], laneConcurrency: 1 });
     await clock.advance(7_777);
     for (const n of [1, 2, 3]) await one.messages.send({ to: to(n), body: `${n}` });
     await clock.settle();
@@ -130,15 +127,14 @@ const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 it.each(inTurn)(
   "the next conversation's carrier on $name is called after the commit that records the last answer, and needs none of its own",
   async ({ open }) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const { line, answer } = slowCarrier();
     const slow = { ms: 0, commits: 0 };
     const port = beforeCommits(open().connect(), () => {
       slow.commits++;
       return clock.sleep(slow.ms);
     });
-    const one = engine(port, { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(port, { transports: [line], laneConcurrency: 1 });
     await clock.advance(7_777);
     for (const n of [1, 2]) await one.messages.send({ to: to(n), body: `${n}` });
     await clock.settle();
@@ -153,11 +149,10 @@ it.each(inTurn)(
 
 describe.each(lightStorages)("on $name, after a call that missed its deadline", ({ open }) => {
   it("the message that was queued meanwhile is sent in the slow lane", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const { line, open: inCall } = slowCarrier();
     const storage = open().connect();
-    const one = engine(storage, { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(storage, { transports: [line], laneConcurrency: 1 });
     await clock.advance(7_777);
     await one.messages.send({ to: to(1), body: "first" });
     await clock.advance(5_000);
@@ -188,7 +183,7 @@ it.each(lightStorages)(
       callMs,
       fc.integer({ min: 1, max: 3 }),
       async (given, lengths, laneConcurrency) => {
-        const { clock, engine } = world();
+        const { clock, started } = world();
         const calls = { now: 0, most: 0 };
         const line = carrier({
           async send(_, attempt) {
@@ -199,8 +194,7 @@ it.each(lightStorages)(
           },
         });
         const storage = open().connect();
-        const one = engine(storage, { transports: [line], laneConcurrency });
-        await one.start();
+        const one = await started(storage, { transports: [line], laneConcurrency });
         let count = 0;
         for (const { afterMs, recipients } of given) {
           await clock.advance(afterMs);

@@ -7,7 +7,7 @@ import { world } from "../support/engines/world.ts";
 
 describe.each(storages)("a failed search for due jobs, on $name", ({ open }) => {
   it("is repeated only when the searches of the other pools have ended", async () => {
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const storage = open().connect();
     let failures = 1;
     let searches = 0;
@@ -29,8 +29,7 @@ describe.each(storages)("a failed search for due jobs, on $name", ({ open }) => 
     const other = engine(storage, { transports: [line] });
     await other.messages.send({ to: "+15005550001", body: "Hi" });
     const client = { send: () => new Promise<never>(() => {}), close() {} };
-    const one = engine(over(storage, { reader }), { transports: [line], http: { client } });
-    await one.start();
+    await started(over(storage, { reader }), { transports: [line], http: { client } });
     await clock.advance(2_999);
     expect([most, line.calls.length]).toEqual([1, 0]);
     await clock.advance(30_000);

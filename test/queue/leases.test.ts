@@ -39,7 +39,7 @@ function severed(storage: StoragePort): {
  * one that it sends. The test answers the call.
  */
 async function stalled(
-  { clock, engine }: World,
+  { clock, engine, started }: World,
   ground: Ground,
   script: Script = {},
   behind: readonly string[] = [],
@@ -57,8 +57,7 @@ async function stalled(
   await clock.settle();
   line.cut();
   const second = carrier(script);
-  const two = engine(ground.connect(), { transports: [second] });
-  await two.start();
+  const two = await started(ground.connect(), { transports: [second] });
   const [call] = first.calls;
   if (call === undefined) throw new Error("the carrier was not called");
   return { id, call, answer, line, one, two, second, first };
@@ -188,7 +187,7 @@ describe.each(lightStorages)("leases on $name", ({ open }) => {
   });
 
   it("are extended during a long backlog, so that no other engine takes over", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const slow = carrier({
       send: (_, attempt) => clock.sleep(20_000).then(() => accepted(attempt)),
@@ -200,18 +199,17 @@ describe.each(lightStorages)("leases on $name", ({ open }) => {
     for (let n = 0; n < 10; n++) ids.push((await one.messages.send(hello)).id);
     await one.start();
     await clock.settle();
-    await engine(ground.connect(), { transports: [other] }).start();
+    await started(ground.connect(), { transports: [other] });
     await clock.advance(250_000);
     expect(slow.calls.map(({ message }) => message.message_id)).toEqual(ids);
     expect(other.calls).toEqual([]);
   });
 
   it("do not delay a message that was queued during a send", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const answer = held<void>();
     const line = carrier({ send: (_, attempt) => answer.promise.then(() => accepted(attempt)) });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     await one.messages.send(hello);
     await clock.settle();
     await one.messages.send({ ...hello, body: "meanwhile" });
@@ -222,7 +220,7 @@ describe.each(lightStorages)("leases on $name", ({ open }) => {
   });
 
   it("are taken although a message cannot be handed over, which then waits longer each time", async () => {
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const ground = open();
     const storage = ground.connect();
     let isHeld = true;
@@ -238,8 +236,7 @@ describe.each(lightStorages)("leases on $name", ({ open }) => {
       },
     });
     const line = carrier();
-    const one = engine(own, { transports: [line] });
-    await one.start();
+    await started(own, { transports: [line] });
     await clock.settle();
     await engine(ground.connect()).messages.send(hello);
     await clock.advance(30_000);

@@ -13,12 +13,11 @@ it.each([
 ])(
   "an engine whose lock is free for $freeMs ms $keeps, where a lock must be free for a second",
   async ({ freeMs, status }) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory();
-    const one = engine(storage, {
+    const one = await started(storage, {
       transports: [carrier({ send: () => held<SendAnswer>().promise })],
     });
-    await one.start();
     const { id } = await one.messages.send(hello);
     await clock.settle();
 
@@ -32,8 +31,7 @@ it.each([
         findFree: async (ids) => (clock.now() < until ? ids : engineLocks.findFree(ids)),
       },
     });
-    const two = engine(afterBreak);
-    await two.start();
+    const two = await started(afterBreak);
     await clock.advance(4_000);
     expect((await two.messages.get(id)).status).toBe(status);
   },

@@ -18,7 +18,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
   const longMs = 3_600_000;
 
   it("for a transport that this engine lacks wait for one that has it, without using an attempt", async () => {
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const ground = open();
     const storage = ground.connect();
     const bare = engine(storage, { transports: [carrier({ name: "other" })] });
@@ -27,8 +27,7 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
     await fastForward(clock, storage, longMs);
     expect(await outcome(bare, id)).toBe("queued");
     const line = carrier();
-    const able = engine(ground.connect(), { transports: [line] });
-    await able.start();
+    const able = await started(ground.connect(), { transports: [line] });
     await clock.advance(60_000);
     expect(await outcome(able, id)).toBe("sent");
     expect(line.calls.map(({ attempt }) => attempt.number)).toEqual([1]);
@@ -155,15 +154,14 @@ describe.each(lightStorages)("calls of a carrier on $name", ({ open }) => {
   });
 
   it("for a transport that no engine has end with the message's ttl", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const able = engine(ground.connect());
     const to = "+15005550001";
     const brief = await able.messages.send({ to, body: "brief", ttl_seconds: 20 });
     const patient = await able.messages.send({ to, body: "patient", ttl_seconds: 600 });
     const storage = ground.connect();
-    const bare = engine(storage, { transports: [carrier({ name: "other" })] });
-    await bare.start();
+    const bare = await started(storage, { transports: [carrier({ name: "other" })] });
     await clock.advance(40_000);
     expect([await outcome(bare, brief.id), await outcome(bare, patient.id)]).toEqual([
       ["expired", "ttl_elapsed"],

@@ -11,7 +11,7 @@ import { failingCommits, withGroups } from "../support/storage/groups.ts";
 
 describe.each(lightStorages)("an engine on $name", ({ open }) => {
   it("survives a storage outage", async () => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const storage = ground.connect();
     let down = false;
@@ -19,8 +19,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
       range: (range) => (down ? Promise.reject(new Error("away")) : storage.reader.range(range)),
     });
     const line = carrier();
-    const one = engine(over(storage, { reader }), { transports: [line] });
-    await one.start();
+    await started(over(storage, { reader }), { transports: [line] });
     // A search that is under way could still find the message.
     await clock.settle();
     down = true;
@@ -34,13 +33,13 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
   });
 
   it("takes due jobs a second after a storage that was read-only accepts commits", async () => {
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const ground = open();
     const storage = ground.connect();
     let isReadOnly = false;
     const line = carrier();
     const own = failingCommits(storage, () => isReadOnly);
-    await engine(own, { transports: [line] }).start();
+    await started(own, { transports: [line] });
     await clock.settle();
     isReadOnly = true;
     await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
@@ -57,7 +56,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
   });
 
   it("runs a job that an outage interrupted again within seconds, not when its lease expires", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     let [isDown, isOver] = [false, false];
     const leases = (write: Write): boolean =>
@@ -75,8 +74,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
       },
     });
     const line = carrier();
-    const one = engine(own, { transports: [line] });
-    await one.start();
+    const one = await started(own, { transports: [line] });
     const send_at = new Date(clock.now() + 60_000).toISOString();
     await one.messages.send({ to: "+15005550001", body: "Hi", send_at });
     await clock.advance(64_000);
@@ -205,7 +203,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
 
     /** An engine that gets no answer to the first commit with such a write, once it is armed. */
     async function opened(isLost: (write: Write) => boolean) {
-      const { clock, engine } = world();
+      const { clock, engine, started } = world();
       const ground = open();
       const storage = ground.connect();
       let isArmed = false;
@@ -218,8 +216,7 @@ describe.each(lightStorages)("an engine on $name", ({ open }) => {
         },
       });
       const line = carrier();
-      const one = engine(own, { transports: [line] });
-      await one.start();
+      const one = await started(own, { transports: [line] });
       const other = engine(ground.connect(), { transports: [line] });
       await other.messages.list();
       await clock.settle();

@@ -34,11 +34,10 @@ async function flood(engine: MessagingEngine, transport: string, accounts: numbe
 
 describe.each(lightStorages)("a carrier that hangs, on $name", ({ open }) => {
   it("does not take the slots of other transports, even with many accounts", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const hung = carrier({ name: "hung", send: hangs });
     const healthy = carrier();
-    const one = engine(open().connect(), { transports: [hung, healthy], ...few });
-    await one.start();
+    const one = await started(open().connect(), { transports: [hung, healthy], ...few });
     await flood(one, "hung", 5);
     await clock.advance(100);
     expect(hung.calls).toHaveLength(48);
@@ -49,10 +48,9 @@ describe.each(lightStorages)("a carrier that hangs, on $name", ({ open }) => {
   });
 
   it("does not take the slots of internal jobs, even if every carrier hangs", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const both = ["hung", "sandbox"].map((name) => carrier({ name, send: hangs }));
-    const one = engine(open().connect(), { transports: both, ...few });
-    await one.start();
+    const one = await started(open().connect(), { transports: both, ...few });
     await flood(one, "hung", 5);
     await flood(one, "sandbox", 2);
     await clock.advance(100);
@@ -65,12 +63,11 @@ describe.each(lightStorages)("a carrier that hangs, on $name", ({ open }) => {
   });
 
   it("gets its remaining conversations through the slow lane, so that new ones do not wait", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier({
       send: ({ body }, attempt) => (body === "stuck" ? hangs() : accepted(attempt)),
     });
-    const one = engine(open().connect(), { transports: [line], laneConcurrency: 4 });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line], laneConcurrency: 4 });
     for (let n = 0; n < 4; n++) {
       for (let i = 0; i < 3; i++) {
         await one.messages.send({ to: `+1500444${1_000 + n}`, body: "stuck" });
@@ -91,7 +88,7 @@ describe("a carrier's answers", () => {
   if (memory === undefined) throw new Error("no storage");
 
   it.runIf(isLong)("are recorded even if callers fill the storage's queue", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const storage = memory.open().connect();
     let gate: Promise<void> | undefined;
     const slow = beforeCommits(storage, async () => {
@@ -99,8 +96,7 @@ describe("a carrier's answers", () => {
     });
     const [answer, opened] = [held<SendAnswer>(), held<void>()];
     const line = carrier({ send: () => answer.promise });
-    const one = engine(slow, { transports: [line] });
-    await one.start();
+    const one = await started(slow, { transports: [line] });
     const { id, contact_id } = await one.messages.send(hello);
     await clock.settle();
     gate = opened.promise;
@@ -144,14 +140,13 @@ describe("a carrier's answers", () => {
   });
 
   it("do not delay a stop beyond its deadline", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = memory.open().connect();
     let isDown = false;
     const failing = failingCommits(storage, () => isDown);
     const answer = held<SendAnswer>();
     const line = carrier({ send: () => answer.promise });
-    const one = engine(failing, { transports: [line] });
-    await one.start();
+    const one = await started(failing, { transports: [line] });
     await one.messages.send(hello);
     await clock.settle();
     isDown = true;
@@ -165,14 +160,13 @@ describe("a carrier's answers", () => {
   });
 
   it("in an error are logged, without further properties of the error", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const fails = (): never => {
       const config = { headers: { authorization: "Basic secret" }, data: "Body=secret" };
       throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", config });
     };
     const line = carrier({ send: fails, lookup: fails });
-    const one = engine(memory.open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(memory.open().connect(), { transports: [line] });
     await one.messages.send(hello);
     await clock.advance(60_000);
     expect(line.lookups.length).toBeGreaterThan(0);

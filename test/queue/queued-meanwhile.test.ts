@@ -24,7 +24,7 @@ it.each(
 )(
   "a message is sent that another process queues during $during the one before, on $name",
   async ({ name, open, kind, of, cancels }) => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const other = engine(ground.connect());
     const { id } = await other.messages.send({ to, body: "first" });
@@ -39,7 +39,7 @@ it.each(
       if (name !== "PostgreSQL") await queued;
     });
     const line = carrier();
-    await engine(port, { transports: [line] }).start();
+    await started(port, { transports: [line] });
     await clock.settle();
     await queued;
     await clock.advance(60_000);
@@ -51,13 +51,12 @@ it.each(
 it.each(storages.filter(({ name }) => name !== "memory"))(
   "a message is sent that a transaction of the host application queues during a hand-over, on $name",
   async ({ open }) => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const slot = held<SendAnswer>();
     const line = carrier({
       send: ({ body }, attempt) => (body === "in the slot" ? slot.promise : accepted(attempt)),
     });
-    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line], laneConcurrency: 1 });
     await one.messages.send({ to: "+15005550009", body: "in the slot" });
     await clock.advance(10);
     const [call] = line.calls;
@@ -86,14 +85,13 @@ it.each(storages.filter(({ name }) => name !== "memory"))(
 it.each(storages)(
   "a message is sent that another process queues while the job ends twice, on $name",
   async ({ open }) => {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const ground = open();
     const slot = held<SendAnswer>();
     const line = carrier({
       send: ({ body }, attempt) => (body === "first" ? slot.promise : accepted(attempt)),
     });
-    const one = engine(ground.connect(), { transports: [line] });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [line] });
     await one.messages.send({ to, body: "first" });
     await clock.advance(10);
     const [call] = line.calls;

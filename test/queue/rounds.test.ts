@@ -39,7 +39,7 @@ async function flood(engine: MessagingEngine): Promise<void> {
 
 describe("while a carrier hangs and the lanes of 40 accounts are full, an engine", () => {
   async function opened() {
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const storage = memory();
     let ranges = 0;
     const reader: typeof storage.reader = over(storage.reader, {
@@ -52,12 +52,11 @@ describe("while a carrier hangs and the lanes of 40 accounts are full, an engine
     const healthy = carrier();
     // A storage without notifications, so that only a poll finds the jobs of other engines.
     const own = over(storage, { reader, watch: () => () => {} });
-    const one = engine(own, {
+    const one = await started(own, {
       transports: [hung, healthy],
       concurrency: 32,
       laneConcurrency: 16,
     });
-    await one.start();
     await flood(one);
     await clock.advance(2_000);
     const other = engine(storage, { transports: [hung, healthy] });

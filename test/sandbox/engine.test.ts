@@ -77,10 +77,9 @@ describe.each(storages)("the sandbox on $name", ({ name, open }) => {
   it.runIf(isTried)(
     "is emptied by a reset, except keys and senders, only in this account, and works afterwards",
     async () => {
-      const { clock, engine } = world();
+      const { clock, started } = world();
       const line = carrier();
-      const one = engine(open().connect(), { transports: [line] });
-      await one.start();
+      const one = await started(open().connect(), { transports: [line] });
       const { account } = await one.accounts.create({ name: "neighbour" });
       const neighbour = one.account(account.id);
       const { id: kept } = await neighbour.messages.send(hello);
@@ -151,11 +150,10 @@ describe.each(lightStorages)("the sandbox on $name", ({ open }) => {
   });
 
   it("can be reset during a carrier call, whose answer is ignored", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const answer = held<void>();
     const line = carrier({ send: (_, attempt) => answer.promise.then(() => accepted(attempt)) });
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     await one.messages.send(hello);
     await clock.settle();
     await one.sandbox.reset();
@@ -198,10 +196,9 @@ describe.each(lightStorages)("the sandbox on $name", ({ open }) => {
   });
 
   it("accepts a batch with invalid messages: each has its own result, in order", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const line = carrier();
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     const { data } = await one.messages.batch({
       messages: [
         hello,

@@ -66,10 +66,9 @@ const fates: Record<string, Fate> = {
 
 describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open }) => {
   it("ends as the number defines, with the expected carrier calls", async () => {
-    const { clock, engine, log } = world();
+    const { clock, started, log } = world();
     const line = counted(sandbox());
-    const one = engine(open().connect(), { transports: [line] });
-    await one.start();
+    const one = await started(open().connect(), { transports: [line] });
     await clock.advance(1_717);
     const begun = clock.now();
     const sent = await Promise.all(
@@ -120,9 +119,8 @@ describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open 
   });
 
   it("without MMS fails with a picture and is delivered without one", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect(), { transports: [sandbox()] });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect(), { transports: [sandbox()] });
     const to = "+15005550018";
     const mms = await one.messages.send({
       to,
@@ -139,9 +137,8 @@ describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open 
   });
 
   it("lists ignored receipts in its timeline, with the reason", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect(), { transports: [sandbox()] });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect(), { transports: [sandbox()] });
     const ignored = async (ending: string): Promise<unknown[]> => {
       const { id } = await one.messages.send({ to: `+1500555${ending}`, body: "Hello" });
       await clock.advance(70_000);
@@ -155,10 +152,9 @@ describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open 
   });
 
   it("is completed by another engine if the first stops right after the hand-over", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const ground = open();
-    const one = engine(ground.connect(), { transports: [sandbox()] });
-    await one.start();
+    const one = await started(ground.connect(), { transports: [sandbox()] });
     const sent = await Promise.all(
       ["0001", "0002", "0003", "0013", "0014", "0017"].map((ending) =>
         one.messages.send({ to: `+1500555${ending}`, body: "Hello" }),
@@ -167,8 +163,7 @@ describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open 
     await clock.settle();
     await one.stop({ deadlineMs: 0 });
     const line = counted(sandbox());
-    const two = engine(ground.connect(), { transports: [line] });
-    await two.start();
+    const two = await started(ground.connect(), { transports: [line] });
     await clock.advance(300_000);
     const ends = await Promise.all(sent.map(async ({ id }) => (await two.messages.get(id)).status));
     expect(ends).toEqual([
@@ -183,9 +178,8 @@ describe.each(lightStorages)("a message to a sandbox number, on $name", ({ open 
   });
 
   it("has a timeline of calls, answers, retry times and changes, oldest first", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect(), { transports: [sandbox()] });
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect(), { transports: [sandbox()] });
     const begun = clock.now();
     const after = (ms: number): string => new Date(begun + ms).toISOString();
     const { id } = await one.messages.send({ to: "+15005550007", body: "Hello" });

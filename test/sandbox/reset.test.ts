@@ -139,10 +139,9 @@ it.each([
     },
   ],
 ])("%s in webchat during the reset leaves no orphaned rows", async (_, act) => {
-  const { clock, engine } = world();
+  const { clock, engine, started } = world();
   const storage = memory();
-  const other = engine(storage);
-  await other.start();
+  const other = await started(storage);
   const { contact_id } = await other.webchat.open();
   let meanwhile: Promise<void> | undefined;
   const write = async () => {

@@ -10,19 +10,17 @@ const sender = { address, channels: ["sms" as const], messages_per_second: 1 };
 const send = { from: address, body: "Hello" };
 
 it("a sender that moved to another transport is throttled there, also without the old one", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const storage = memory();
   const [acme, zenith] = [carrier({ name: "acme" }), carrier({ name: "zenith" })];
-  const one = engine(storage, { transports: [acme, zenith] });
-  await one.start();
+  const one = await started(storage, { transports: [acme, zenith] });
   const { id } = await one.senders.create({ ...sender, transport: "acme" });
   await one.messages.send({ ...send, to: "+15005550101" });
   await clock.advance(5_000);
   await one.senders.remove(id);
   await one.senders.create({ ...sender, transport: "zenith" });
   await stopped(one, clock);
-  const other = engine(storage, { transports: [zenith] });
-  await other.start();
+  const other = await started(storage, { transports: [zenith] });
   for (const n of [2, 3, 4]) await other.messages.send({ ...send, to: `+1500555010${n}` });
   await clock.advance(5_000);
   expect(zenith.calls.map(({ message }) => message.to)).toEqual(
@@ -31,10 +29,9 @@ it("a sender that moved to another transport is throttled there, also without th
 });
 
 it("messages that wait for a sender are handed over at its rate after it moved to another transport", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const [acme, zenith] = [carrier({ name: "acme" }), carrier({ name: "zenith" })];
-  const one = engine(memory(), { transports: [acme, zenith] });
-  await one.start();
+  const one = await started(memory(), { transports: [acme, zenith] });
   const { id } = await one.senders.create({ ...sender, transport: "acme" });
   for (const n of [1, 2, 3]) await one.messages.send({ ...send, to: `+1500555010${n}` });
   await clock.settle();
@@ -67,12 +64,11 @@ it("a sender that moved to another transport keeps the contacts that know it", a
 });
 
 it("a scheduled message goes over the transport that its sender has when it is due", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const storage = memory();
   const [acme, zenith, direct] = ["acme", "zenith", "direct"].map((name) => carrier({ name }));
   if (acme === undefined || zenith === undefined || direct === undefined) throw new Error("none");
-  const one = engine(storage, { transports: [acme, zenith] });
-  await one.start();
+  const one = await started(storage, { transports: [acme, zenith] });
   const { id } = await one.senders.create({ ...sender, transport: "acme" });
   const after = (hours: number) => new Date(clock.now() + hours * 3_600_000).toISOString();
   await one.messages.send({ ...send, to: "+15005550101", send_at: after(1) });
@@ -80,23 +76,21 @@ it("a scheduled message goes over the transport that its sender has when it is d
   await one.senders.remove(id);
   await one.senders.create({ ...sender, transport: "zenith" });
   await stopped(one, clock);
-  const other = engine(storage, { transports: [zenith] });
-  await other.start();
+  const other = await started(storage, { transports: [zenith] });
   await clock.advance(2 * 3_600_000);
   expect(zenith.calls.map(({ message }) => message.to)).toEqual(["+15005550101"]);
   await stopped(other, clock);
   const routes = [{ transports: ["direct"] }];
-  await engine(storage, { transports: [zenith, direct], routes }).start();
+  await started(storage, { transports: [zenith, direct], routes });
   await clock.advance(2 * 3_600_000);
   expect(direct.calls.map(({ message }) => message.to)).toEqual(["+15005550102"]);
 });
 
 it("a scheduled message leaves the old transport of its sender that only other messages' routes have", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   const [acme, zenith] = [carrier({ name: "acme" }), carrier({ name: "zenith" })];
   const routes = [{ to: ["+49"], transports: ["acme"] }];
-  const one = engine(memory(), { transports: [acme, zenith], routes });
-  await one.start();
+  const one = await started(memory(), { transports: [acme, zenith], routes });
   const { id } = await one.senders.create({ ...sender, transport: "acme" });
   const send_at = new Date(clock.now() + 3_600_000).toISOString();
   for (const to of ["+15005550101", "+4915112345678"]) {
@@ -112,10 +106,9 @@ it("a scheduled message leaves the old transport of its sender that only other m
 it.runIf(isLong)(
   "a sender that moved hands over a backlog of more than a thousand conversations",
   async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const acme = carrier({ name: "acme" });
-    const one = engine(memory(), { transports: [acme, carrier({ name: "zenith" })] });
-    await one.start();
+    const one = await started(memory(), { transports: [acme, carrier({ name: "zenith" })] });
     const { id } = await one.senders.create({ ...sender, transport: "acme" });
     const count = 1_100;
     await Promise.all(

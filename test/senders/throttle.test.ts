@@ -430,7 +430,7 @@ describe("a throttled sender", () => {
   });
 
   it("keeps its rate when another engine takes over", async () => {
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const storage = memory();
     const line = carrier();
     const first = engine(storage, { transports: [line] });
@@ -444,8 +444,7 @@ describe("a throttled sender", () => {
     for (let n = 0; n < 6; n++) await send(first, n);
     await clock.advance(1_500);
     await stopped(first, clock);
-    const heir = engine(storage, { transports: [line] });
-    await heir.start();
+    await started(storage, { transports: [line] });
     await clock.advance(10_000);
     expect(line.calls).toHaveLength(6);
     expect(maxWithin(timesOf(line), 1_000)).toBe(1);

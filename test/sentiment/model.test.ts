@@ -113,15 +113,14 @@ describe.each(storages)("sentiment states on $name", ({ name, open }) => {
       fc.asyncProperty(
         fc.commands<Model, Real, false>([says, says, says, passes, restarts], { maxCommands }),
         async (commands) => {
-          const { engine, clock } = world();
+          const { started, clock } = world();
           const ground = open();
           // Scoring is slow, so that engines stop during a call.
           const slow: SentimentAnalyzer = {
             score: async (text) => clock.sleep(100).then(() => Number(text)),
           };
           const begin = async (): Promise<MessagingEngine> => {
-            const each = engine(ground.connect(), { sentiment: slow });
-            await each.start();
+            const each = await started(ground.connect(), { sentiment: slow });
             return each;
           };
           const model: Model = {

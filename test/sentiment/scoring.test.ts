@@ -163,7 +163,7 @@ describe.each(storages)("sentiment on $name", ({ name, open }) => {
 });
 
 it("a process that stalls during scoring while another finishes the work counts no score twice", async () => {
-  const { engine, clock } = world();
+  const { started, clock } = world();
   const storage = memory();
   let isStalled = false;
   const stalling = beforeReads(storage, async () => {
@@ -175,12 +175,10 @@ it("a process that stalls during scoring while another finishes the work counts 
       return Number(text);
     },
   };
-  const one = engine(stalling, { sentiment: stalls });
-  await one.start();
+  const one = await started(stalling, { sentiment: stalls });
   const id = await say(one, "0.5");
   await clock.advanceUntil(() => isStalled);
-  const other = engine(storage, { sentiment: numbers });
-  await other.start();
+  const other = await started(storage, { sentiment: numbers });
   await clock.advance(90_000);
   expect((await other.contacts.sentiment(id)).current).toEqual({ label: "neutral", score: 0.5 });
   isStalled = false;

@@ -9,9 +9,8 @@ import { world } from "../support/engines/world.ts";
 const origin = "https://shop.example";
 
 async function begun(open: StorageCase["open"]) {
-  const { clock, engine } = world();
-  const one = engine(open().connect(), { webchat: { origins: [origin] } });
-  await one.start();
+  const { clock, started } = world();
+  const one = await started(open().connect(), { webchat: { origins: [origin] } });
   const session = await one.webchat.open({ name: "Ann" });
   const { contact_id: to } = session;
   const tell = async (body: string): Promise<string> => {

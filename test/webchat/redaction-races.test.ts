@@ -11,9 +11,8 @@ test.each(["survives", "does not survive"] as const)(
     let merges = 0;
     for (;;) {
       const storage = memory();
-      const { engine, clock } = world();
-      const other = engine(storage);
-      await other.start();
+      const { engine, started, clock } = world();
+      const other = await started(storage);
       const [own, others] = [await other.webchat.open(), await other.webchat.open()];
       const { contact_id: to } = own;
       const { id } = await other.messages.send({ to, channel: "webchat", body: "secret" });
@@ -47,7 +46,7 @@ test("a message to a visitor whose contact is merged meanwhile reaches the visit
   let merges = 0;
   for (;;) {
     const storage = memory();
-    const { engine, clock } = world();
+    const { engine, started, clock } = world();
     const other = engine(storage);
     const [visitor, survivor] = [await other.webchat.open(), await other.webchat.open()];
     const { id } = await other.messages.send({
@@ -56,14 +55,13 @@ test("a message to a visitor whose contact is merged meanwhile reaches the visit
       body: "Hello",
     });
     let reads = 0;
-    const front = engine(
+    const front = await started(
       beforeReads(storage, async () => {
         if (reads++ === merges) {
           await other.contacts.merge(survivor.contact_id, visitor.contact_id);
         }
       }),
     );
-    await front.start();
     await clock.advance(10_000);
     if (reads <= merges) break;
     const session = await other.webchat.messages(visitor.id);

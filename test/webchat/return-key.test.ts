@@ -22,9 +22,8 @@ describe("the return key of a session", () => {
   });
 
   it("begins anew when the contact was erased", async () => {
-    const { engine } = world();
-    const one = engine(memory());
-    await one.start();
+    const { started } = world();
+    const one = await started(memory());
     const { contact_id, return_key } = await one.webchat.open();
     await one.contacts.erase(contact_id);
     const later = await one.webchat.open({ return_key: return_key });

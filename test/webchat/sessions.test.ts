@@ -42,9 +42,8 @@ const inMemory = cases(storages, ({ name }) => name === "memory");
 
 describe.each(inMemory)("a chat in process on $name", ({ open }) => {
   it("is the same as over HTTP: messages, stream, deliveries and marks", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const session = await one.webchat.open({ name: "Ann" });
     const { id, contact_id: to } = session;
     const written = { body: "Hi", client_id: "first" };

@@ -90,9 +90,8 @@ describe.each(lightStorages)("the state of a visitor's conversation on $name", (
   });
 
   it("tells when a person has read, and follows a merge of the contact", async () => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(open().connect());
     const [kept, merged] = [await one.webchat.open(), await one.webchat.open()];
     await one.webchat.sendAsVisitor(kept.id, { body: "Hi" });
     await clock.settle();

@@ -186,14 +186,13 @@ describe.each(inMemory)("the streams of other visitors on $name", ({ open }) => 
 });
 
 test("a stream leaves nothing running when its engine stops after another process's commit", async () => {
-  const { clock, engine } = world();
+  const { clock, started } = world();
   let tell = (): void => {};
   const watch = (listener: () => void): (() => void) => {
     tell = listener;
     return () => {};
   };
-  const one = engine(over(memory(), { watch }));
-  await one.start();
+  const one = await started(over(memory(), { watch }));
   const session = await one.webchat.open();
   const stream = await one.webchat.stream(session.id);
   tell();

@@ -245,8 +245,7 @@ describe("typing", () => {
   it("of an agent ends when a person takes the conversation during its turn", async () => {
     const here = world();
     const { clock } = here;
-    const engine = here.engine(memory(), { agents: { model: () => new Promise(() => {}) } });
-    await engine.start();
+    const engine = await here.started(memory(), { agents: { model: () => new Promise(() => {}) } });
     await engine.agents.create({ name: "Robin", enabled: true, channels: ["webchat"] });
     const { id, conversation_id } = await guest(here, engine);
     const { told, opened } = reading((options) => engine.webchat.signals(id, options));
@@ -264,8 +263,7 @@ describe("typing", () => {
     const here = world();
     const { clock } = here;
     const answer = Promise.withResolvers<{ readonly text: string }>();
-    const engine = here.engine(memory(), { agents: { model: () => answer.promise } });
-    await engine.start();
+    const engine = await here.started(memory(), { agents: { model: () => answer.promise } });
     await engine.agents.create({ name: "Robin", enabled: true, channels: ["webchat"] });
     const { id, conversation_id } = await guest(here, engine);
     const { told, opened } = reading((options) => engine.webchat.signals(id, options));

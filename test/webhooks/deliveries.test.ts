@@ -23,6 +23,7 @@ import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { openedOn } from "./world.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 
@@ -37,15 +38,7 @@ function recordingWrites(storage: StoragePort): {
 }
 
 describe.each(lightStorages)("deliveries on $name", ({ open }) => {
-  function opened() {
-    const { clock, engine, log } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const there = receivers(clock);
-    const http = { client: there.client };
-    const one = engine(storage, { http });
-    return { clock, engine, log, ground, storage, there, http, one };
-  }
+  const opened = () => openedOn(open());
 
   it("are written only for subscribed webhooks; 1,000 others cause no writes", async () => {
     const { clock, engine } = world();

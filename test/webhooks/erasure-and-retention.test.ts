@@ -8,9 +8,10 @@ import { all, everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { stopped, world } from "../support/engines/world.ts";
-import { type Behavior, receivers } from "./receivers.ts";
+import { stopped } from "../support/engines/world.ts";
+import type { Behavior } from "./receivers.ts";
 import { changeDeliveries } from "./rows.ts";
+import { openedOn } from "./world.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 const phone = "+4915112345678";
@@ -23,14 +24,7 @@ const echo: Behavior = ({ body }) => ({
 });
 
 describe.each(lightStorages)("the content of deliveries on $name", ({ open }) => {
-  function opened(options = {}) {
-    const { clock, engine, log } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const there = receivers(clock);
-    const one = engine(storage, { http: { client: there.client }, ...options });
-    return { clock, engine, log, ground, storage, there, one };
-  }
+  const opened = (options = {}) => openedOn(open(), options);
 
   it("is deleted with the contact, including responses; pending deliveries are canceled", async () => {
     const { clock, storage, there, one } = opened();
@@ -215,7 +209,7 @@ describe.each(lightStorages)("the content of deliveries on $name", ({ open }) =>
   });
 
   it("is kept for the retention time of events, and no event is deleted before its deliveries", async () => {
-    const { clock, engine, ground, storage, there, one } = opened({ eventRetentionDays: 2 });
+    const { clock, started, ground, storage, there, one } = opened({ eventRetentionDays: 2 });
     there.at(hook.url, echo);
     const { id } = await one.webhooks.create(hook);
     await Promise.all(
@@ -238,16 +232,14 @@ describe.each(lightStorages)("the content of deliveries on $name", ({ open }) =>
     );
     await one.webhooks.update(id, { status: "paused" });
     await clock.advance(dayMs + 1);
-    const two = engine(ground.connect(), { eventRetentionDays: 2 });
-    await two.start();
+    const two = await started(ground.connect(), { eventRetentionDays: 2 });
     await clock.settle();
     const left = await all((page) => one.webhooks.deliveries(id, page));
     const expected = new Set([stays?.event_id, young.id]);
     expect(new Set(left.map(({ event_id }) => event_id))).toEqual(expected);
     expect(new Set((await rowsOf(storage, events)).map((event) => event.id))).toEqual(expected);
     await stopped(two, clock);
-    const three = engine(ground.connect(), { eventRetentionDays: 1 });
-    await three.start();
+    await started(ground.connect(), { eventRetentionDays: 1 });
     await clock.settle();
     expect(await rowsOf(storage, deliveries)).toEqual([]);
     expect(await rowsOf(storage, events)).toEqual([]);

@@ -11,11 +11,10 @@ describe.each(storages)("webhooks and their deliveries on $name", ({ name, open 
   const numRuns = runsOn(name, { memory: 60, SQLite: 15, PostgreSQL: 4 });
 
   it("match a model under all sequences of operations", async () => {
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const storage = open().connect();
     const there = receivers(clock);
-    const one = engine(storage, { http: { client: there.client } });
-    await one.start();
+    const one = await started(storage, { http: { client: there.client } });
     await fc.assert(
       fc.asyncProperty(webhookCommands, async (commands) => {
         const { account } = await one.accounts.create({ name: "model" });

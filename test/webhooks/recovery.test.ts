@@ -7,10 +7,9 @@ import { rowsOf } from "../contacts/rows.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
-import { receivers } from "./receivers.ts";
 import { changeDeliveries, failed, loseJobs, partsOf } from "./rows.ts";
 import { mortal } from "../support/storage/groups.ts";
+import { openedOn } from "./world.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 
@@ -22,13 +21,8 @@ describe.each(lightStorages)("a recovery on $name", ({ name, open }) => {
   const many = { memory: 220, SQLite: 220, PostgreSQL: 30 }[name];
 
   function opened() {
-    const { clock, engine } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const there = receivers(clock);
-    const http = { client: there.client };
-    const at = (): string => new Date(clock.now()).toISOString();
-    return { clock, engine, ground, storage, there, http, at };
+    const there = openedOn(open());
+    return { ...there, at: (): string => new Date(there.clock.now()).toISOString() };
   }
 
   it("redelivers each delivery that failed since a time once", async () => {
@@ -100,7 +94,7 @@ describe.each(lightStorages)("a recovery on $name", ({ name, open }) => {
   });
 
   it("redelivers what failed before it was requested again, also if it was about to end", async () => {
-    const { clock, engine, storage, there, http, at } = opened();
+    const { clock, engine, started, storage, there, http, at } = opened();
     let isAsked = false;
     const reader = over(storage.reader, {
       async range(range) {
@@ -121,7 +115,7 @@ describe.each(lightStorages)("a recovery on $name", ({ name, open }) => {
     await changeDeliveries(storage, [first], failed);
     await desk.webhooks.recover(id, { since });
     there.at(hook.url, () => ({ status: 500 }));
-    await engine(over(storage, { reader }), { http }).start();
+    await started(over(storage, { reader }), { http });
     await clock.advance(20_000);
     expect(isAsked).toBe(true);
     const attempts = (await rowsOf(storage, deliveries)).map((row) => row.attempts);
@@ -170,7 +164,7 @@ describe.each(lightStorages)("a recovery on $name", ({ name, open }) => {
   );
 
   it("redelivers each delivery once if a process dies during it", async () => {
-    const { clock, engine, ground, storage, there, http, at } = opened();
+    const { clock, engine, started, ground, storage, there, http, at } = opened();
     there.at(hook.url, () => ({ status: 500 }));
     const { storage: own, dieAfter } = mortal(storage);
     const dying = engine(own, { http });
@@ -185,8 +179,7 @@ describe.each(lightStorages)("a recovery on $name", ({ name, open }) => {
     await dying.start();
     dieAfter(6);
     await clock.advance(2_000);
-    const living = engine(ground.connect(), { http });
-    await living.start();
+    await started(ground.connect(), { http });
     await clock.advance(3 * 60_000);
     const rows = await rowsOf(storage, deliveries);
     expect(rows.filter(({ manual_at }) => manual_at !== null)).toEqual([]);

@@ -12,6 +12,7 @@ import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, partsOf } from "./rows.ts";
+import { openedOn } from "./world.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 const hourMs = 3_600_000;
@@ -29,15 +30,7 @@ async function problems(work: Promise<unknown>): Promise<string[]> {
 }
 
 describe.each(lightStorages)("webhooks on $name", ({ open }) => {
-  function opened() {
-    const { clock, engine, log } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const there = receivers(clock);
-    const http = { client: there.client };
-    const one = engine(storage, { http });
-    return { clock, engine, log, ground, storage, there, http, one };
-  }
+  const opened = () => openedOn(open());
 
   it("are returned as created, newest first, and show their secret once", async () => {
     const { one } = opened();
@@ -284,7 +277,7 @@ describe.each(lightStorages)("webhooks on $name", ({ open }) => {
   });
 
   it("that are deleted get nothing more and leave no rows", async () => {
-    const { clock, engine, ground, storage, there, http, one } = opened();
+    const { clock, started, ground, storage, there, http, one } = opened();
     const { id } = await one.webhooks.create(hook);
     const { id: other } = await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
     await Promise.all(
@@ -297,8 +290,7 @@ describe.each(lightStorages)("webhooks on $name", ({ open }) => {
     );
     expect(await Promise.all(gone)).toEqual(["not_found", "not_found", "not_found"]);
     expect((await partsOf(storage, id)).jobs).toEqual(["discard"]);
-    const two = engine(ground.connect(), { http });
-    await two.start();
+    await started(ground.connect(), { http });
     await clock.advance(10_000);
     expect(there.seen.filter(({ url }) => url === hook.url)).toEqual([]);
     expect(await partsOf(storage, id)).toEqual({

@@ -56,10 +56,20 @@ export interface WebhookWorld {
   attempts(): Promise<DeliveryAttemptRow[]>;
 }
 
+/** An engine that is not started, and receivers for what engines on its storage send. */
+export function openedOn(ground: Ground, options: Partial<EngineOptions> = {}) {
+  const { clock, engine, started, log } = world();
+  const storage = ground.connect();
+  const there = receivers(clock);
+  const http = { client: there.client };
+  const one = engine(storage, { http, ...options });
+  return { clock, engine, started, log, ground, storage, there, http, one };
+}
+
 const plentyMs = 70_000;
 
 export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
-  const { clock, log, engine } = world();
+  const { clock, log, engine, started } = world();
   const storage = ground.connect();
   const steps: { readonly elapsed: number; readonly ms: number }[] = [];
   const setOn = (): number => steps.reduce((sum, { ms }) => sum + ms, 0);
@@ -96,8 +106,7 @@ export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
     connect: () => ground.connect(),
     desk,
     async start(options = {}, own = ground.connect()) {
-      const one = engine(own, { http, ...options });
-      await one.start();
+      const one = await started(own, { http, ...options });
       return one;
     },
     async hook(name, behavior = () => ({}), input = {}) {

@@ -18,11 +18,10 @@ describe.each(hosts)("the event log on $name", ({ open }) => {
         },
       }),
     });
-    const { clock, engine } = world();
+    const { clock, started } = world();
     // A transaction that checks a policy is one that the application's statements can join.
     const policies: Policy[] = [{ name: "any", evaluate: () => ({ verdict: "allow" }) }];
-    const one = engine(gated, { transports: [carrier()], policies });
-    await one.start();
+    const one = await started(gated, { transports: [carrier()], policies });
     const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
     const message = { to: "+15005550001", body: "Hello", send_at: at(3_600_000) };
     const { id } = await one.messages.send(message);

@@ -7,18 +7,17 @@ const hello = { to: "+15005550001", body: "Hello" };
 describe.each(hosts)("a transaction that the host application opened on $name", ({ open }) => {
   async function opened() {
     const host = await open();
-    const { clock, engine } = world();
+    const { clock, engine, started } = world();
     const one = engine(host.connect());
     const bodies = async () =>
       (await one.messages.list()).data.map(({ body }) => body).toReversed();
     await bodies();
-    return { host, clock, engine, one, bodies };
+    return { host, clock, started, one, bodies };
   }
 
   it("leaves no trace when it is rolled back, and its messages are sent by a started engine when it is committed", async () => {
-    const { host, clock, engine, one, bodies } = await opened();
-    const other = engine(host.connect());
-    await other.start();
+    const { host, clock, started, one, bodies } = await opened();
+    await started(host.connect());
     const ids: string[] = [];
     for (const how of ["ROLLBACK", "COMMIT"] as const) {
       const { tx, end } = await host.begin();

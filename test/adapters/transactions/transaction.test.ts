@@ -11,13 +11,13 @@ const hello = { to: "+15005550001", body: "Hello" };
 describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
   async function opened() {
     const host = await open();
-    const { clock, engine, log } = world();
+    const { clock, engine, started, log } = world();
     const one = engine(host.connect());
     const told: string[] = [];
     one.on("conversation.created", (event) => void told.push(event.id));
     const bodies = async () =>
       (await one.messages.list()).data.map(({ body }) => body).toReversed();
-    return { host, clock, engine, log, one, told, bodies };
+    return { host, clock, engine, started, log, one, told, bodies };
   }
 
   it("commits the host application's rows and the engine's together, and then notifies handlers", async () => {
@@ -60,9 +60,8 @@ describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
   });
 
   it("has its messages sent by another, started engine", async () => {
-    const { host, engine, one, clock } = await opened();
-    const other = engine(host.connect());
-    await other.start();
+    const { host, started, one, clock } = await opened();
+    await started(host.connect());
     const { id } = await one.transaction((tx) => one.messages.send(hello, { tx }));
     await clock.advance(10_000);
     expect((await one.messages.get(id)).status).toBe("sent");

@@ -18,9 +18,8 @@ const hello = { to: "+15005551000", body: "Hello" };
 const from = "+15005550006";
 
 async function serving(transport: Transport, ...others: readonly Transport[]) {
-  const { clock, engine, log } = world();
-  const one = engine(memory(), { transports: [transport, ...others], mode: "live" });
-  await one.start();
+  const { clock, started, log } = world();
+  const one = await started(memory(), { transports: [transport, ...others], mode: "live" });
   await one.senders.create({ address: from, channels: ["sms"], transport: transport.name });
   const server = createServer(nodeHandler(one, { basePath: "/api" })).listen(0, "127.0.0.1");
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });

@@ -47,10 +47,9 @@ async function live(
   transportOf: (now: () => number) => Transport,
   storage: StoragePort = memory(),
 ) {
-  const { clock, engine, log } = world();
+  const { clock, started, log } = world();
   const transport = transportOf(() => clock.now());
-  const one = engine(storage, { transports: [sandbox(), transport] });
-  await one.start();
+  const one = await started(storage, { transports: [sandbox(), transport] });
   const account = one.account(undefined, { mode: "live" });
   await account.senders.create({
     address: from,
@@ -325,13 +324,12 @@ describe("with a carrier", () => {
 
   test("a sandbox account does not call the carrier", async () => {
     const http = line(() => broke(true));
-    const { clock, engine } = world();
+    const { clock, started } = world();
     const routes = [{ transports: ["twilio", "telnyx"] }, { transports: ["twilio", "sandbox"] }];
-    const one = engine(memory(), {
+    const one = await started(memory(), {
       transports: [sandbox(), overTwilio(http), overTelnyx(http)],
       routes,
     });
-    await one.start();
     const { account } = await one.accounts.create({ name: "Bakery" });
     for (const handle of [one.account(), one.account(account.id)]) {
       for (const transport of ["twilio", "telnyx"]) {

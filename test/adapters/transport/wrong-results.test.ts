@@ -31,10 +31,9 @@ const inbound: InboundMessage = {
 
 /** An engine that has handed one message to a carrier. */
 async function sent(script: Script = {}) {
-  const { clock, engine, log } = world();
+  const { clock, started, log } = world();
   const acme = carrier(script);
-  const one = engine(memory(), { transports: [acme] });
-  await one.start();
+  const one = await started(memory(), { transports: [acme] });
   const { id } = await one.messages.send(hello);
   await clock.advance(1_000);
   return { acme, clock, one, id, log };
@@ -142,7 +141,7 @@ it("a call that fails after its deadline is not logged again", async () => {
 });
 
 it("a transport may have null for a method that it lacks", async () => {
-  const { clock, engine, log } = world();
+  const { clock, started, log } = world();
   const acme = {
     ...carrier({ receipts: { timeout_ms: 60_000, lookups_ms: [] } }),
     lookup: null,
@@ -150,8 +149,7 @@ it("a transport may have null for a method that it lacks", async () => {
     start: null,
     stop: null,
   } as unknown as Transport;
-  const one = engine(memory(), { transports: [acme] });
-  await one.start();
+  const one = await started(memory(), { transports: [acme] });
   const { id } = await one.messages.send(hello);
   await clock.advance(60_000);
   expect((await one.messages.get(id)).status).toBe("unconfirmed");
@@ -224,10 +222,9 @@ it("a report with a mistake is refused, and stores nothing", async () => {
 
 /** The response to a callback that `parseCallback` reads as `result`, and what the engine did. */
 async function answered(result: object) {
-  const { engine, log } = world();
+  const { started, log } = world();
   const acme = { ...carrier(), parseCallback: async () => result } as Transport;
-  const one = engine(memory(), { transports: [acme] });
-  await one.start();
+  const one = await started(memory(), { transports: [acme] });
   const server = createServer(nodeHandler(one)).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

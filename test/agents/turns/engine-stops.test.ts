@@ -93,8 +93,7 @@ test("an action is called by the next engine if its engine stops while the schem
   await pass(3_000);
   await stopped(engine, world.clock);
   isChecking = false;
-  const next = world.engine(storage, { transports: [line], agents });
-  await next.start();
+  await world.started(storage, { transports: [line], agents });
   await pass(6_000);
   expect(line.calls.map(({ message: { body } }) => body)).toEqual(["The call is done."]);
   expect(booked).toBe(1);
@@ -143,8 +142,7 @@ test("a slow policy does not keep a stop waiting, and another engine sends the r
   await world.clock.advance(3_000);
   expect(isOver()).toBe(true);
   isSlow = false;
-  const next = world.engine(storage.connect(), { transports: [line], agents: { model: echo } });
-  await next.start();
+  await world.started(storage.connect(), { transports: [line], agents: { model: echo } });
   await made.pass(6_000);
   expect(line.calls.map(({ message: { body } }) => body)).toEqual(["You said: hello"]);
   expect(world.log.filter(({ level }) => level === "error")).toEqual([]);

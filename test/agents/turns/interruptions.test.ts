@@ -407,15 +407,14 @@ describe.each(groundsHere)("a process that %s, on %s", (way, _, open, every) => 
     let reached = first;
     let last = 0;
     for (let point = first; reached === point && point < maxPoints; point += apart) {
-      const { clock, engine } = world();
+      const { clock, engine, started } = world();
       const ground = open();
       const storage = ground.connect();
       const turn = interruptible(ground.connect());
       const actionCalls: ActionCalls = [];
       const two = engine(storage, { agents: busyAgents(actionCalls, async () => {}) });
       const { account: made } = await two.accounts.create({ name: "moments" });
-      const one = engine(turn.storage, { agents: busyAgents(actionCalls, turn.pass) });
-      await one.start();
+      const one = await started(turn.storage, { agents: busyAgents(actionCalls, turn.pass) });
       await one.account(made.id).get();
       const account = two.account(made.id);
       const thread = await begun(account);

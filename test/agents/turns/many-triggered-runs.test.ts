@@ -73,11 +73,10 @@ describe.each<StorageCase>(storages)("behind many triggered runs, on $name", ({ 
     await pass(55_000);
     expect(keys).toHaveLength(1);
     void engine.stop({ deadlineMs: 0 });
-    const two = world.engine(ground.connect(), {
+    const two = await world.started(ground.connect(), {
       transports: [line],
       agents: { model: clerk, actions: [pay(() => "paid")] },
     });
-    await two.start();
     await pass(300_000);
     const { data } = await two.agents.runs(agent.id, { limit: 100 });
     const answers = data.filter(({ trigger }) => trigger.type === "inbound");

@@ -24,12 +24,13 @@ export interface Bench extends World {
 
 export async function opened({ isExact, open }: PlaceCase): Promise<Bench> {
   const place = await open();
-  const { clock, engine, log } = world();
+  const { clock, engine, started, log } = world();
   const one = engine(place.connect());
   return {
     place,
     clock,
     engine,
+    started,
     log,
     one,
     async receive(from, ...bodies) {

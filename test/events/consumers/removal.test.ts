@@ -56,7 +56,7 @@ describe.each(lightStorages)("an interrupted removal of a consumer on $name", ({
     const there = world();
     await interrupted(there, storage);
     expect(await leftIn(storage)).toBeGreaterThan(0);
-    await there.engine(storage).start();
+    await there.started(storage);
     await eventually(there.clock, async () => (await leftIn(storage)) === 0);
   });
 

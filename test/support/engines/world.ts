@@ -21,6 +21,11 @@ export interface World {
     storage: StoragePort<Tx>,
     options?: Partial<EngineOptions<Tx>>,
   ): MessagingEngine<Tx>;
+  /** Creates such an engine and starts it. */
+  started<Tx extends object | undefined>(
+    storage: StoragePort<Tx>,
+    options?: Partial<EngineOptions<Tx>>,
+  ): Promise<MessagingEngine<Tx>>;
 }
 
 export function world(): World {
@@ -32,21 +37,27 @@ export function world(): World {
     (facts: object, message: string): void =>
       void log.push({ level, facts, message });
   const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const engine: World["engine"] = (storage, options = {}) => {
+    const { random } = simulated({ seed: ++seeds });
+    const made = new MessagingEngine({
+      storage,
+      transports: [carrier()],
+      clock,
+      random,
+      logger,
+      ...options,
+    });
+    onTestFinished(() => stopped(made, clock));
+    return made;
+  };
   return {
     clock,
     log,
-    engine(storage, options = {}) {
-      const { random } = simulated({ seed: ++seeds });
-      const engine = new MessagingEngine({
-        storage,
-        transports: [carrier()],
-        clock,
-        random,
-        logger,
-        ...options,
-      });
-      onTestFinished(() => stopped(engine, clock));
-      return engine;
+    engine,
+    async started(storage, options) {
+      const made = engine(storage, options);
+      await made.start();
+      return made;
     },
   };
 }

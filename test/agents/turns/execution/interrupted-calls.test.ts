@@ -67,11 +67,10 @@ async function takenOver({ risk, idempotent, handsOff = false }: Case) {
   await pass(5_000);
   expect(keys).toHaveLength(1);
   void engine.stop({ deadlineMs: 0 });
-  const two = world.engine(connect(), {
+  const two = await world.started(connect(), {
     transports: [line],
     agents: { model: clerk, actions: [pay(() => ({ paid: true }))] },
   });
-  await two.start();
   await world.clock.advance(pastLease);
   const { data } = await two.agents.runs(agent.id);
   const run = await two.agents.run(agent.id, data[0]?.id ?? "");
@@ -331,7 +330,7 @@ test("a call ends before another engine repeats it, also in a turn that began wi
     return { paid: true };
   });
   const agents = { model: clerk, actions: [paid] };
-  await world.engine(ground.connect(), { transports: [line], agents }).start();
+  await world.started(ground.connect(), { transports: [line], agents });
   await pass(300_000);
   expect(isDoubled).toBe(false);
 });

@@ -50,9 +50,8 @@ it.runIf(isLong)(
     const where = await database(await migrated());
     const proxy = await where.proxy();
     const pool = where.pool({ connectionString: proxy.url });
-    const { clock, engine } = world();
-    const one = engine(postgres({ pool }));
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(postgres({ pool }));
     await one.messages.send({ to: "+15005550001", body: "Before" });
     proxy.isSilent = true;
     onTestFinished(() => void vi.useRealTimers());
@@ -117,9 +116,8 @@ describe("a pool that the host application ends", () => {
   it("refuses at once every call that waits for a connection, and the engine stops", async () => {
     const where = await database(await migrated());
     const pool = where.pool({ max: 2 });
-    const { clock, engine } = world();
-    const one = engine(postgres({ pool }));
-    await one.start();
+    const { clock, started } = world();
+    const one = await started(postgres({ pool }));
     // The engine listens on the other connection.
     const taken = await pool.connect();
     onTestFinished(() => taken.release());
