@@ -2,19 +2,16 @@
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
+import { newShop, newTab, servePage, openConsole, openInbox } from "./shop-pages.ts";
 import { widgetSite } from "./widget-site.ts";
-
-const chromium = sharedChromium();
 
 test.runIf(isLong)(
   "all tabs have the appearance that a person chooses in one of them",
   async ({ skip }) => {
-    const { url, page } = await openInbox(chromium, skip);
+    const { url, page } = await openInbox(skip);
     const other = await page.context().newPage();
     for (const each of [page, other]) await each.goto(url);
     const background = "getComputedStyle(document.documentElement).backgroundColor";
@@ -29,7 +26,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "times are those of the time zone that a person has traveled to",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hello?",
@@ -53,10 +50,8 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a chart has the times of the time zone that a person has traveled to",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
+    const { shop, url, page } = await openConsole(skip);
     await shop.messages.send({ to: "+15005550001", body: "Hello" });
-    const { page } = await newTab(await chromium(skip));
     const devices = await page.context().newCDPSession(page);
     await devices.send("Emulation.setTimezoneOverride", { timezoneId: "Europe/Zurich" });
     await page.goto(`${url}#/overview`);
@@ -78,7 +73,7 @@ test.runIf(isLong)(
       body: "Hello?",
     });
     const { url } = await servePage(inboxHandler(engine, { authorize, locale: "ar" }));
-    const { page } = await newTab(await chromium(skip));
+    const { page } = await newTab(await newContext(skip));
     await page.goto(`${url}#/all/${id}`);
     const composer = page.locator(".composer-area");
     const direction = () =>
@@ -98,7 +93,7 @@ test.runIf(isLong)(
     const { engine, shop, authorize } = await newShop();
     const { url } = await servePage(consoleHandler(engine, { authorize, locale: "ar" }));
     await shop.messages.send({ to: "+15005550001", body: "Hello" });
-    const { page } = await newTab(await chromium(skip));
+    const { page } = await newTab(await newContext(skip));
     await page.goto(`${url}#/overview`);
     await page.locator(".chart-box canvas").nth(1).waitFor();
     // A label that is cut touches the edge.
@@ -113,7 +108,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the corner of a bubble is on its author's side, whatever the script of its text",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const tab = await site.openTab();
     await tab.write("مرحبا");
     await eventually(async () => expect(await site.received()).toEqual(["مرحبا"]));
@@ -134,7 +129,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "times of the chat are those of the time zone that a visitor has traveled to",
   async ({ skip }) => {
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const { openTab } = await widgetSite(context);
     const { page, panel, write } = await openTab();
     const devices = await context.newCDPSession(page);

@@ -4,12 +4,10 @@ import { expect, test, type TestContext } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import type { AgentModel } from "../../src/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { accessibilityFaults, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
 
 /** A shop whose agents can ask for refunds, each in a conversation of its own. */
 async function openShop(skip: TestContext["skip"], model?: AgentModel) {
@@ -38,7 +36,7 @@ async function openShop(skip: TestContext["skip"], model?: AgentModel) {
     return run.id;
   };
   const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
+  const { page, faults } = await newTab(await newContext(skip));
   return { shop, hire, ask, refunded, page, faults, open: () => page.goto(`${url}#/agents`) };
 }
 

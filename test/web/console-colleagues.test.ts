@@ -1,26 +1,13 @@
 /** Changes that other people and programs make while a person works in the console. */
 import type { Page } from "playwright-core";
-import { expect, test, type TestContext } from "vitest";
-import type { EngineOptions } from "../../adapters/entry.ts";
+import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { system } from "../../adapters/system/index.ts";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
-
-/** The console of a new account, in an empty tab. */
-async function openConsole(skip: TestContext["skip"], options: Partial<EngineOptions> = {}) {
-  const { engine, shop, authorize } = await newShop(options);
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  return { shop, url, page };
-}
+import { openConsole } from "./shop-pages.ts";
 
 /** Holds back the answer to the first read of a path, which the server gives at once. */
 async function holdFirstRead(page: Page, path: RegExp) {
@@ -162,7 +149,9 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { clock } = system();
     const now = clock.now();
-    const { shop, url, page } = await openConsole(skip, { clock: { ...clock, now: () => now } });
+    const { shop, url, page } = await openConsole(skip, {
+      options: { clock: { ...clock, now: () => now } },
+    });
     const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
     const { id, contact_id } = await write("STOP");
     await page.goto(`${url}#/access/consent/${contact_id}`);
@@ -180,7 +169,7 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { http } = standard();
     const { shop, url, page } = await openConsole(skip, {
-      http: { ...http, allow: ["127.0.0.1"] },
+      options: { http: { ...http, allow: ["127.0.0.1"] } },
     });
     const receiver = await newReceiver();
     receiver.answer({ status: 500 });

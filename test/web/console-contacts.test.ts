@@ -4,11 +4,9 @@ import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { kim, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { kim, newShop, newTab, refundAction, servePage, openConsole } from "./shop-pages.ts";
 
 const number = "+15005550001";
 
@@ -34,7 +32,7 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { engine, shop, authorize, agent, run, contact_id, id } = await shopWithContacts();
     const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
+    const { page, faults } = await newTab(await newContext(skip));
     const asked: string[] = [];
     page.on("request", (request) => {
       if (/v1\/(contacts|conversations)/.test(request.url())) asked.push(request.url());
@@ -69,9 +67,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the number stands for a contact whose name has no visible character",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip);
     await shop.contacts.create({ phone: number, name: "\u200b\u2800" });
     await shop.sandbox.inbound({ from: number, body: "Hello" });
     const shown = "+1 500 555 0001";
@@ -94,7 +90,7 @@ test.runIf(isLong)(
     const may = keyScopes.filter((scope) => scope !== "conversations:read");
     const authorize = () => ({ account_id, mode, operator: kim, may });
     const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
+    const { page, faults } = await newTab(await newContext(skip));
     await page.goto(`${url}#/messages`);
     await row(page, "kumquats").getByText("+1 500 555 0001").waitFor();
     await page.goto(`${url}#/agents`);
@@ -112,7 +108,7 @@ test.runIf(isLong)(
     // As many as the page reads, so that the contact of the approval is not among them.
     for (let i = 0; i < 100; i++) await receive(i);
     const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { page } = await newTab(await newContext(skip));
     const asked = { runs: 0, contacts: 0 };
     page.on("request", (request) => {
       if (request.url().includes("/runs?")) asked.runs++;
@@ -150,7 +146,7 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { engine, shop, authorize, agent, run, contact_id } = await shopWithContacts();
     const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const open = async (path: string): Promise<Page> => {
       const { page } = await newTab(context);
       await repeatResponses(page, /\/runs/);
@@ -178,7 +174,7 @@ test.runIf(isLong)(
     const may = keyScopes.filter((scope) => scope !== "conversations:read");
     const authorize = () => ({ account_id, mode, operator: kim, may });
     const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const [{ page: runs }, { page: one }] = [await newTab(context), await newTab(context)];
     await runs.goto(`${url}#/agents/${agent.id}`);
     await one.goto(`${url}#/agents/${agent.id}/${run.id}`);
@@ -197,9 +193,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the list of contacts who have opted out follows opt-outs and opt-ins",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
+    const { shop, url, page, faults } = await openConsole(skip);
     const ann = page.getByRole("link", { name: "Ann Keller" });
     const { id } = await shop.contacts.create({ phone: number, name: "Ann Keller" });
     await page.goto(`${url}#/access/consent`);

@@ -1,19 +1,7 @@
 /** What the console makes of what a person types into its fields. */
-import { expect, test, type TestContext } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
-
-/** The console of a new account, in an empty tab. */
-async function openConsole(skip: TestContext["skip"]) {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
-  return { shop, url, page };
-}
+import { openConsole } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a test number that is typed as it is shown is offered once",

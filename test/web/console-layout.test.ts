@@ -1,22 +1,22 @@
 /** What a person sees at a glance in the console. */
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
+import { openConsole } from "./shop-pages.ts";
 
-const chromium = sharedChromium();
 const phone = { width: 390, height: 844 };
 
 test.runIf(isLong)(
   "a webhook that fails is found by its address, in the list and in the overview",
   async ({ skip }) => {
     const { http } = standard();
-    const { engine, shop, authorize } = await newShop({ http: { ...http, allow: ["127.0.0.1"] } });
+    const { shop, url, page } = await openConsole(skip, {
+      options: { http: { ...http, allow: ["127.0.0.1"] } },
+      size: phone,
+    });
     const receiver = await newReceiver();
     receiver.answer({ status: 500 });
     const { id } = await shop.webhooks.create({ url: receiver.url, events: ["message.*"] });
@@ -26,8 +26,6 @@ test.runIf(isLong)(
       const { data } = await shop.webhooks.deliveries(id);
       expect(data.some(({ attempt_count }) => attempt_count > 0)).toBe(true);
     });
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), phone);
     await page.goto(`${url}#/webhooks`);
     const table = page.getByRole("region", { name: "Webhooks" });
     const failing = table.getByRole("row", { name: receiver.url });
@@ -52,9 +50,7 @@ test.runIf(isLong)(
 );
 
 test("a dialog says once what is wrong, at the field, and leads there", async ({ skip }) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), phone);
+  const { url, page } = await openConsole(skip, { size: phone });
   await page.goto(`${url}#/webhooks`);
   await page.getByRole("button", { name: "Add webhook" }).click();
   const dialog = page.getByRole("dialog");
@@ -65,9 +61,7 @@ test("a dialog says once what is wrong, at the field, and leads there", async ({
 });
 
 test.runIf(isLong)("the list of test numbers shows each number whole", async ({ skip }) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), phone);
+  const { url, page } = await openConsole(skip, { size: phone });
   await page.goto(`${url}#/phones`);
   await page.getByRole("button", { name: "Add phone" }).click();
   await page.getByRole("option").first().waitFor();
@@ -84,9 +78,7 @@ test.runIf(isLong)("the list of test numbers shows each number whole", async ({ 
 test.runIf(isLong)(
   "a link to another page takes the focus along, and the first page leaves it at its start",
   async ({ skip }) => {
-    const { engine, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { url, page } = await openConsole(skip);
     await page.goto(`${url}#/mesages`);
     const link = page.getByRole("link", { name: "Go to the first page" });
     await link.waitFor();
@@ -100,9 +92,7 @@ test.runIf(isLong)(
 test("who opens a form, or the page of what they created, goes on there with the keyboard", async ({
   skip,
 }) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { url, page } = await openConsole(skip);
   const place = () => page.evaluate<string>("document.activeElement.id");
   await page.goto(`${url}#/agents`);
   await page.getByRole("button", { name: "New agent" }).press("Enter");
@@ -121,9 +111,7 @@ test("who opens a form, or the page of what they created, goes on there with the
 test.runIf(isLong)(
   "fields side by side stay in line when one of them is wrong",
   async ({ skip }) => {
-    const { engine, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), phone);
+    const { url, page } = await openConsole(skip, { size: phone });
     await page.goto(`${url}#/access/senders`);
     await page.getByRole("button", { name: "Add sender" }).click();
     const field = (label: string) => page.getByRole("dialog").getByLabel(label);
@@ -140,9 +128,7 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("the answer of an endpoint is accessible", async ({ skip }) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { url, page } = await openConsole(skip);
   await page.goto(`${url}#/api/messagesSend`);
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("heading", { name: "Response 201" }).waitFor();
@@ -152,9 +138,7 @@ test.runIf(isLong)("the answer of an endpoint is accessible", async ({ skip }) =
 test.runIf(isLong)(
   "a narrow console offers its pages by name at an unknown address, too",
   async ({ skip }) => {
-    const { engine, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), phone);
+    const { url, page } = await openConsole(skip, { size: phone });
     await page.goto(`${url}#/mesages`);
     const menu = page.locator(".rail").getByRole("button", { name: "Pages" });
     await menu.waitFor();
@@ -166,11 +150,9 @@ test.runIf(isLong)(
 );
 
 test("a sender with a long address fits a phone", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, url, page } = await openConsole(skip, { size: phone });
   const address = `shop_${"x".repeat(50)}`;
   await shop.senders.create({ address, channels: ["webchat"], transport: "webchat" });
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), phone);
   await page.goto(`${url}#/access/senders`);
   await page.getByRole("row", { name: address }).waitFor();
   expect(await faultsOf(page, ".table")).toEqual([]);

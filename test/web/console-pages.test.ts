@@ -3,15 +3,13 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { cases, isLong, runs } from "../support/runs.ts";
 import { active, faultsOf, show } from "./faults.ts";
 import { hostileTexts as allTexts } from "./hostile-texts.ts";
 import { newReceiver } from "./receiver.ts";
-import { kim, newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { kim, newShop, newTab, refundAction, servePage, openConsole } from "./shop-pages.ts";
 
 const phone = "+14155560199";
 /** `npm test` tries texts of each kind. The step meets each tag. */
@@ -128,7 +126,7 @@ test("what strangers write is text on each page of the console, and the pages st
   expect(allTexts.length).toBeGreaterThan(200);
   const { engine, shop, authorize, agentRuns, written, ...of } = await hostileShop();
   const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
+  const { page, faults } = await newTab(await newContext(skip));
   await page.addInitScript(
     `localStorage.setItem("tidings:console-phones:${shop.scope.account_id}", "${phone}")`,
   );
@@ -224,9 +222,7 @@ async function heldBack(page: Page): Promise<() => Promise<void>> {
 test("empty pages, pages that load, and pages that cannot load are whole and accessible", async ({
   skip,
 }) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
+  const { url, page, faults } = await openConsole(skip);
   const states = {
     "#/overview": "Nothing is waiting.",
     "#/phones": "No messages. Write one below.",
@@ -273,7 +269,7 @@ test.runIf(isLong)(
     const { account_id, mode } = shop.scope;
     const authorize = () => ({ account_id, mode, operator: kim, may: [] });
     const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
+    const { page, faults } = await newTab(await newContext(skip));
     await page.goto(url);
     const titles = {
       "#/phones": "Phones",
@@ -299,7 +295,7 @@ test.runIf(isLong)(
 test("each dialog of the console is accessible, closes by Escape and gives the focus back", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, url, page, faults } = await openConsole(skip);
   await shop.sandbox.inbound({ from: phone, body: "Hello" });
   const { contact_id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
   const { id: webhook } = await shop.webhooks.create({
@@ -316,8 +312,6 @@ test("each dialog of the console is accessible, closes by Escape and gives the f
     name: "Greeting",
     steps: [{ id: "tell", type: "send", text: "Hello" }],
   });
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
   await page.goto(url);
   const button = (name: string) => page.getByRole("button", { name }).first();
   const inMenu = (menu: string, item: string) => async () => {
@@ -368,9 +362,7 @@ test("each dialog of the console is accessible, closes by Escape and gives the f
 test.runIf(isLong)(
   "charts are drawn in a browser whose system has a language that `Intl` refuses",
   async ({ skip }) => {
-    const { engine, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { url, page } = await openConsole(skip);
     await page.addInitScript(
       `Object.defineProperty(Navigator.prototype, "language", { get: () => "de-CH@posix" })`,
     );

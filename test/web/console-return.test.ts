@@ -1,20 +1,14 @@
 /** Changes that no event reports. `npm test` looks at one page only. */
 import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { openConsole } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "pages show what a colleague changed when a person comes back to the window",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip);
     const row = (name: string) => page.getByRole("row", { name });
     const heading = (name: string) => page.getByRole("heading", { name });
 

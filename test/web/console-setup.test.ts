@@ -1,18 +1,16 @@
 /** How a person signs in to the console with a token, and sets up endpoints and API keys. */
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { show } from "./faults.ts";
-import { newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { newTab, servePage, startEngine, openConsole } from "./shop-pages.ts";
 
 test("an address with the token signs in without the form, and does not keep the token", async ({
   skip,
 }) => {
   const mounted = consoleHandler(await startEngine());
   const { url } = await servePage(mounted);
-  const { page } = await newTab(await chromium(skip));
+  const { page } = await newTab(await newContext(skip));
   const dialog = page.getByRole("dialog", { name: "Sign in" });
   await page.goto(`${url}#token=of-an-earlier-start`);
   await dialog.getByLabel("Token").waitFor();
@@ -52,9 +50,7 @@ test("an address with the token signs in without the form, and does not keep the
 test("a webhook gets the events that a person ticks, and an API key the scopes", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
+  const { shop, url, page, faults } = await openConsole(skip);
   const dialog = page.getByRole("dialog");
   const box = (name: string | RegExp) => dialog.getByRole("checkbox", { name, exact: true });
   const hooks = async () => (await shop.webhooks.list()).data;

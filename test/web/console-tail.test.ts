@@ -4,13 +4,9 @@
  */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { newTab, openConsole } from "./shop-pages.ts";
 
 /** Holds back the responses to reads of events. `isRead` resolves when the server has made one. */
 async function holdReads(page: Page) {
@@ -32,11 +28,8 @@ async function holdReads(page: Page) {
 test.runIf(isLong)(
   "an event that arrives while the list is read stays in the list",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const context = await chromium(skip);
+    const { shop, url, context, page } = await openConsole(skip);
     // The tabs share one stream, so the second one shows what the first one has received.
-    const { page } = await newTab(context);
     const { page: second } = await newTab(context);
     for (const each of [page, second]) {
       await each.goto(`${url}#/events`);
@@ -58,10 +51,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message that is redacted while the tail is read loses its text in the tail, too",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const context = await chromium(skip);
-    const { page } = await newTab(context);
+    const { shop, url, context, page } = await openConsole(skip);
     const { page: second } = await newTab(context);
     const { id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Card 4111" });
     for (const each of [page, second]) {
@@ -83,19 +73,17 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a tail that is paused stands still, also when the server is back, and misses nothing",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const server = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, page, url, stop, restart } = await openConsole(skip);
     const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
     const shown = page.locator(".event-summary");
-    await page.goto(`${server.url}#/events?type=message.received`);
+    await page.goto(`${url}#/events?type=message.received`);
     await page.getByRole("status").getByText("Live").waitFor();
     await write("First");
     await shown.getByText("First").waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
-    server.stop();
+    stop();
     await write("Second");
-    server.restart();
+    restart();
     await page.getByText("Connected again").waitFor();
     await write("Third");
     await page.getByRole("button", { name: /2 new events/ }).waitFor();
@@ -108,9 +96,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a filter that matches nothing yet shows the first event that matches, though the pointer was on the list",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip);
     const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
     await page.goto(`${url}#/events?type=message.received`);
     await page.getByRole("status").getByText("Live").waitFor();
@@ -128,10 +114,7 @@ test.runIf(isLong)(
 test("a message that is redacted loses its text in the tail, in its event and on a phone, also while the tail is paused", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const context = await chromium(skip);
-  const { page } = await newTab(context);
+  const { shop, url, context, page } = await openConsole(skip);
   const { page: phones } = await newTab(context);
   await page.goto(`${url}#/events?type=message.received`);
   await page.getByRole("status").getByText("Live").waitFor();
@@ -153,9 +136,7 @@ test("a message that is redacted loses its text in the tail, in its event and on
 test("a run that is shown loses the text of a message that is redacted, and what quotes it", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { shop, url, page } = await openConsole(skip);
   const agent = await shop.agents.create({
     name: "Bea",
     instructions: "Help.",
@@ -181,9 +162,7 @@ test("a run that is shown loses the text of a message that is redacted, and what
 test.runIf(isLong)(
   "a message that arrives before the list is read counts as new only until the list has it",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip);
     await page.goto(`${url}#/messages`);
     await page.getByText("No messages").waitFor();
     const isReleased = Promise.withResolvers<void>();
@@ -204,9 +183,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a filter of the tail finds events that were not loaded before, and says how many are kept",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip);
     await shop.contacts.create({ name: "Needle Keller" });
     for (let i = 0; i < 250; i++) await shop.contacts.create({ name: `Ann ${i}` });
     await page.goto(`${url}#/events`);
@@ -222,9 +199,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "latest events that could not be read again are read with another try, not skipped",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url, stop, restart } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, stop, restart, page } = await openConsole(skip);
     for (let i = 0; i < 110; i++) await shop.contacts.create({ name: `Ann ${i}` });
     await page.goto(`${url}#/events`);
     const row = (name: string) => page.locator(".event-row", { hasText: name });
@@ -250,9 +225,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "an address whose filter has no possible time shows the messages without it",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
+    const { shop, url, page, faults } = await openConsole(skip);
     await shop.sandbox.inbound({ from: "+14155550100", body: "Hello" });
     await page.goto(`${url}#/messages?created_after=yesterday`);
     await page.getByRole("row", { name: "Hello" }).waitFor();

@@ -8,28 +8,19 @@ import { standard } from "../../adapters/standard.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { consoleHandler, type PageMount } from "../../adapters/web/console/server/index.ts";
 import { scratch } from "../cli/tidings.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
 import {
   accessibilityFaults,
-  newShop,
   newTab,
   refundAction,
   servePage,
   startEngine,
+  openConsole,
 } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
-
-/** The console of a new account, and an empty tab for it. */
-async function openConsole(skip: TestContext["skip"], size?: { width: number; height: number }) {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  return { shop, url, ...(await newTab(await chromium(skip), size)) };
-}
 
 /** `npm test` looks for such faults in `console-pages.test.ts` alone. */
 async function expectAccessible(page: Page): Promise<void> {
@@ -139,7 +130,7 @@ test("the tail shows events as they happen, waits while it is paused, and has th
 });
 
 test.runIf(isLong)("a secret is shown once, also on a small screen", async ({ skip }) => {
-  const { url, page, faults } = await openConsole(skip, { width: 320, height: 640 });
+  const { url, page, faults } = await openConsole(skip, { size: { width: 320, height: 640 } });
   await page.goto(`${url}#/access/keys`);
   await page.getByRole("button", { name: "Create key" }).click();
   const dialog = page.getByRole("dialog");
@@ -249,7 +240,7 @@ test.runIf(isLong)(
     const engine = await startEngine({ storage: storage() });
     const mounted = consoleHandler(engine);
     const server = await servePage(mounted);
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const { page } = await newTab(context);
     const signIn = async ({ token = "" }: PageMount): Promise<void> => {
       const dialog = page.getByRole("dialog", { name: "Sign in" });
@@ -297,9 +288,9 @@ test.runIf(isLong)(
     const refunded: string[] = [];
     const refund = refundAction((order) => void refunded.push(order));
     const { agents } = standard();
-    const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip, {
+      options: { agents: { ...agents, actions: [refund] } },
+    });
     const steps = ["4711", "4712"].map((order) => ({
       id: `refund_${order}`,
       type: "run" as const,
@@ -327,9 +318,9 @@ test.runIf(isLong)(
     const refunded: string[] = [];
     const refund = refundAction((order) => void refunded.push(order));
     const { agents } = standard();
-    const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip, {
+      options: { agents: { ...agents, actions: [refund] } },
+    });
     const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
     for (const [i, order] of ["4711", "4712"].entries()) {
       const from = `+1415555010${i}`;
@@ -360,11 +351,11 @@ test.runIf(isLong)(
 /** The console of a shop with a webhook, and what receives its events. */
 async function openWebhook(skip: TestContext["skip"]) {
   const { http } = standard();
-  const { engine, shop, authorize } = await newShop({ http: { ...http, allow: ["127.0.0.1"] } });
+  const { engine, shop, url, page } = await openConsole(skip, {
+    options: { http: { ...http, allow: ["127.0.0.1"] } },
+  });
   const receiver = await newReceiver();
   const { id: webhook } = await shop.webhooks.create({ url: receiver.url, events: ["*"] });
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
   const dialog = page.getByRole("dialog");
   const pick = async (menu: string, item: string): Promise<void> => {
     await page.getByRole("button", { name: menu }).click();

@@ -2,12 +2,10 @@
 import { expect, test } from "vitest";
 import { system } from "../../adapters/system/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
 
 const ann = "+14155550100";
 const hourMs = 3_600_000;
@@ -30,7 +28,7 @@ test("a text arrives, the agent hands off, and a person takes it, replies, snooz
   });
   await shop.contacts.create({ phone: ann, name: "Ann Keller" });
   const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
+  const { page, faults } = await newTab(await newContext(skip));
   const views = page.getByRole("navigation", { name: "Views" });
   const view = (name: string) => views.getByRole("link", { name });
   const row = page.locator(".row", { hasText: "Ann Keller" });

@@ -1,24 +1,15 @@
 /** What open pages keep of a contact that somebody erases elsewhere: nothing. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { newTab, openConsole, openInbox } from "./shop-pages.ts";
 
 const textOf = (page: Page): Promise<string> => page.evaluate("document.body.innerText");
 
 test("an erased contact leaves the list, the search and the conversation that a colleague reads", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const context = await chromium(skip);
-  const { page, faults } = await newTab(context);
+  const { shop, url, context, page, faults } = await openInbox(skip);
   const { page: searching } = await newTab(context);
   await shop.contacts.create({ phone: "+15005550001", name: "Ann Keller" });
   const { conversation_id, contact_id } = await shop.sandbox.inbound({
@@ -57,12 +48,9 @@ test("an erased contact leaves the list, the search and the conversation that a 
 test.runIf(isLong)(
   "an erased contact leaves all pages that get no events, once these are read again",
   async ({ skip }) => {
-    const { engine, shop } = await newShop();
-    const { account_id, mode } = shop.scope;
-    const may = keyScopes.filter((scope) => scope !== "events:read");
-    const authorize = () => ({ account_id, mode, operator: kim, may });
-    const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
-    const context = await chromium(skip);
+    const { shop, url, stop, restart, context } = await openInbox(skip, {
+      without: ["events:read"],
+    });
     const receive = (from: string, body: string) => shop.sandbox.inbound({ from, body });
     await shop.contacts.create({ phone: "+15005550001", name: "Ann Keller" });
     const { conversation_id, contact_id } = await receive("+15005550001", "I like kumquats.");
@@ -99,12 +87,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the place of an erased conversation says that it loads until the server has said that it is gone",
   async ({ skip }) => {
-    const { engine, shop } = await newShop();
-    const { account_id, mode } = shop.scope;
-    const may = keyScopes.filter((scope) => scope !== "events:read");
-    const authorize = () => ({ account_id, mode, operator: kim, may });
-    const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, stop, restart, page } = await openInbox(skip, { without: ["events:read"] });
     const from = "+15005550001";
     const { contact_id, conversation_id } = await shop.sandbox.inbound({ from, body: "Hello" });
     await page.goto(`${url}#/all/${conversation_id}`);
@@ -132,12 +115,7 @@ test.runIf(isLong)(
 test("what was typed to and about a contact that is erased leaves the browser, even without an event", async ({
   skip,
 }) => {
-  const { engine, shop } = await newShop();
-  const { account_id, mode } = shop.scope;
-  const may = keyScopes.filter((scope) => scope !== "events:read");
-  const authorize = () => ({ account_id, mode, operator: kim, may });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { shop, url, page } = await openInbox(skip, { without: ["events:read"] });
   const stored = () => page.evaluate<string>("JSON.stringify({ ...localStorage })");
   const other = await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
   const typeAt = async (place: string, field: string, text: string) => {
@@ -175,12 +153,8 @@ test("what was typed to and about a contact that is erased leaves the browser, e
 test.runIf(isLong)(
   "drafts wait while the server fails, and those of erased contacts go when it is back",
   async ({ skip }) => {
-    const { engine, shop } = await newShop();
+    const { shop, url, stop, restart, page } = await openInbox(skip, { without: ["events:read"] });
     const { account_id, mode } = shop.scope;
-    const may = keyScopes.filter((scope) => scope !== "events:read");
-    const authorize = () => ({ account_id, mode, operator: kim, may });
-    const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     const { conversation_id } = await shop.sandbox.inbound({ from: "+15005550002", body: "Hello" });
     await page.goto(url);
     // By then, the page has looked for drafts.
@@ -228,10 +202,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "an erased contact leaves the console's tail and messages, also while the tail is paused",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const context = await chromium(skip);
-    const { page: tail } = await newTab(context);
+    const { shop, url, context, page: tail } = await openConsole(skip);
     const { page: messages } = await newTab(context);
     await tail.goto(`${url}#/events`);
     await tail.getByRole("status").getByText("Live").waitFor();
@@ -253,13 +224,10 @@ test.runIf(isLong)(
 test("an erased contact leaves the phone, the message, the event and the consent that the console shows", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const context = await chromium(skip);
+  const { shop, url, context, page: phones } = await openConsole(skip);
   const from = "+15005550001";
   await shop.contacts.create({ phone: from, name: "Ann Keller" });
   const { id, contact_id } = await shop.sandbox.inbound({ from, body: "STOP kumquats" });
-  const { page: phones } = await newTab(context);
   const { page: message } = await newTab(context);
   const { page: event } = await newTab(context);
   const { page: consent } = await newTab(context);
@@ -282,12 +250,9 @@ test("an erased contact leaves the phone, the message, the event and the consent
 test.runIf(isLong)(
   "an erased contact leaves a message that gets no events, once it is read again",
   async ({ skip }) => {
-    const { engine, shop } = await newShop();
-    const { account_id, mode } = shop.scope;
-    const may = keyScopes.filter((scope) => scope !== "events:read");
-    const authorize = () => ({ account_id, mode, operator: kim, may });
-    const { url, stop, restart } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, stop, restart, page } = await openConsole(skip, {
+      without: ["events:read"],
+    });
     const to = "+15005550001";
     const send_at = new Date(Date.now() + 3_600_000).toISOString();
     const { id, contact_id } = await shop.messages.send({

@@ -1,12 +1,9 @@
 /** What the pages say about reads that fail, and where the focus is after another try. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 /** Answers requests of a path with a problem. Without one, lets them pass again. */
 async function answer(
@@ -32,7 +29,7 @@ const focused = (page: Page, selector: string) =>
 test.runIf(isLong)(
   "after another try that succeeds, the focus is where the content has appeared",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     const broken = { status: 500, detail: "The server failed." };
@@ -76,7 +73,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "another try is offered only if it may succeed, and else what to do instead",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     // `npm test` has one with the button, one that tells what to do, and one with its own words.
@@ -132,7 +129,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "what failed in a dialog that is closed by now is not read again after an outage",
   async ({ skip }) => {
-    const { shop, url, stop, restart, page } = await openInbox(chromium, skip);
+    const { shop, url, stop, restart, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     await answer(page, "**/v1/messages/*/timeline", { status: 500, detail: "It failed." });
@@ -160,7 +157,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "what the server could not answer for now is read again without a click",
   async ({ skip }) => {
-    const { shop, url, page, stop, restart } = await openInbox(chromium, skip);
+    const { shop, url, page, stop, restart } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "First" });
     for (let i = 0; i < 40; i++) await shop.sandbox.inbound({ from, body: `Line ${i}` });

@@ -1,13 +1,8 @@
 /** What a page shows and takes from the first frame of each of its parts. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { openConsole, openInbox } from "./shop-pages.ts";
 
 /** Does something, and something else once an element is shown, before the page draws a frame. */
 const onceShown = (page: Page, act: string, shown: string, next: string): Promise<unknown> =>
@@ -49,7 +44,7 @@ const focused = `document.activeElement.labels?.[0]?.textContent`;
 test.runIf(isLong)(
   "no frame shows the conversations or the messages of another place",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const write = async (name: string, phone: string) => {
       await shop.contacts.create({ phone, name });
       return (await shop.sandbox.inbound({ from: phone, body: `I am ${name}` })).conversation_id;
@@ -82,7 +77,7 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("a shortcut works as soon as its button is shown", async ({ skip }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
   await page.goto(url);
   await page.locator(".row").waitFor();
@@ -94,7 +89,7 @@ test.runIf(isLong)("a shortcut works as soon as its button is shown", async ({ s
 test.runIf(isLong)(
   "a message that a person goes to has the focus as soon as it is marked",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     for (const body of ["A refund, please", "Thanks"]) await shop.sandbox.inbound({ from, body });
     await page.goto(`${url}#/all?q=refund`);
@@ -108,7 +103,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "who edits a contact types at once, into the name and then into what is wrong",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     await page.goto(`${url}#/all/${id}`);
@@ -134,9 +129,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "who saves a form of the console types at once into what is wrong",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { shop, url, page } = await openConsole(skip);
     await page.goto(`${url}#/webhooks`);
     await page.getByRole("button", { name: "Add webhook" }).first().click();
     const dialog = page.getByRole("dialog");
@@ -160,7 +153,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the banner of an outage says from its first frame when the page tries again",
   async ({ skip }) => {
-    const { url, stop, page } = await openInbox(chromium, skip);
+    const { url, stop, page } = await openInbox(skip);
     await page.goto(url);
     await page.getByText("No open conversations").waitFor();
     // The page has been open for an hour.

@@ -1,17 +1,11 @@
 /** Pages in the colors of the system's high-contrast mode. */
 import { expect, test } from "vitest";
-import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 test.runIf(isLong)("the line below a tab tells which one is chosen", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, url, page } = await openInbox(skip);
   const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
   await page.emulateMedia({ forcedColors: "active", colorScheme: "light" });
   await page.goto(`${url}#/all/${id}`);
   await page.getByRole("tab", { name: "Note" }).waitFor();

@@ -1,13 +1,9 @@
 /** Everything that a stranger can write, in every field that a stranger controls. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { triedHostileTexts } from "./hostile-texts.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 const shortened = (text: string, max: number): string => Array.from(text).slice(0, max).join("");
 
@@ -65,7 +61,9 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
   skip,
 }) => {
   expect(triedHostileTexts.length).toBeGreaterThan(isLong ? 200 : 100);
-  const { engine, shop, authorize } = await newShop({ limits: { messageCharacters: 10_000 } });
+  const { shop, page, faults, url } = await openInbox(skip, {
+    options: { limits: { messageCharacters: 10_000 } },
+  });
   const perThread = 40;
   const threads: {
     conversation: string;
@@ -110,9 +108,7 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
     media: files.map((url) => ({ url })),
   });
 
-  const server = await servePage(inboxHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip));
-  await page.goto(server.url);
+  await page.goto(url);
   await page.locator(".row").first().waitFor();
   const expected = new Map<string, string[]>();
   for (let cursor: string | undefined; ;) {

@@ -1,11 +1,9 @@
 /** Everything that can be written into a chat, from both sides. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { widgetSite } from "./widget-site.ts";
-
-const chromium = sharedChromium();
 
 /** As long as a message may be. */
 const texts = hostileTexts
@@ -27,7 +25,7 @@ test.runIf(isLong)(
   "no text runs or becomes markup in the chat, or makes it wider than a small screen",
   async ({ skip }) => {
     expect(texts.length).toBeGreaterThan(200);
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const tab = await site.openTab();
     await tab.page.setViewportSize({ width: 320, height: 640 });
     const dialogs: string[] = [];

@@ -1,17 +1,14 @@
 /** What a person does in the inbox: follows the sentiment, acts on conversations, writes first. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
-import { fullConversation, openInbox } from "./inbox-shop.ts";
-import { kim, waitForQuota } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { fullConversation } from "./inbox-shop.ts";
+import { kim, waitForQuota, openInbox } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a bar of the sentiment leads to its message, also in older pages and other conversations",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+14155550100";
     const earlier = await shop.sandbox.inbound({ from, body: "I love my plant, great!" });
     await shop.conversations.update(earlier.conversation_id, { status: "closed" });
@@ -65,7 +62,7 @@ test.runIf(isLong)(
 test("what a person does to a conversation and its contact is done, and what fails keeps its text", async ({
   skip,
 }) => {
-  const there = await openInbox(chromium, skip);
+  const there = await openInbox(skip);
   const { shop, url, page, faults, refuse } = there;
   const id = await fullConversation(there);
   const ann = (await shop.conversations.get(id)).contact.id;
@@ -218,7 +215,7 @@ test("what a person does to a conversation and its contact is done, and what fai
 test.runIf(isLong)(
   "who undoes that a snoozed conversation was closed has it snoozed as before",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     const snoozed_until = new Date(Date.now() + 86_400_000).toISOString();
@@ -240,7 +237,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "who undoes that a snoozed conversation was closed hides nothing that the contact wrote since",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     const snoozed_until = new Date(Date.now() + 86_400_000).toISOString();
@@ -266,7 +263,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a mailing into the open conversation is shown, with a few requests a second",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "News?" });
     await page.goto(`${url}#/all/${id}`);
@@ -287,7 +284,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "who goes to another view while a conversation is being closed stays there",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     const closing = Promise.withResolvers<void>();
@@ -315,7 +312,7 @@ test.runIf(isLong)(
 );
 
 test("a person writes first: to a contact that they find, or to a new number", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   const dialog = page.getByRole("dialog", { name: "New message" });
   const to = dialog.getByLabel("To");
   const hasFocus = () => page.locator(".composer-area:focus").isVisible();
@@ -368,7 +365,7 @@ test("a person writes first: to a contact that they find, or to a new number", a
 test.runIf(isLong)(
   "a person writes first where a narrow window hides the list, and may change their mind",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const dialog = page.getByRole("dialog", { name: "New message" });
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });

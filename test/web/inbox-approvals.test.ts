@@ -4,7 +4,7 @@ import { standard } from "../../adapters/standard.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { AgentModel, KeyScope } from "../../src/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import {
   accessibilityFaults,
@@ -15,7 +15,6 @@ import {
   servePage,
 } from "./shop-pages.ts";
 
-const chromium = sharedChromium();
 const from = "+14155550100";
 
 interface Given {
@@ -43,7 +42,7 @@ async function openConversation(skip: TestContext["skip"], { lacks = [], model }
   const may = keyScopes.filter((scope) => !lacks.includes(scope));
   const authorize = () => ({ account_id, mode, operator: kim, may });
   const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page, faults } = await newTab(await chromium(skip), { width: 1280, height: 800 });
+  const { page, faults } = await newTab(await newContext(skip), { width: 1280, height: 800 });
   const open = async () => {
     await page.goto(`${url}#/all/${id}`);
     await page.locator(".message", { hasText: "Money back" }).waitFor();

@@ -1,15 +1,10 @@
 /** The contacts in the inbox: their list, the page of a contact, and changes while both are open. */
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
-import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
-import { openInbox } from "./inbox-shop.ts";
-import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { newTab, openInbox } from "./shop-pages.ts";
 
 const row = (page: Page, hasText: string) => page.locator(".row", { hasText });
 const title = (page: Page, name: string) => page.getByRole("heading", { level: 2, name });
@@ -27,7 +22,7 @@ function readLists(page: Page): readonly string[] {
 }
 
 test("a person goes through all contacts, opens one and writes to it", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   for (let i = 0; i < 180; i++) {
     const phone = `+1415555${String(i).padStart(4, "0")}`;
     await shop.contacts.create({ phone, name: `Person ${i}`, labels: i === 179 ? ["vip"] : [] });
@@ -77,7 +72,7 @@ test("a person goes through all contacts, opens one and writes to it", async ({ 
 test.runIf(isLong)(
   "contacts that are created, changed and erased elsewhere change the open list",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const read = readLists(page);
     await page.goto(`${url}#/contacts`);
     await page.getByText("No contacts yet").waitFor();
@@ -116,10 +111,10 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a contact that is merged leaves the list and the search, and its page leads to the survivor",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
     const other = await shop.contacts.create({ phone: "+14155550101", name: "Ann K." });
-    const { page: searching } = await newTab(await chromium(skip));
+    const { page: searching } = await newTab(await newContext(skip));
     await page.goto(`${url}#/contacts/${other.id}`);
     await title(page, "Ann K.").waitFor();
     await searching.goto(`${url}#/contacts?q=ann`);
@@ -140,7 +135,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a contact without an address leaves the list of the person who merges it",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const ann = await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
     await shop.contacts.create({ name: "Ann K." });
     await page.goto(`${url}#/contacts/${ann.id}`);
@@ -159,7 +154,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "an answer that comes late does not undo what a colleague has changed since",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id, contact_id: id } = await shop.sandbox.inbound({ from, body: "Hello" });
     for (const [name, place] of [
@@ -196,7 +191,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a search narrows the contacts, and a list that failed can be loaded again",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
     await shop.contacts.create({ email: "bo@example.com", name: "Bo Lind" });
     const list = "**/v1/contacts?*";
@@ -222,7 +217,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the keys go through the contacts, even on a screen with room for only one pane",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     for (const name of ["Cy", "Bo", "Ann"]) await shop.contacts.create({ name });
     await page.goto(`${url}#/contacts`);
     await row(page, "Ann").waitFor();
@@ -258,12 +253,7 @@ test.runIf(isLong)(
 
 /** Opens the contacts of a person who gets no events. What changes during an outage is missed. */
 async function openAfterOutage(skip: TestContext["skip"], before: number) {
-  const { engine, shop } = await newShop();
-  const { account_id, mode } = shop.scope;
-  const may = keyScopes.filter((scope) => scope !== "events:read");
-  const authorize = () => ({ account_id, mode, operator: kim, may });
-  const { url, stop, restart } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { shop, url, stop, restart, page } = await openInbox(skip, { without: ["events:read"] });
   const create = async (name: string, count: number): Promise<void> => {
     for (let i = 0; i < count; i++) await shop.contacts.create({ name: `${name} ${i}` });
   };
@@ -341,12 +331,7 @@ test.runIf(isLong)(
 );
 
 test("a person who may not read contacts has no list of them", async ({ skip }) => {
-  const { engine, shop } = await newShop();
-  const { account_id, mode } = shop.scope;
-  const may = keyScopes.filter((scope) => scope !== "contacts:read");
-  const authorize = () => ({ account_id, mode, operator: kim, may });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { url, page } = await openInbox(skip, { without: ["contacts:read"] });
   const read = readLists(page);
   await page.goto(`${url}#/contacts`);
   await page.getByText("There is no such view").waitFor();
@@ -357,7 +342,7 @@ test("a person who may not read contacts has no list of them", async ({ skip }) 
 test.runIf(isLong)(
   "all that is wrong with an edit is said, also what no field can show",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const { id } = await shop.contacts.create({ name: "Ann" });
     await page.goto(`${url}#/contacts/${id}`);
     await page.getByRole("button", { name: "Edit", exact: true }).click();

@@ -1,12 +1,9 @@
 /** The filters of the lists of the inbox. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 const row = (page: Page, hasText: string) => page.locator(".row", { hasText });
 const names = (page: Page): Promise<string[]> => page.locator(".row-name").allTextContents();
@@ -21,7 +18,7 @@ const focused = `(document.activeElement.labels?.[0] ?? document.activeElement).
 test("a person filters the contacts with the keyboard, and the address keeps the filters", async ({
   skip,
 }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   const long = "wholesale ".repeat(6).trim();
   const people = { Ann: ["vip", "plants", long], Bo: ["vip"], Cy: ["plants", "later"], Dan: [] };
   for (const [i, [name, labels]] of Object.entries(people).entries()) {
@@ -81,7 +78,7 @@ test("a person filters the contacts with the keyboard, and the address keeps the
 test.runIf(isLong)(
   "filters apply to a search of contacts, and one click removes them when nothing is found",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const old = await shop.contacts.create({ name: "Ann Keller", labels: ["vip"] });
     // More than one page matches the words.
     for (let i = 0; i < 60; i++) await shop.contacts.create({ name: `Ann ${i}` });
@@ -130,7 +127,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a contact enters and leaves a filtered list as its labels and its consent change",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const ann = await shop.contacts.create({ phone: from, name: "Ann Keller" });
     await page.goto(`${url}#/contacts?label=vip`);
@@ -154,7 +151,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a list whose first page has nothing that passes the filters shows what comes later",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const labels = ["vip"];
     const old = await shop.contacts.create({ phone: "+14155550100", name: "Ann", labels });
     await shop.contacts.setConsent(old.id, "text", { status: "opted_out" });

@@ -1,17 +1,14 @@
 /** The inbox by keyboard: its list, its dialogs and forms, and where the focus is. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 
 test.runIf(isLong)(
   "a dialog begins in its first field, Enter confirms it once, and it says what it refuses",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
       from,
@@ -97,7 +94,7 @@ test.runIf(isLong)(
 const place = `(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)`;
 
 test("the list is one stop of the Tab key, and the arrow keys go through it", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   const ids: string[] = [];
   for (let i = 0; i < 120; i++) {
     const from = `+1415555${String(i).padStart(4, "0")}`;
@@ -130,7 +127,7 @@ test("the list is one stop of the Tab key, and the arrow keys go through it", as
 test.runIf(isLong)(
   "the focus goes along on a screen that has room for the list or the conversation alone",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     for (let i = 0; i < 30; i++) {
       const from = `+1415555${String(i).padStart(4, "0")}`;
       await shop.contacts.create({ phone: from, name: `Person ${i}` });
@@ -167,7 +164,7 @@ test.runIf(isLong)(
 test.runIf(isLong).for([1440, 1000, 390])(
   "the focus goes along with j and k, and to the next row from one that leaves the list, on %i px",
   async (width, { skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     for (let i = 0; i < 4; i++) {
       const from = `+1415555${String(i).padStart(4, "0")}`;
       await shop.contacts.create({ phone: from, name: `Person ${i}` });
@@ -218,7 +215,7 @@ test.runIf(isLong).for([1440, 1000, 390])(
 test.runIf(isLong)(
   "the focus goes along with j and k from beyond the rows in sight, and from where there was none",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     let id = "";
     // More than the rows in sight and those that are ready around them.
     for (let i = 0; i < 40; i++) {
@@ -251,7 +248,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "what a person writes or opens on a narrow screen is not under the contact",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
     await page.setViewportSize({ width: 390, height: 800 });
     await page.goto(url);
@@ -276,7 +273,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "who edits a contact begins in its name, comes to what is wrong, and back to where it began",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     await page.goto(`${url}#/all/${id}`);

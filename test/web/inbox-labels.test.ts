@@ -4,13 +4,10 @@ import { expect, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { KeyScope } from "../../src/index.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
-import { openInbox } from "./inbox-shop.ts";
-import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { kim, newShop, newTab, servePage, openInbox } from "./shop-pages.ts";
 
 const labels = (page: Page): Promise<string[]> => page.locator(".fact-label").allTextContents();
 const add = (page: Page) => page.getByRole("button", { name: "Add label" });
@@ -38,7 +35,7 @@ const outOfLine = `(() => {
 
 /** Opens the inbox with a contact who has written, and with labels that others have. */
 async function openLabels(skip: TestContext["skip"]) {
-  const inbox = await openInbox(chromium, skip);
+  const inbox = await openInbox(skip);
   const { shop } = inbox;
   const from = "+14155550100";
   const { conversation_id, contact_id } = await shop.sandbox.inbound({ from, body: "Hi" });
@@ -100,7 +97,7 @@ test("a person labels a contact from the panel, with the keyboard and the mouse"
 test.runIf(isLong)(
   "a label that the server refuses is taken back, and the page says which one and why",
   async ({ skip }) => {
-    const { shop, url, page, refuse } = await openInbox(chromium, skip);
+    const { shop, url, page, refuse } = await openInbox(skip);
     const { id } = await shop.contacts.create({ name: "Ann Keller", labels: ["vip"] });
     await page.goto(`${url}#/contacts/${id}`);
     await add(page).click();
@@ -118,7 +115,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "changes are shown at once and keep what a colleague changes before they are stored",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const { id } = await shop.contacts.create({ name: "Ann Keller", labels: ["old", "vip"] });
     await page.goto(`${url}#/contacts/${id}`);
     await add(page).click();
@@ -154,7 +151,7 @@ async function openWithout(skip: TestContext["skip"], scope: KeyScope, given: st
   const may = keyScopes.filter((each) => each !== scope);
   const authorize = () => ({ account_id, mode, operator: kim, may });
   const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { page } = await newTab(await newContext(skip));
   const { id } = await shop.contacts.create({ name: "Ann Keller", labels: given });
   await page.goto(`${url}#/contacts/${id}`);
   await page.locator(".fact-label").first().waitFor();
@@ -205,7 +202,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the picker says why a label cannot be added, before it is sent",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const many = Array.from({ length: 48 }, (_, index) => `label ${index}`);
     const { id } = await shop.contacts.create({ name: "Ann Keller", labels: many });
     await shop.contacts.create({ name: "Bo Lind", labels: ["no vip", "vip"] });

@@ -1,13 +1,10 @@
 /** What the inbox reads when it is opened. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 test.runIf(isLong)("the contact is shown however late the conversation comes", async ({ skip }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",
     body: "Hello?",
@@ -29,7 +26,7 @@ test.runIf(isLong)("the contact is shown however late the conversation comes", a
 test("a page that is opened reads once what it shows, and follows the events after that", async ({
   skip,
 }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   const [id = "", other = ""] = await Promise.all(
     ["+14155550100", "+14155550101"].map(async (from) => {
       const { conversation_id } = await shop.sandbox.inbound({ from, body: "Hello?" });
@@ -58,7 +55,7 @@ test("a page that is opened reads once what it shows, and follows the events aft
 test.runIf(isLong)(
   "the counts stay those of the latest answer, though an earlier one comes after it",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello?" });
     await write("+14155550100");
     const isCounted = Promise.withResolvers<void>();
@@ -88,7 +85,7 @@ test.runIf(isLong)(
 );
 
 test("who begins to wait appears in the list of those who wait", async ({ skip }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
   await page.goto(`${url}#/waiting`);
   await page.getByText("Nobody is waiting").waitFor();
@@ -104,7 +101,7 @@ test("who begins to wait appears in the list of those who wait", async ({ skip }
 test.runIf(isLong)(
   "who begins to wait appears at the end of a long list, also when many do at once",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const write = (number: number) =>
       shop.sandbox.inbound({ from: `+1415555${2_000 + number}`, body: `Line ${number}` });
     for (let i = 0; i < 60; i++) await write(i);
@@ -122,7 +119,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "an address that names another resource in the place of an id shows that there is nothing",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hello?",
@@ -137,7 +134,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "conversations that enter the middle of a long list appear there, also when many do at once",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const ids: string[] = [];
     for (let i = 0; i < 200; i++) {
       const from = `+1415555${2_000 + i}`;
@@ -164,7 +161,7 @@ test.runIf(isLong).for([
 ] as const)(
   "changes of many other conversations cost few requests%s",
   async ([, status], { skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const send = (i: number) => shop.sandbox.inbound({ from: `+1415555${2_000 + i}`, body: "Hi" });
     const { conversation_id: id } = await send(0);
     await shop.conversations.update(id, { status: "closed" });
@@ -188,7 +185,7 @@ test.runIf(isLong).for([
 test.runIf(isLong)(
   "a scheduled message shows when its time came, once it has",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     const send_at = new Date(Date.now() + 2_000).toISOString();
@@ -205,7 +202,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a thread has all notes of a conversation, however many there are",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
     const { conversation_id: id } = await receive("First");
     await receive("Second");

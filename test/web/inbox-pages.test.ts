@@ -4,22 +4,33 @@ import type { Locator, Page, Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";
-import { fullConversation, openInbox } from "./inbox-shop.ts";
+import { fullConversation } from "./inbox-shop.ts";
 import { pictures } from "./pictures.ts";
-import { kim, lee, newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
+import { kim, lee, newShop, newTab, servePage, startEngine, openInbox } from "./shop-pages.ts";
+import type { Policy } from "../../adapters/entry.ts";
 
-const chromium = sharedChromium();
+/** Nobody is written to at night, and nobody gets a discount. */
+const houseRules: Policy = {
+  name: "house_rules",
+  evaluate({ message, now }) {
+    if (message.body.includes("tonight")) {
+      return { verdict: "defer", until: now + 3_600_000, reason: "It is late." };
+    }
+    if (!message.body.includes("discount")) return { verdict: "allow" };
+    return { verdict: "deny", code: "discount", message: "There are no discounts." };
+  },
+};
 
 const mostDifferentStates = new Set(["all", "all with rows"]);
 
 test("each view of the inbox is whole and accessible: full, empty, loading and broken", async ({
   skip,
 }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   const check = async (state: string, newPart?: string): Promise<void> => {
     if (!isLong && !mostDifferentStates.has(state)) return;
     for (const fault of await faultsOf(page, newPart)) faults.push(`${state}: ${String(fault)}`);
@@ -85,7 +96,7 @@ const mostDifferentBoxes = new Set(["label", "message", "filters", "newMessage"]
 test("each dialog, menu and notice of the inbox is accessible, and dialogs close by Escape", async ({
   skip,
 }) => {
-  const there = await openInbox(chromium, skip);
+  const there = await openInbox(skip, { options: { policies: [houseRules] } });
   const { shop, url, page, faults } = there;
   const id = await fullConversation(there);
   await page.goto(`${url}#/all/${id}`);
@@ -187,7 +198,7 @@ test.runIf(isLong)(
     const file = join(await scratch(), "shop.db");
     const { engine, shop, authorize } = await newShop({ storage: sqlite({ file }) });
     const server = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
+    const { page } = await newTab(await newContext(skip));
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hello?",
@@ -262,7 +273,7 @@ test("a session that ends while a person writes keeps the text for that person, 
       },
     }),
   );
-  const { page } = await newTab(await chromium(skip));
+  const { page } = await newTab(await newContext(skip));
   const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",
     body: "Hello?",
@@ -331,7 +342,7 @@ test.runIf(isLong)(
         },
       }),
     );
-    const { page } = await newTab(await chromium(skip));
+    const { page } = await newTab(await newContext(skip));
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hello?",
@@ -393,7 +404,7 @@ test.runIf(isLong).for(deeds)(
     const { url } = await servePage(
       inboxHandler(engine, { authorize: (request) => (isSignedIn ? authorize(request) : null) }),
     );
-    const { page } = await newTab(await chromium(skip));
+    const { page } = await newTab(await newContext(skip));
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hello?",

@@ -1,17 +1,14 @@
 /** To whom a message goes that a person sends later. */
-import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { expect, test, type TestContext } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 const phone = "+14155550100";
 const other = "+14155550101";
 
 /** A contact with two numbers after a merge, who wrote last from the one that is not its phone. */
-async function openTwoNumbers(skip: Parameters<typeof chromium>[0]) {
-  const { shop, url, page } = await openInbox(chromium, skip);
+async function openTwoNumbers(skip: TestContext["skip"]) {
+  const { shop, url, page } = await openInbox(skip);
   const first = await shop.sandbox.inbound({ from: phone, body: "From my old phone" });
   const second = await shop.sandbox.inbound({ from: other, body: "Hello?" });
   await shop.contacts.merge(first.contact_id, second.contact_id);

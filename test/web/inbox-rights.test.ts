@@ -2,13 +2,10 @@
 import { expect, test } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { KeyScope } from "../../src/index.ts";
-import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
-import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { kim, newShop, newTab, servePage, openInbox } from "./shop-pages.ts";
 
 test("a person without rights gets no part of the page that only fails, and no button to try again", async ({
   skip,
@@ -19,7 +16,7 @@ test("a person without rights gets no part of the page that only fails, and no b
   const { account_id, mode } = shop.scope;
   const authorize = () => ({ account_id, mode, operator: kim, may: [...may] });
   const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), { width: 1280, height: 800 });
+  const { page } = await newTab(await newContext(skip), { width: 1280, height: 800 });
   const button = (name: string) => page.getByRole("button", { name, exact: true });
 
   await page.goto(`${url}#/all/${id}`);
@@ -36,15 +33,10 @@ test("a person without rights gets no part of the page that only fails, and no b
 test.runIf(isLong)(
   "a person who may not read conversations gets the contacts, and nothing that would be refused",
   async ({ skip }) => {
-    const { engine, shop } = await newShop();
+    const { shop, url, page, faults } = await openInbox(skip, { without: ["conversations:read"] });
     const from = "+14155550100";
     const { contact_id: id } = await shop.sandbox.inbound({ from, body: "Great ferns, thanks!" });
     await expect.poll(async () => (await shop.contacts.sentiment(id)).messages.length).toBe(1);
-    const { account_id, mode } = shop.scope;
-    const may = keyScopes.filter((scope) => scope !== "conversations:read");
-    const authorize = () => ({ account_id, mode, operator: kim, may });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
     await page.goto(url);
     await page.locator(".row", { hasText: "0100" }).click();
     const other = page.locator(".other", { hasText: "Great ferns, thanks!" });
@@ -72,10 +64,8 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a conversation that is not there leaves no empty place for its contact, and an empty list nothing to select",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip, { size: { width: 1280, height: 800 } });
     await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), { width: 1280, height: 800 });
     await page.goto(`${url}#/all/conv_01M8CWPYSCWG44ZDHZ39K7HKVZ`);
     await page.getByText("This conversation does not exist").waitFor();
     const pane = await page.locator(".open-pane").boundingBox();
@@ -93,13 +83,11 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "an address with an unknown view says so, and leads back to the conversations",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page, faults } = await openInbox(skip);
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hi",
     });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
     const unknown = page.getByRole("heading", { name: "There is no such view" });
     for (const place of ["#/nonsense", `#/nonsense/${id}`]) {
       await page.goto("about:blank");
@@ -127,10 +115,8 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a list that went while the pointer was on it is not held still when it is back",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip);
     await shop.sandbox.inbound({ from: "+14155550100", body: "First" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(`${url}#/all`);
     await page.locator(".row").hover();
     await show(page, "#/nonsense");

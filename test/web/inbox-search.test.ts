@@ -1,17 +1,13 @@
 /** What a person who searches in the inbox finds, and where each result leads. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";
-import { openInbox } from "./inbox-shop.ts";
-import { kim } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { kim, openInbox } from "./shop-pages.ts";
 
 test("a search finds conversations everywhere and marks their state, or only in the view", async ({
   skip,
 }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   const write = async (name: string, phone: string) => {
     await shop.contacts.create({ phone, name });
     return (await shop.sandbox.inbound({ from: phone, body: "A refund, please" })).conversation_id;
@@ -48,7 +44,7 @@ test("a search finds conversations everywhere and marks their state, or only in 
 test.runIf(isLong)(
   "a search shows the words that it found, and leads to their message",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+14155550100";
     const long = `Good morning. ${"I have a question. ".repeat(10)}Can I get a refund for it?`;
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: long });
@@ -77,7 +73,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "each result that a person opens leads to its message, also if they left the one before too soon",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     for (const [i, name] of ["Ann", "Bob"].entries()) {
       const from = `+1415555010${i}`;
       await shop.contacts.create({ phone: from, name });

@@ -1,36 +1,11 @@
-/** The inbox of the shop in a tab, and a conversation with everything in it. */
-import { expect, type TestContext } from "vitest";
-import type { Policy } from "../../adapters/entry.ts";
-import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import type { sharedChromium } from "../support/browser/chromium.ts";
+import { expect } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
+import type { newShop } from "./shop-pages.ts";
 
-/** Nobody is written to at night, and nobody gets a discount. */
-const houseRules: Policy = {
-  name: "house_rules",
-  evaluate({ message, now }) {
-    if (message.body.includes("tonight")) {
-      return { verdict: "defer", until: now + 3_600_000, reason: "It is late." };
-    }
-    if (!message.body.includes("discount")) return { verdict: "allow" };
-    return { verdict: "deny", code: "discount", message: "There are no discounts." };
-  },
-};
-
-/** Opens the inbox in a new tab. */
-export async function openInbox(
-  chromium: ReturnType<typeof sharedChromium>,
-  skip: TestContext["skip"],
-) {
-  const { engine, shop, authorize } = await newShop({ policies: [houseRules] });
-  const server = await servePage(inboxHandler(engine, { authorize }));
-  const { url, refuse, breakOff, stop, restart } = server;
-  return { shop, url, refuse, breakOff, stop, restart, ...(await newTab(await chromium(skip))) };
-}
-
-/** A conversation with everything in it: both directions, a note, an attachment, an agent's reply. */
-export async function fullConversation({ shop }: Awaited<ReturnType<typeof openInbox>>) {
+/** A conversation of the shop with everything in it: both directions, a note, an attachment, an agent's reply. */
+export async function fullConversation({
+  shop,
+}: Pick<Awaited<ReturnType<typeof newShop>>, "shop">) {
   const { id: hours } = await shop.playbooks.create({
     name: "Hours",
     trigger: { keywords: ["open"] },

@@ -1,17 +1,14 @@
 /** The keys of the inbox: what each does, and when it does nothing. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 
 test.runIf(isLong)(
   "conversations that a person passes by with a key held down are not loaded",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     for (let i = 0; i < 40; i++) {
       const from = `+1415555${String(i).padStart(4, "0")}`;
       await shop.contacts.create({ phone: from, name: `Person ${i}` });
@@ -43,7 +40,7 @@ test.runIf(isLong)(
 test("a reply is sent from its field, and not while the person types in another field or opens a link", async ({
   skip,
 }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   const from = "+14155550100";
   const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
   await page.goto(`${url}#/all/${id}`);
@@ -74,7 +71,7 @@ test("a reply is sent from its field, and not while the person types in another 
 test.runIf(isLong)(
   "Escape that cancels the text of an input method keeps the field, its text and its list",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hello?",
@@ -100,7 +97,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "shortcuts are letters also on a keyboard of another script, and with Caps Lock",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     await page.goto(`${url}#/all/${id}`);
@@ -128,7 +125,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a list that a shortcut opened leaves the focus where it was",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     await page.goto(`${url}#/all/${id}`);
@@ -161,7 +158,7 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("a panel takes keys from the moment it is shown", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   const from = "+14155550100";
   const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
   await page.goto(`${url}#/all/${id}`);

@@ -4,12 +4,10 @@ import { expect, onTestFinished, test, type TestContext } from "vitest";
 import type { Policy } from "../../adapters/entry.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { accepted, busy, carrier, lost, refused } from "../support/engines/carrier.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
 
 const laptop = { width: 1280, height: 800 };
 const phone = { width: 390, height: 844 };
@@ -46,7 +44,7 @@ async function inbox(skip: TestContext["skip"]) {
     const { attempt_id } = call?.attempt ?? expect.fail(`${text} was not sent`);
     return line.sink().receipt({ attempt_id }, { status, at: Date.now() });
   };
-  return { shop, url, report, take, ...(await newTab(await chromium(skip), laptop)) };
+  return { shop, url, report, take, ...(await newTab(await newContext(skip), laptop)) };
 }
 
 const row = (page: Page, name: string) => page.locator(".row", { hasText: name });

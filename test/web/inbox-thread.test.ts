@@ -1,16 +1,13 @@
 /** The messages of an open conversation during and after an outage. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a thread has no gap after an outage in which more came than a page has",
   async ({ skip }) => {
-    const { shop, url, stop, restart, page } = await openInbox(chromium, skip);
+    const { shop, url, stop, restart, page } = await openInbox(skip);
     const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
     const { conversation_id } = await receive("First");
     // On a slow machine, what waits for the next frame comes late.
@@ -44,7 +41,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a thread has no gap if a reader scrolled back while the missed messages were read",
   async ({ skip }) => {
-    const { shop, url, stop, restart, page } = await openInbox(chromium, skip);
+    const { shop, url, stop, restart, page } = await openInbox(skip);
     const receive = async (name: string, count: number): Promise<string> => {
       let id = "";
       for (let i = 0; i < count; i++) {
@@ -109,7 +106,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message that is drawn before the event of a reader's scrolling does not scroll back",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
     for (let i = 0; i < 60; i++) await receive(`Line ${i}`);
     const { conversation_id: id } = await receive("The last line");
@@ -141,7 +138,7 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("what a reader sees moves only as far as they scroll", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = await openInbox(skip);
   let id = "";
   for (let i = 0; i < 90; i++) {
     const body = i % 7 === 0 ? "A long message. ".repeat(40) : `Short ${i}`;
@@ -192,7 +189,7 @@ const scrollBack = `(async () => {
 test.runIf(isLong)(
   "a key that is typed measures nothing and draws no message, wherever the reader is",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     let id = "";
     for (let i = 0; i < 30; i++) {
       const body = "A long message. ".repeat(10);
@@ -217,7 +214,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "older messages are drawn without those that are there already",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     let id = "";
     for (let i = 0; i < 130; i++) {
       id = (await shop.sandbox.inbound({ from: "+14155550100", body: `Message ${i}` }))
@@ -269,7 +266,7 @@ const countWork = `{
 test.runIf(isLong)(
   "who replies sees the reply, however far back they have scrolled",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     let id = "";
     for (let i = 0; i < 40; i++) {
       const body = `Question ${i}`;
@@ -293,7 +290,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a file that breaks off while it is loaded is told as an outage",
   async ({ skip }) => {
-    const { shop, url, breakOff, page } = await openInbox(chromium, skip);
+    const { shop, url, breakOff, page } = await openInbox(skip);
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "My plant",
@@ -310,7 +307,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message whose last change could not be read is read again",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     await page.goto(`${url}#/all/${id}`);
@@ -335,7 +332,7 @@ test.runIf(isLong)(
 test("a message that is redacted loses its text without a reload, and so does the list", async ({
   skip,
 }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   const from = "+14155550100";
   const { id, conversation_id } = await shop.sandbox.inbound({ from, body: "Card 4111" });
   await page.goto(`${url}#/all/${conversation_id}`);
@@ -356,7 +353,7 @@ test("a message that is redacted loses its text without a reload, and so does th
 test.runIf(isLong)(
   "an old message that is redacted does not appear above those that are loaded",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const receive = (body: string, from = "+14155550100") => shop.sandbox.inbound({ from, body });
     const { id, conversation_id } = await receive("Card 4111");
     for (let i = 0; i < 60; i++) await receive(`Question ${i}`);
@@ -377,7 +374,7 @@ test.runIf(isLong)(
 );
 
 test("a redacted message leaves the results of a search, too", async ({ skip }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
   const { id } = await receive("Card 4111");
   await receive("Thank you");
@@ -391,7 +388,7 @@ test("a redacted message leaves the results of a search, too", async ({ skip }) 
 test.runIf(isLong)(
   "what was made from a redacted message is read again: the hand-off and the observations",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     await shop.agents.create({
       name: "Bea",
       instructions: "Help.",
@@ -424,7 +421,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message that is scheduled stands at the end, and where it was canceled after that",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     await shop.contacts.create({ phone: from, name: "Ann" });
     const { id: scheduled, conversation_id } = await shop.messages.send({

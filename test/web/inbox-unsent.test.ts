@@ -1,15 +1,11 @@
 /** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
 import { expect, onTestFinished, test, type TestContext } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-import { waitForQuota } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { waitForQuota, openInbox } from "./shop-pages.ts";
 
 /** Opens one conversation in two tabs. */
 async function openTwoTabs(skip: TestContext["skip"]) {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   const from = "+14155550100";
   const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
   const second = await page.context().newPage();
@@ -24,7 +20,7 @@ async function openTwoTabs(skip: TestContext["skip"]) {
 test.runIf(isLong)(
   "a message that fails after its author went on is told, marked in the list, and one click away",
   async ({ skip }) => {
-    const { shop, url, page, refuse } = await openInbox(chromium, skip);
+    const { shop, url, page, refuse } = await openInbox(skip);
     const write = async (name: string, phone: string) => {
       await shop.contacts.create({ phone, name });
       return (await shop.sandbox.inbound({ from: phone, body: "Hello?" })).conversation_id;
@@ -229,7 +225,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message that arrives before the answer to its request is shown once, also if the answer is lost",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
     await page.goto(`${url}#/all/${id}`);
@@ -262,7 +258,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message that was not delivered is written again, and keeps what the person is writing",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    const { shop, url, page, faults } = await openInbox(skip);
     const from = "+15005550003";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Are you open?" });
     const media = [{ url: "https://example.com/plant.jpg" }];
@@ -285,7 +281,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the drafts that were used last stay, also in a browser that stores nothing",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     // The page keeps 200 drafts.
     const people: { readonly id: string; readonly name: string }[] = [];
     for (let i = 0; i < 202; i++) {

@@ -2,20 +2,18 @@
 import type { Page, Route } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
 
 /** The inbox of a new account, and an empty tab for it. */
 async function inbox(skip: TestContext["skip"], size?: { width: number; height: number }) {
   const { engine, shop, authorize } = await newShop();
   const avatarOrigins = [new URL(kim.avatar_url).origin];
   const server = await servePage(inboxHandler(engine, { authorize, avatarOrigins }));
-  const context = await chromium(skip);
+  const context = await newContext(skip);
   const tab = await newTab(context, size);
   // The tests reach no other host.
   await tab.page.route(kim.avatar_url, (route) => route.fulfill({ body: picture }));
@@ -418,7 +416,7 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { engine } = await newShop();
     const server = await servePage(inboxHandler(engine));
-    const { page } = await newTab(await chromium(skip), { width: 320, height: 640 });
+    const { page } = await newTab(await newContext(skip), { width: 320, height: 640 });
     await page.goto(server.url);
     const token = page.getByLabel("Token");
     await token.fill("wrong");

@@ -5,7 +5,7 @@ import { standard } from "../../adapters/standard.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import {
@@ -15,9 +15,9 @@ import {
   refundAction,
   servePage,
   startEngine,
+  openConsole,
+  openInbox,
 } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
 
 const phone = { width: 390, height: 844 };
 const laptop = { width: 1280, height: 800 };
@@ -36,12 +36,10 @@ const overlap = async (a: Locator, b: Locator): Promise<boolean> => {
 test("the composer says on every screen that a reply takes the conversation from the agent", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, url, page } = await openInbox(skip, { size: laptop });
   await shop.agents.create({ name: "Bea", instructions: "Help.", channels: ["sms"] });
   const from = "+14155550100";
   const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), laptop);
   await page.goto(`${url}#/all/${id}`);
   const hint = page.getByText("Bea answers here. Your reply takes the conversation over.");
   // The contact leaves little room for it.
@@ -57,15 +55,13 @@ test("the composer says on every screen that a reply takes the conversation from
 test.runIf(isLong)(
   "names in every script stand beside their pictures, and an outage hides no part of the work",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, page, url, stop } = await openInbox(skip, { size: laptop });
     for (const [i, name] of ["Ann", "محمد"].entries()) {
       const from = `+1415555010${i}`;
       await shop.contacts.create({ phone: from, name });
       await shop.sandbox.inbound({ from, body: name });
     }
-    const server = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), laptop);
-    await page.goto(server.url);
+    await page.goto(url);
     await page.locator(".row", { hasText: "محمد" }).click();
     await page.locator(".notice").waitFor();
     await page.locator(".message").waitFor();
@@ -79,7 +75,7 @@ test.runIf(isLong)(
     expect(starts).toHaveLength(4);
     expect(new Set(starts).size).toBe(1);
 
-    server.stop();
+    stop();
     await page.locator(".composer-area").fill("Hello");
     await page.locator(".composer-area").press("Control+Enter");
     const banner = page.locator(".banner", { hasText: "Not connected" });
@@ -100,13 +96,11 @@ test.runIf(isLong)(
 test("on a phone, what is said about the connection covers nothing of the page", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, page, url, stop } = await openInbox(skip, { size: phone });
   const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
-  const server = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), phone);
-  await page.goto(`${server.url}#/all/${id}`);
+  await page.goto(`${url}#/all/${id}`);
   await page.locator(".message").waitFor();
-  server.stop();
+  stop();
   await page.evaluate("dispatchEvent(new Event('online'))");
   const banner = page.locator(".banner", { hasText: "Not connected" });
   await banner.waitFor();
@@ -141,7 +135,10 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { agents } = standard();
     const actions = [refundAction(() => {})];
-    const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions } });
+    const { shop, url, page } = await openConsole(skip, {
+      options: { agents: { ...agents, actions } },
+      size: laptop,
+    });
     const from = "+14155550100";
     const { conversation_id } = await shop.sandbox.inbound({ from, body: "Refund, please" });
     const agent = await shop.agents.create({
@@ -155,8 +152,6 @@ test.runIf(isLong)(
       const { data } = await shop.agents.runs(agent.id);
       expect(data.map(({ status }) => status)).toContain("awaiting_approval");
     });
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), laptop);
     await page.goto(`${url}#/agents`);
     const waiting = page.getByRole("region", { name: "Waiting for approval" });
     await waiting.getByText("refund", { exact: true }).waitFor();
@@ -179,7 +174,7 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("each file of a message has its name and its host", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, url, page } = await openInbox(skip, { size: phone });
   const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",
     body: "Look",
@@ -187,8 +182,6 @@ test.runIf(isLong)("each file of a message has its name and its host", async ({ 
       url: `https://example.com/files/${name}`,
     })),
   });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), phone);
   await page.goto(`${url}#/all/${id}`);
   const files = page.locator(".attachment");
   await files.first().waitFor();
@@ -199,7 +192,7 @@ test.runIf(isLong)("each file of a message has its name and its host", async ({ 
 test.runIf(isLong)(
   "a conversation can be assigned to the agents that are enabled",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip, { size: laptop });
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hi",
@@ -208,8 +201,6 @@ test.runIf(isLong)(
       const settings = { instructions: "Help.", channels: ["sms" as const] };
       await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
     }
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), laptop);
     await page.goto(`${url}#/all/${id}`);
     await page.getByRole("button", { name: "Close" }).waitFor();
     await page.keyboard.press("a");
@@ -221,7 +212,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "all people of a large account have their names, and are offered in the order of these",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip, { size: laptop });
     const { conversation_id: id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hi",
@@ -231,8 +222,6 @@ test.runIf(isLong)(
       await shop.operators.save(each, { name: `Person ${ids.length - i}` });
     }
     await shop.conversations.assign(id, { type: "human", id: ids.at(-1) ?? "" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), laptop);
     await page.goto(`${url}#/all/${id}`);
     await page.locator(".conversation-sub", { hasText: "Person 1" }).waitFor();
     await page.keyboard.press("a");
@@ -254,14 +243,12 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "what could not be loaded about a contact is not called nothing, and is loaded by a click",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip, { size: { width: 1440, height: 900 } });
     const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Hi",
     });
     await shop.contacts.addObservation(contact_id, { content: "Likes ferns", kind: "fact" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), { width: 1440, height: 900 });
     const parts = /contacts[/]ct_\w+[/](consents|sentiment|observations|conversations)/;
     await page.route(parts, (route) => route.fulfill({ status: 500, json: { status: 500 } }));
     await page.goto(`${url}#/all/${id}`);
@@ -286,7 +273,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "people keep their names although a page of them fails, and get those that are missing later",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip, { size: laptop });
     const ids = Array.from({ length: 120 }, (_, i) => `user-${String(i).padStart(3, "0")}`);
     for (const each of ids) await shop.operators.save(each, { name: `Person ${each.slice(-3)}` });
     for (const [i, id] of ["user-000", "user-119"].entries()) {
@@ -296,8 +283,6 @@ test.runIf(isLong)(
       });
       await shop.conversations.assign(conversation_id, { type: "human", id });
     }
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), laptop);
     const isSeen = Promise.withResolvers<void>();
     await page.route(/operators[?].*cursor/, async (route) => {
       await isSeen.promise;
@@ -316,12 +301,10 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a very long name takes one line above its messages, on every screen",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip, { size: laptop });
     const from = "+14155550100";
     await shop.contacts.create({ phone: from, name: "Wolfeschlegel von und zu ".repeat(8) });
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hi" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip), laptop);
     await page.goto(`${url}#/all/${id}`);
     const author = page.locator(".message-author");
     await author.waitFor();
@@ -353,7 +336,7 @@ test("only the parts of a page scroll, and not the page", async ({ skip }) => {
     await shop.contacts.addObservation(contact_id, { content: "Likes ferns", kind: "fact" });
   }
   const { id: message } = await undelivered(made);
-  const { page } = await newTab(await chromium(skip), laptop);
+  const { page } = await newTab(await newContext(skip), laptop);
   /** Tries to scroll the page. Returns how far that went. */
   const scrolled = (): Promise<number> => page.evaluate("scrollTo(0, 1000), scrollY");
   const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
@@ -373,7 +356,7 @@ test.runIf(isLong)(
     const made = await newShop();
     const { engine, authorize } = made;
     const { id, conversation_id } = await undelivered(made);
-    const { page } = await newTab(await chromium(skip), laptop);
+    const { page } = await newTab(await newContext(skip), laptop);
     const why = "The handset cannot be reached.";
     const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
     await page.goto(`${consoleUrl}#/messages/${id}`);
@@ -400,7 +383,7 @@ test.runIf(isLong)(
     const sent = await shop.messages.send({ to: "+15005550014", body: "Hello" });
     await clock.advance(10_000);
     expect((await shop.messages.get(sent.id)).status).toBe("delivered");
-    const { page } = await newTab(await chromium(skip), laptop);
+    const { page } = await newTab(await newContext(skip), laptop);
     const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
     await page.goto(`${consoleUrl}#/messages/${sent.id}`);
     // Each cause stands before the status that it led to.
@@ -437,7 +420,7 @@ test.runIf(isLong)(
   "the name of the local operator has one line in both pages",
   async ({ skip }) => {
     const engine = await startEngine();
-    const { page } = await newTab(await chromium(skip), laptop);
+    const { page } = await newTab(await newContext(skip), laptop);
     for (const mounted of [inboxHandler(engine), consoleHandler(engine)]) {
       const { other, token } = await servePage(mounted);
       await page.goto(`${other}#token=${token}`);

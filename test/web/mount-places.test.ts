@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { engineOf, mountings, pageOf, siteOf } from "./pages.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
@@ -35,14 +35,12 @@ describe.each(mountings)("a page on $name", (mounting) => {
 });
 
 describe("a browser", () => {
-  const chromium = sharedChromium();
-
   it.runIf(isLong)("shows the place, or that the page has no such place", async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
     const { conversation_id } = await shop.sandbox.inbound({ from: "+15005550001", body: "Hi" });
     const console = await servePage(consoleHandler(engine, { authorize }));
     const inbox = await servePage(inboxHandler(engine, { authorize }));
-    const { page, faults } = await newTab(await chromium(skip));
+    const { page, faults } = await newTab(await newContext(skip));
     await page.goto(`${console.url}messages?direction=inbound`);
     await page.getByRole("row", { name: "Hi" }).waitFor();
     expect(page.url()).toBe(`${console.url}#/messages?direction=inbound`);

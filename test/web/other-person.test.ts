@@ -5,15 +5,13 @@ import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type { Authorize } from "../../adapters/web/shared/server/options.ts";
 import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import { keyScopes } from "../../src/operations/caller.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { world } from "../support/engines/world.ts";
 import { type Asked, engineOf, pageOf, type Site, siteOf } from "./pages.ts";
 import { pictures } from "./pictures.ts";
 import { newShop, newTab, servePage, waitForQuota } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
 
 /** Ids of operators as applications may have them: no header can have most of them as they are. */
 const ids: readonly (readonly [name: string, id: string])[] = [
@@ -107,7 +105,7 @@ test.runIf(isLong).for(ids.slice(4))(
         },
       }),
     );
-    const { page, faults } = await newTab(await chromium(skip));
+    const { page, faults } = await newTab(await newContext(skip));
     const { conversation_id } = await shop.sandbox.inbound({
       from: "+14155550100",
       body: "Look",

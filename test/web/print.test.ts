@@ -2,11 +2,9 @@
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
 
 test.runIf(isLong)(
   "a conversation and a message are printed as a whole, without what can be pressed",
@@ -18,7 +16,7 @@ test.runIf(isLong)(
       const { conversation_id, id } = await shop.sandbox.inbound({ from: "+14155550100", body });
       [conversation, message] = [conversation_id, id];
     }
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const { page } = await newTab(context, { width: 1200, height: 600 });
     const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
     await page.goto(`${inbox}#/all/${conversation}`);

@@ -1,14 +1,9 @@
 /** What the server cannot answer for now is read again without a click. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
-import { openInbox } from "./inbox-shop.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { openConsole, openInbox } from "./shop-pages.ts";
 
 const detail = "The storage is busy.";
 
@@ -20,9 +15,7 @@ async function busy(page: Page, path: RegExp) {
 }
 
 test("each list of the console is there once the server can answer", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { shop, url, page } = await openConsole(skip);
   await shop.sandbox.inbound({ from: "+15005550001", body: "Hello?" });
   await shop.webhooks.create({ url: "https://shop.example/hook", events: ["*"] });
   const agent = await shop.agents.create({
@@ -57,7 +50,7 @@ test("each list of the console is there once the server can answer", async ({ sk
 test.runIf(isLong)(
   "a page that opens while the server is busy opens by itself",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(chromium, skip);
+    const { shop, url, page } = await openInbox(skip);
     await shop.sandbox.inbound({ from: "+14155550100", body: "Hello?" });
     const session = await busy(page, /\/session$/);
     await page.goto(url);
@@ -76,7 +69,7 @@ test.runIf(isLong)(
 test("a row that the server failed to read is read again, though no other event comes", async ({
   skip,
 }) => {
-  const { shop, url, page } = await openInbox(chromium, skip);
+  const { shop, url, page } = await openInbox(skip);
   const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
   const { conversation_id: id } = await write("Hello?");
   await shop.conversations.reply(id, { body: "Hello!", author_id: "lee" });

@@ -5,15 +5,21 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
 import { type Action, action, type EngineOptions, MessagingEngine } from "../../adapters/entry.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import type { Authorize, PageMount } from "../../adapters/web/inbox/server/index.ts";
-import { keyScopes } from "../../src/operations/caller.ts";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import {
+  type Authorize,
+  inboxHandler,
+  type PageMount,
+} from "../../adapters/web/inbox/server/index.ts";
+import { type KeyScope, keyScopes } from "../../src/operations/caller.ts";
+import { newContext } from "../support/browser/chromium.ts";
 
 /** The people of the tests. Lee works in another browser, so in another origin. */
 export const kim = {
@@ -40,7 +46,11 @@ export async function startEngine(options: Partial<EngineOptions> = {}) {
   return engine;
 }
 
-export async function newShop(options: Partial<EngineOptions> = {}) {
+/** An account whose people may do everything but what the scopes of `without` allow. */
+export async function newShop(
+  options: Partial<EngineOptions> = {},
+  without: readonly KeyScope[] = [],
+) {
   const engine = await startEngine(options);
   const { account } = await engine.accounts.create({ name: "Shop" });
   /** Everybody is signed in: as Lee at `localhost`, and as Kim at the number. */
@@ -48,7 +58,7 @@ export async function newShop(options: Partial<EngineOptions> = {}) {
     account_id: account.id,
     mode: "sandbox",
     operator: headers["host"]?.startsWith("localhost") === true ? lee : kim,
-    may: [...keyScopes],
+    may: keyScopes.filter((scope) => !without.includes(scope)),
   });
   const shop = engine.account(account.id);
   for (const { id, ...profile } of [kim, lee]) await shop.operators.save(id, profile);
@@ -140,6 +150,35 @@ export async function newTab(
     }
   });
   return { page, faults };
+}
+
+export interface Opening {
+  readonly options?: Partial<EngineOptions>;
+  /** The scopes that the people lack. */
+  readonly without?: readonly KeyScope[];
+  /** The size of the tab. */
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+/** The console of a new account, and an empty tab for it in a context of its own. */
+export function openConsole(skip: TestContext["skip"], opening: Opening = {}) {
+  return openPage(consoleHandler, skip, opening);
+}
+
+/** The inbox of a new account, and an empty tab for it in a context of its own. */
+export function openInbox(skip: TestContext["skip"], opening: Opening = {}) {
+  return openPage(inboxHandler, skip, opening);
+}
+
+async function openPage(
+  handler: typeof consoleHandler | typeof inboxHandler,
+  skip: TestContext["skip"],
+  { options, without, size }: Opening,
+) {
+  const { engine, shop, authorize } = await newShop(options, without);
+  const server = await servePage(handler(engine, { authorize }));
+  const context = await newContext(skip);
+  return { engine, shop, ...server, context, ...(await newTab(context, size)) };
 }
 
 /**

@@ -1,13 +1,8 @@
 /** What a person types and clicks while answers and events are on their way. */
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
-import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { expect, test, type TestContext } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { openConsole, openInbox } from "./shop-pages.ts";
 
 const phone = "+14155550100";
 
@@ -32,10 +27,8 @@ async function heldBack(page: Page, path: RegExp) {
 }
 
 /** Opens the console, with the phone of a test number. */
-async function openPhone(skip: Parameters<typeof chromium>[0]) {
-  const { engine, shop, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+async function openPhone(skip: TestContext["skip"]) {
+  const { shop, url, page } = await openConsole(skip);
   await page.goto(url);
   const handset = page.getByRole("region", { name: "Phone +15005550001" });
   return { shop, page, handset };
@@ -125,13 +118,11 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a note about a person is added once by a double click, and keeps what is typed next",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip);
     const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
       from: phone,
       body: "Hi",
     });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(`${url}#/all/${id}`);
     const field = page.getByRole("textbox", { name: "What you learned" });
     const held = await heldBack(page, /observations/);
@@ -150,11 +141,9 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the composer says at once that a contact opted out, and lets write when it opts in again",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip);
     const write = (body: string) => shop.sandbox.inbound({ from: phone, body });
     const { conversation_id: id } = await write("Hi");
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(`${url}#/all/${id}`);
     await page.locator(".composer-area").fill("Hello");
     const send = page.locator(".composer").getByRole("button", { name: /^Send/ });
@@ -172,11 +161,9 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "events leave what a person types into a filter of the inbox",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip);
     const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
     await write(phone);
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(url);
     await page.locator(".row").first().waitFor();
     // Typed before the browser has painted the field, as on a slow machine.
@@ -198,10 +185,8 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a search leaves a person at the conversation that they opened after typing",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip);
     const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hello" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(url);
     await page.locator(".row").waitFor();
     await page.getByRole("searchbox").fill("Hello");
@@ -215,11 +200,9 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "events leave what a person types into a filter of the console",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openConsole(skip);
     const write = (from: string) => shop.sandbox.inbound({ from, body: "Hello" });
     await write(phone);
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(`${url}#/messages`);
     await page.getByText("Hello").first().waitFor();
     const to = page.getByRole("searchbox", { name: "To" });
@@ -255,10 +238,8 @@ async function delayed(page: Page, path: RegExp) {
 test("messages and changes reach the server in the order in which a person made them", async ({
   skip,
 }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, url, page } = await openInbox(skip);
   const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hi" });
-  const { url } = await servePage(inboxHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
   await page.goto(`${url}#/all/${id}`);
   const composer = page.locator(".composer-area");
   const releaseMessage = await delayed(page, /conversations\/[^/]+\/messages/);
@@ -285,10 +266,8 @@ test("messages and changes reach the server in the order in which a person made 
 test.runIf(isLong)(
   "what speaks against a reply stays said while the person types on",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip);
     const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(`${url}#/all/${id}`);
     const composer = page.locator(".composer");
     const warning = composer.locator(".notice", { hasText: "has opted out" });
@@ -306,9 +285,7 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("a filter keeps what a person types right after a pause", async ({ skip }) => {
-  const { engine, authorize } = await newShop();
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip));
+  const { url, page } = await openConsole(skip);
   await page.clock.install();
   await page.goto(`${url}#/messages`);
   await page.getByText("No messages yet").waitFor();
@@ -327,10 +304,8 @@ test.runIf(isLong)("a filter keeps what a person types right after a pause", asy
 test.runIf(isLong)(
   "what is typed about a contact while an edit is saved stays, and is saved next",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openInbox(skip);
     const { contact_id } = await shop.sandbox.inbound({ from: phone, body: "Hi" });
-    const { url } = await servePage(inboxHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     await page.goto(`${url}#/contacts/${contact_id}`);
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("Name", { exact: true }).fill("Ann");
@@ -362,11 +337,9 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "what a person saves or deletes does not bring them back from where they have gone meanwhile",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openConsole(skip);
     const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
     const webhook = await shop.webhooks.create({ url: "https://example.com/hook", events: ["*"] });
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(await chromium(skip));
     /** Presses a button, and goes to the messages before the answer comes. */
     const leaveAfter = async (path: RegExp, press: () => Promise<void>, done: string) => {
       const arrived = Promise.withResolvers<void>();

@@ -3,11 +3,9 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { cases, isLong } from "../support/runs.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
-
-const chromium = sharedChromium();
+import { newShop, newTab, servePage, openConsole } from "./shop-pages.ts";
 
 const phone = "+14155550100";
 /** The usual size of texts, and the one that some people set in their browser. */
@@ -26,7 +24,7 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { engine, shop, authorize } = await newShop();
     await shop.sandbox.inbound({ from: phone, body: "Hello" });
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
     const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
     for (const size of sizes) {
@@ -72,7 +70,7 @@ test.runIf(isLong)(
     const { engine, shop, authorize } = await newShop();
     await shop.contacts.create({ phone, name: "Ann Keller" });
     const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "Hello" });
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
     const { url: consoleUrl } = await servePage(consoleHandler(engine, { authorize }));
     for (const size of sizes) {
@@ -102,11 +100,8 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the forms and handsets of the console are as wide as a phone, also with larger text",
   async ({ skip }) => {
-    const { engine, shop, authorize } = await newShop();
+    const { shop, url, page } = await openConsole(skip, { size: { width: 375, height: 812 } });
     await shop.sandbox.inbound({ from: phone, body: "Hello" });
-    const context = await chromium(skip);
-    const { url } = await servePage(consoleHandler(engine, { authorize }));
-    const { page } = await newTab(context, { width: 375, height: 812 });
     await page.addInitScript(
       `addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "200%"))`,
     );
@@ -150,7 +145,7 @@ test.runIf(isLong)(
     const name = "محمد الفارسي";
     await shop.contacts.create({ phone, name });
     const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const { url: inbox } = await servePage(inboxHandler(engine, { authorize }));
     const { page } = await newTab(context);
     await page.goto(`${inbox}#/all/${id}`);
@@ -167,11 +162,9 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("the form of a playbook begins at its top", async ({ skip }) => {
-  const { engine, shop, authorize } = await newShop();
+  const { shop, url, page } = await openConsole(skip, { size: { width: 1280, height: 700 } });
   const steps = ["one", "two", "three"].map((id) => ({ id, type: "send" as const, text: id }));
   const { id } = await shop.playbooks.create({ name: "Greeting", steps });
-  const { url } = await servePage(consoleHandler(engine, { authorize }));
-  const { page } = await newTab(await chromium(skip), { width: 1280, height: 700 });
   await page.goto(`${url}#/agents/playbooks/${id}/edit`);
   await page.locator(".step-body").waitFor();
   const scrolled = (): Promise<number> => page.evaluate("document.querySelector('main').scrollTop");
@@ -191,7 +184,7 @@ test("who may not use the phones begins with the overview", async ({ skip }) => 
       },
     }),
   );
-  const { page } = await newTab(await chromium(skip));
+  const { page } = await newTab(await newContext(skip));
   await page.goto(url);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
 });

@@ -1,15 +1,13 @@
 /** What a visitor wrote and the server has not confirmed, in all tabs. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { type Tab, widgetSite } from "./widget-site.ts";
-
-const chromium = sharedChromium();
 
 test("what was written without a connection is in all tabs, and sent when its own tab is closed", async ({
   skip,
 }) => {
-  const site = await widgetSite(await chromium(skip));
+  const site = await widgetSite(await newContext(skip));
   const [one, two] = [await site.openTab(), await site.openTab()];
   await one.write("Hello");
   await one.panel.getByText("Sent").waitFor();
@@ -46,7 +44,7 @@ async function refuse({ page }: Tab) {
 test.runIf(isLong)(
   "a visitor tries a refused message again, or deletes it, in any tab",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const [one, two] = [await site.openTab(), await site.openTab()];
     await one.write("Hello");
     await one.panel.getByText("Sent").waitFor();
@@ -69,7 +67,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the lines below a message that was not sent end where it ends",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const tab = await site.openTab();
     await tab.write("Hello");
     await tab.panel.getByText("Sent").waitFor();

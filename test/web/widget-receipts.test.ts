@@ -1,11 +1,9 @@
 /** What the chat counts as unread and reports as read, and whose chat it is in each tab. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { freezable, thaw, type WidgetSite, widgetSite } from "./widget-site.ts";
-
-const chromium = sharedChromium();
 
 /** The statuses of the messages to the visitor, each once. */
 async function statuses({ engine }: WidgetSite): Promise<readonly string[]> {
@@ -14,7 +12,7 @@ async function statuses({ engine }: WidgetSite): Promise<readonly string[]> {
 }
 
 test("a visitor who opens a chat with many new messages has read all of them", async ({ skip }) => {
-  const site = await widgetSite(await chromium(skip));
+  const site = await widgetSite(await newContext(skip));
   const tab = await site.openTab();
   await tab.write("Hello");
   await tab.panel.getByText("Sent").waitFor();
@@ -31,7 +29,7 @@ test("a visitor who opens a chat with many new messages has read all of them", a
 test.runIf(isLong)(
   "a message that was scheduled before others were read counts as unread when it comes",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const [one, two] = [await site.openTab(), await site.openTab()];
     await one.write("Hello");
     await one.panel.getByText("Sent").waitFor();
@@ -65,7 +63,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a tab that cannot load what it missed says so, and that it tries again",
   async ({ skip }) => {
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     await context.addInitScript(freezable);
     const site = await widgetSite(context);
     const one = await site.openTab();
@@ -93,7 +91,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a tab of a visitor stays in its chat when another one signs in, and leaves theirs alone",
   async ({ skip }) => {
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const site = await widgetSite(context);
     let visitor = "ann";
     await context.route(/localhost:\d+\/$/, async (route) => {
@@ -131,7 +129,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "what a visitor has read stays read in a page for which the browser stores nothing",
   async ({ skip }) => {
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     await context.addInitScript(`Object.defineProperty(window, "localStorage", {
       get: () => { throw new DOMException("Refused", "SecurityError"); },
     })`);
@@ -157,7 +155,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a page that closes the panel leaves the focus where the visitor is",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const { page, launcher, panel } = await site.openTab();
     await launcher.click();
     await panel.waitFor();

@@ -1,14 +1,12 @@
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { freezable, thaw, toBeginning, widgetSite } from "./widget-site.ts";
-
-const chromium = sharedChromium();
 
 test("a redaction removes the text from all open tabs, and from one that was offline", async ({
   skip,
 }) => {
-  const site = await widgetSite(await chromium(skip));
+  const site = await widgetSite(await newContext(skip));
   const { messages, conversations } = site.engine;
   const [one, two] = [await site.openTab(), await site.openTab()];
   await one.write("My password is secret");
@@ -38,7 +36,7 @@ test("a redaction removes the text from all open tabs, and from one that was off
 test.runIf(isLong)(
   "a tab that was frozen while another one read the stream removes the text of an old message",
   async ({ skip }) => {
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     await context.addInitScript(freezable);
     const site = await widgetSite(context);
     const { messages } = site.engine;

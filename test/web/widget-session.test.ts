@@ -10,10 +10,8 @@ import { expressHandler } from "../../adapters/http/express.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { widgetHandler, type WidgetOptions } from "../../adapters/web/widget/server/index.ts";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { world } from "../support/engines/world.ts";
-
-const chromium = sharedChromium();
 
 interface Answer {
   readonly status: number;
@@ -240,7 +238,7 @@ test("chats of several accounts on one website keep their visitors apart", async
     server.close();
     await engine.stop();
   });
-  const page = await (await chromium(skip)).newPage();
+  const page = await (await newContext(skip)).newPage();
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const visitor = (path: string): Promise<string> =>
     page.evaluate(

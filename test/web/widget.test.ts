@@ -2,13 +2,11 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
+import { newContext } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong, runs } from "../support/runs.ts";
 import { anna, type Tab, widgetSite } from "./widget-site.ts";
 import { drawRandomTrees, loadView } from "./widget-view.ts";
-
-const chromium = sharedChromium();
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -40,7 +38,7 @@ async function violations({ page }: Tab): Promise<unknown> {
 test("a chat survives a lost line, a lost answer, a reload and a second tab, each message once and in order", async ({
   skip,
 }) => {
-  const site = await widgetSite(await chromium(skip));
+  const site = await widgetSite(await newContext(skip));
   const [one, two] = [await site.openTab(), await site.openTab()];
   // Who only looks costs the host nothing.
   await two.launcher.click();
@@ -107,7 +105,7 @@ test("a chat survives a lost line, a lost answer, a reload and a second tab, eac
 test.runIf(isLong)(
   "a tab misses nothing that another passes on while it loads, or while it cannot load",
   async ({ skip }) => {
-    const context = await chromium(skip);
+    const context = await newContext(skip);
     const site = await widgetSite(context);
     const one = await site.openTab();
     await one.write("Hello");
@@ -156,7 +154,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "Enter that chooses a character while it is composed does not send the text",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const tab = await site.openTab();
     await tab.launcher.click();
     await tab.field.fill("こんにちは");
@@ -174,7 +172,7 @@ test.runIf(isLong)(
 test("unread messages are counted until the panel shows them, and then marked as read", async ({
   skip,
 }) => {
-  const site = await widgetSite(await chromium(skip));
+  const site = await widgetSite(await newContext(skip));
   const tab = await site.openTab();
   await tab.page.evaluate(`window.heard = [];
     for (const type of ["open", "close", "message", "unread"])
@@ -212,7 +210,7 @@ test("unread messages are counted until the panel shows them, and then marked as
 test.runIf(isLong)(
   "a message that is read after the session ended is marked as read in the next session",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const statuses = async (): Promise<readonly string[]> =>
       (await site.engine.messages.list({ direction: "outbound" })).data.map(({ status }) => status);
     const tab = await site.openTab();
@@ -235,7 +233,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "the focus stays in the panel when the button that had it goes",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const tab = await site.openTab();
     const focused = () =>
       tab.page.evaluate(`document.activeElement.shadowRoot?.activeElement?.className`);
@@ -269,7 +267,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a visitor at the top sees a page of newer messages replace what was shown, and then those before it",
   async ({ skip }) => {
-    const site = await widgetSite(await chromium(skip));
+    const site = await widgetSite(await newContext(skip));
     const tab = await site.openTab();
     await tab.write("Hello");
     await tab.panel.getByText("Sent").waitFor();
@@ -305,7 +303,7 @@ test.runIf(isLong)(
 );
 
 test("texts of strangers stay text, and axe finds nothing in either scheme", async ({ skip }) => {
-  const site = await widgetSite(await chromium(skip));
+  const site = await widgetSite(await newContext(skip));
   const tab = await site.openTab();
   expect(await violations(tab)).toEqual([]);
   await tab.write(hostile[0] ?? "");
@@ -370,7 +368,7 @@ test("texts of strangers stay text, and axe finds nothing in either scheme", asy
 test("a visitor and a person see each other type, and the visitor sees what was read and by whom", async ({
   skip,
 }) => {
-  const site = await widgetSite(await chromium(skip));
+  const site = await widgetSite(await newContext(skip));
   await site.engine.operators.save(anna.id, { name: anna.name });
   const visitor = await site.openTab();
   const other = await site.openTab();
@@ -416,7 +414,7 @@ test("a visitor and a person see each other type, and the visitor sees what was 
 test("a drawing over another is the same as a new one, and keeps elements and their focus", async ({
   skip,
 }) => {
-  const context = await chromium(skip);
+  const context = await newContext(skip);
   const page = await context.newPage();
   await page.evaluate(loadView());
   expect(await page.evaluate(`(${drawRandomTrees})(${runs(300)})`)).toEqual({

@@ -1,11 +1,8 @@
 /** The inbox in a browser whose clock is wrong. */
 import { expect, test } from "vitest";
-import { sharedChromium } from "../support/browser/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./inbox-shop.ts";
-
-const chromium = sharedChromium();
+import { openInbox } from "./shop-pages.ts";
 
 const hour = 3_600_000;
 
@@ -26,7 +23,7 @@ test.runIf(isLong)(
   "waiting times, days and a snooze are those of the server, whatever the browser's clock says",
   async ({ skip }) => {
     for (const wrong of [26 * hour, -3 * hour]) {
-      const { shop, url, page, faults } = await openInbox(chromium, skip);
+      const { shop, url, page, faults } = await openInbox(skip);
       await page.addInitScript(clockAhead(wrong));
       const from = "+14155550100";
       const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });

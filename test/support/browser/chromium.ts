@@ -13,16 +13,14 @@ export async function chromium(skip: TestContext["skip"]): Promise<Browser> {
   return browser;
 }
 
-/** Gives each test a context of its own. */
-export function sharedChromium(): (skip: TestContext["skip"]) => Promise<BrowserContext> {
-  return async (skip) => {
-    const browser = await chromium(skip);
-    const context = await browser.newContext();
-    // It only ends what hangs. A wait may take long on a slow machine.
-    context.setDefaultTimeout(120_000);
-    keepIntercepting(context);
-    return context;
-  };
+/** A context of the test's own. */
+export async function newContext(skip: TestContext["skip"]): Promise<BrowserContext> {
+  const browser = await chromium(skip);
+  const context = await browser.newContext();
+  // It only ends what hangs. A wait may take long on a slow machine.
+  context.setDefaultTimeout(120_000);
+  keepIntercepting(context);
+  return context;
 }
 
 /** The one browser of all files that this worker runs. It ends with the worker. */
