@@ -188,9 +188,11 @@ test.runIf(isLong)(
     const { shop, url, page } = await openInbox(skip);
     const from = "+14155550100";
     const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    const send_at = new Date(Date.now() + 2_000).toISOString();
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
     const { id: later } = await shop.messages.send({ to: from, body: "A reminder", send_at });
     await page.goto(`${url}#/all/${id}`);
+    await page.getByText("A reminder").first().waitFor();
+    await shop.messages.edit(later, { send_at: new Date().toISOString() });
     await page.locator(".message.is-out[data-status=delivered]").waitFor();
     const { placed_at } = await shop.messages.get(later);
     expect(placed_at).not.toBeNull();

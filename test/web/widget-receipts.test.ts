@@ -34,11 +34,11 @@ test.runIf(isLong)(
     await one.write("Hello");
     await one.panel.getByText("Sent").waitFor();
     const [contact] = (await site.engine.contacts.list()).data;
-    await site.engine.messages.send({
+    const { id } = await site.engine.messages.send({
       to: contact?.id ?? "",
       channel: "webchat",
       body: "See you at nine",
-      send_at: new Date(Date.now() + 12_000).toISOString(),
+      send_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
     await site.say("I will remind you");
     await one.panel.getByText("I will remind you").waitFor();
@@ -48,6 +48,7 @@ test.runIf(isLong)(
       await page.keyboard.press("Escape");
       await panel.waitFor({ state: "detached" });
     }
+    await site.engine.messages.edit(id, { send_at: new Date().toISOString() });
     for (const { page } of [one, two]) {
       await page.getByRole("button", { name: "Open the chat. Unread messages: 1" }).waitFor();
     }
