@@ -28,14 +28,11 @@ async function deferred(answerOf: (attempt: SendContext) => SendAnswer) {
   const input = { to: "+15005550001", body: "Hello", category: "marketing" } as const;
   const { id } = await one.messages.send(input);
   await clock.advance(5_000);
-  const { attempt } = first.calls[0] ?? expect.fail("not called");
-  answer.answer(answerOf(attempt));
+  answer.answer(answerOf(first.attempt()));
   await clock.settle();
-  const { attempt_id } = attempt;
   const tell = async (status: "undelivered" | "delivered"): Promise<void> => {
     const error = { code: "carrier_unavailable", message: "Down." } as const;
-    const reason = status === "undelivered" ? { error } : {};
-    await first.sink().receipt({ attempt_id }, { status, at: clock.now(), ...reason });
+    await first.report(status, status === "undelivered" ? { error } : {});
     await clock.settle();
   };
   return { engine: one, id, tell };

@@ -136,14 +136,12 @@ describe("a message shows the carrier and the provider id of the attempt that it
     const { clock, engine, lines, tell } = await overTwo([], { send: () => lost });
     const { id } = await engine.messages.send(hello);
     await clock.settle();
-    const { attempt } = lines[0].calls[0] ?? expect.fail("the carrier was not called");
-    const { attempt_id } = attempt;
-    await lines[0].sink().receipt({ attempt_id }, { status: "sent", at: clock.now() });
+    await lines[0].report("sent");
     await tell(lines[0], "sent");
     expect(await engine.messages.get(id)).toMatchObject({
       status: "sent",
       transport: "sandbox",
-      provider_message_id: providerId(attempt),
+      provider_message_id: providerId(lines[0].attempt()),
     });
   });
 });
@@ -261,7 +259,7 @@ describe("an opt-out that only a carrier knows is recorded", () => {
       });
       const { contact_id } = await engine.messages.send(hello);
       await clock.settle();
-      const { attempt } = lines[0].calls[0] ?? expect.fail("the carrier was not called");
+      const attempt = lines[0].attempt();
       const push = () => tell(lines[0], "undelivered", optedOut);
       if (when === "before its answer") await push();
       answer.answer(when === "after another carrier sent the message" ? lost : accepted(attempt));
@@ -303,14 +301,10 @@ it("the timeline keeps the reason of a lost answer when a receipt reports anothe
     );
   const before = await reasons();
   expect(before).toHaveLength(1);
-  const attempt_id = line.calls[0]?.attempt.attempt_id ?? expect.fail("no call");
-  const error = { code: "unreachable", message: "The phone is off." } as const;
-  await line
-    .sink()
-    .receipt(
-      { attempt_id, provider_message_id: "p-1" },
-      { status: "undelivered", at: clock.now(), error },
-    );
+  await line.report("undelivered", {
+    by: "both",
+    error: { code: "unreachable", message: "The phone is off." },
+  });
   expect((await one.messages.get(id)).status).toBe("undelivered");
   expect(await reasons()).toEqual(before);
 });
@@ -321,12 +315,10 @@ it("all receipts of an attempt count that was refused for now and waits for its 
   const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send(hello);
   await clock.advance(10_000);
-  const attempt_id = line.calls[0]?.attempt.attempt_id ?? expect.fail("no call");
-  const subject = { attempt_id, provider_message_id: "p-1" };
   const earlier = clock.now() - 5_000;
   const error = { code: "unreachable", message: "The phone is off." } as const;
   for (const at of [clock.now(), earlier]) {
-    await line.sink().receipt(subject, { status: "undelivered", at, error });
+    await line.report("undelivered", { by: "both", at, error });
   }
   const sent_at = new Date(earlier).toISOString();
   expect(await one.messages.get(id)).toMatchObject({ status: "undelivered", sent_at });
@@ -379,7 +371,7 @@ describe("the wait for the receipts of the next carrier does not end early", () 
     });
     const { id } = await engine.messages.send(hello);
     await clock.advance(26_000);
-    answer.answer(accepted(lines[0].calls[0]?.attempt ?? expect.fail("not called")));
+    answer.answer(accepted(lines[0].attempt()));
     await clock.advance(120_000);
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
   });

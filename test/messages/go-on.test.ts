@@ -50,7 +50,7 @@ describe("a message that is `sent` because of a first carrier's receipt goes on 
     const { id } = await engine.messages.send(hello);
     await clock.settle();
     await tell(lines[0], "sent");
-    const { attempt } = lines[1].calls[0] ?? expect.fail("the carrier was not called");
+    const attempt = lines[1].attempt();
     answer.answer(answerOf()(attempt));
     await clock.advance(1_000);
     await tell(lines[0], "undelivered", unavailable);
@@ -120,10 +120,8 @@ it("a message that the first of three carriers has sent does not go to the third
     [0, "sent"],
     [1, "undelivered"],
   ] as const) {
-    const { attempt_id } = lines[which]?.calls[0]?.attempt ?? expect.fail("not called");
-    const error = { code: "carrier_unavailable", message: "" } as const;
-    const receipt = { status, at: clock.now(), ...(status === "undelivered" && { error }) };
-    await lines[which]?.sink().receipt({ attempt_id }, receipt);
+    const error = status === "undelivered" ? unavailable : undefined;
+    await lines[which]?.report(status, { error });
   }
   answer.answer(lost);
   await clock.advance(10_000);
@@ -187,16 +185,10 @@ describe("a message whose retry was planned before the last carrier gave its att
       host.on("message.failed", () => void failures++);
       const { id } = await host.messages.send(hello);
       await clock.settle();
-      const report = async (line: typeof one, status: "sent" | "undelivered"): Promise<void> => {
-        const { attempt } = line.calls[0] ?? expect.fail("the carrier was not called");
-        const subject = {
-          attempt_id: attempt.attempt_id,
-          provider_message_id: providerId(attempt),
-        };
-        const error = status === "undelivered" ? { error: unavailable } : {};
-        await line.sink().receipt(subject, { status, at: clock.now(), ...error });
-      };
-      const reports = [() => report(one, "sent"), () => report(three, "undelivered")];
+      const reports = [
+        () => one.report("sent", { by: "both" }),
+        () => three.report("undelivered", { by: "both", error: unavailable }),
+      ];
       for (const each of first === "sent" ? reports : reports.toReversed()) await each();
       await clock.advance(10_000);
       expect(await host.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
@@ -224,10 +216,7 @@ describe("a message that a carrier gave up because of its content", () => {
     const { id } = await host.messages.send(hello);
     await clock.settle();
     for (const [i, error] of [filtered, unavailable].entries()) {
-      const line = lines[i] ?? expect.fail("no carrier");
-      const { attempt } = line.calls[0] ?? expect.fail("the carrier was not called");
-      const subject = { attempt_id: attempt.attempt_id, provider_message_id: providerId(attempt) };
-      await line.sink().receipt(subject, { status: "undelivered", at: clock.now(), error });
+      await lines[i]?.report("undelivered", { by: "both", error });
     }
     await clock.advance(60_000);
     expect(third.calls).toEqual([]);

@@ -3,27 +3,13 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import type { Route } from "../../src/ports/route.ts";
-import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
 import { busy, type Carrier, carrier, lost } from "../support/engines/carrier.ts";
 import { hello } from "../support/engines/over-two.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 
 const minute = 60_000;
-
-/** Delivers a receipt for one of a carrier's attempts. */
-async function report(
-  line: Carrier,
-  call: number,
-  receipt: Receipt,
-  provider_message_id?: string,
-): Promise<void> {
-  const { attempt } = line.calls[call] ?? expect.fail("the carrier was not called");
-  const { attempt_id } = attempt;
-  await line
-    .sink()
-    .receipt({ attempt_id, ...(provider_message_id && { provider_message_id }) }, receipt);
-}
 
 describe("of two attempts over one carrier that reports without ids", () => {
   /** The first attempt was not sent, says a look-up, and the answers of both are lost. */
@@ -37,13 +23,13 @@ describe("of two attempts over one carrier that reports without ids", () => {
     const one = await started(memory(), { transports: [line] });
     const { id } = await one.messages.send(hello);
     await clock.advance(20_000);
-    await report(line, 1, { status: "sent", at: clock.now() - 3_000 });
+    await line.report("sent", { call: 1, at: clock.now() - 3_000 });
     return { clock, line, one, id };
   }
 
   it("the second keeps its wait for receipts when the first tells its id", async () => {
     const { clock, line, one, id } = await sentByTheSecond();
-    await report(line, 0, { status: "sent", at: clock.now() }, "p-first");
+    await line.report("sent", { by: "both" });
     expect((await one.messages.get(id)).provider_message_id).toBeNull();
     await clock.advance(60 * minute);
     expect((await one.messages.get(id)).status).toBe("unconfirmed");
@@ -54,7 +40,7 @@ describe("of two attempts over one carrier that reports without ids", () => {
     await clock.advance(60 * minute);
     const before = await one.messages.get(id);
     expect(before.status).toBe("unconfirmed");
-    await report(line, 0, { status: "undelivered", at: clock.now() });
+    await line.report("undelivered");
     const { status, sent_at } = await one.messages.get(id);
     expect({ status, sent_at }).toEqual({ status: "unconfirmed", sent_at: before.sent_at });
   });
@@ -67,8 +53,8 @@ describe("a carrier's report that it filtered the message", () => {
       fallBackAfter: ["ambiguous", "undelivered"],
     },
   ];
-  const undelivered = (code: "filtered" | "unknown" | "carrier_unavailable", at: number) =>
-    ({ status: "undelivered", at, error: { code, message: "" } }) as const;
+  const giveUp = (line: Carrier, code: "filtered" | "unknown" | "carrier_unavailable") =>
+    line.report("undelivered", { error: { code, message: "" } });
 
   it("counts though the carrier then gives another reason", async () => {
     const { clock, started } = world();
@@ -78,9 +64,9 @@ describe("a carrier's report that it filtered the message", () => {
     const one = await started(memory(), { transports: [first, second, third], routes });
     const { id } = await one.messages.send(hello);
     await clock.settle();
-    await report(first, 0, undelivered("filtered", clock.now()));
-    await report(first, 0, undelivered("unknown", clock.now()));
-    await report(second, 0, undelivered("carrier_unavailable", clock.now()));
+    await giveUp(first, "filtered");
+    await giveUp(first, "unknown");
+    await giveUp(second, "carrier_unavailable");
     await clock.advance(minute);
     expect(third.calls).toEqual([]);
     expect((await one.messages.get(id)).status).toBe("undelivered");
@@ -106,9 +92,10 @@ describe("a carrier's report that it filtered the message", () => {
       );
       if (!isAnswer || races > 0) return;
       races += 1;
-      const { attempt } = mine.first.calls[0] ?? expect.fail("the carrier was not called");
-      const { attempt_id } = attempt;
-      await others.first.sink().receipt({ attempt_id }, undelivered("filtered", clock.now()));
+      const { attempt_id } = mine.first.attempt();
+      const error = { code: "filtered", message: "" } as const;
+      const receipt = { status: "undelivered", at: clock.now(), error } as const;
+      await others.first.sink().receipt({ attempt_id }, receipt);
     });
     const one = engine(overtaken, { transports: Object.values(mine), routes });
     const two = engine(storage, { transports: Object.values(others), routes });
@@ -131,7 +118,7 @@ it("a message that waits for a retry ends if its carrier reports that it was not
   const one = await started(memory(), { transports: [line] });
   const { id } = await one.messages.send(hello);
   await clock.settle();
-  await report(line, 0, { status: "undelivered", at: clock.now() });
+  await line.report("undelivered");
   await clock.advance(minute);
   expect((await one.messages.get(id)).status).toBe("undelivered");
   expect(line.calls).toHaveLength(1);
@@ -149,10 +136,10 @@ it("a carrier's report that comes before its answer is not taken back by the ans
   const one = await started(memory(), { transports: [first, second, third], routes });
   const { id } = await one.messages.send(hello);
   await clock.settle();
-  await report(first, 0, { status: "undelivered", at: clock.now() });
+  await first.report("undelivered");
   answer.resolve({ outcome: "accepted", provider_message_id: "p-1" });
   await clock.settle();
-  await report(second, 0, { status: "undelivered", at: clock.now() });
+  await second.report("undelivered");
   await clock.advance(minute);
   // The first carrier has given the message up, so the message does not stay with it.
   expect(third.calls).toHaveLength(1);

@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CarrierErrorCode } from "../../src/ports/carrier-errors.ts";
 import type { LookupAnswer, Receipt, SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, held, lost, type Script } from "../support/engines/carrier.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  held,
+  lost,
+  providerId,
+  type Script,
+} from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 
 const to = "+15005550001";
@@ -42,14 +50,7 @@ async function sent(
     line,
     other,
     message: () => one.messages.get(id),
-    tell: (status: Receipt["status"]) =>
-      line.sink().receipt(
-        {
-          attempt_id: line.calls[0]?.attempt.attempt_id ?? "att_",
-          provider_message_id: "p-1",
-        },
-        { status, at: clock.now() },
-      ),
+    tell: (status: Receipt["status"]) => line.report(status, { by: "both" }),
   };
 }
 
@@ -72,12 +73,12 @@ describe("a message that the first carrier may have and the second refuses", () 
   it.each(["sent", "delivered", "undelivered"] as const)(
     "is %s when the first carrier's receipt says so",
     async (status) => {
-      const { tell, message } = await sent(() => no("invalid_destination"));
+      const { line, tell, message } = await sent(() => no("invalid_destination"));
       await tell(status);
       expect(await message()).toMatchObject({
         status,
         transport: "sandbox",
-        provider_message_id: "p-1",
+        provider_message_id: providerId(line.attempt()),
       });
     },
   );

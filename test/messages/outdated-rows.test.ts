@@ -127,10 +127,8 @@ it.each(inTurn)(
     const send_at = new Date(clock.now() + 3_600_000).toISOString();
     await one.messages.send({ to, body: "later", send_at });
     await clock.advance(10_000);
-    const at = clock.now();
-    const { attempt } = line.calls.at(-1) ?? expect.fail("no call");
     const error = { code: "unreachable", message: "Switched off." } as const;
-    await line.sink().receipt(attempt, { status: "undelivered", at, error });
+    await line.report("undelivered", { call: line.calls.length - 1, error });
     await clock.settle();
     expect(line.calls).toHaveLength(5);
     // The storage assigns positions.

@@ -58,7 +58,7 @@ describe("a message over two transports", () => {
     expect(await engine.messages.get(id)).toMatchObject({
       status: "sent",
       transport: "second",
-      provider_message_id: second.calls[0] && providerId(second.calls[0].attempt),
+      provider_message_id: providerId(second.attempt()),
     });
     expect(await history(engine, id)).toEqual([
       "queued",
@@ -168,9 +168,7 @@ describe("a message over two transports", () => {
       transport: "second",
     });
 
-    const attempt_id = first.calls[0]?.attempt.attempt_id ?? "att_";
-    const tell = (status: Receipt["status"]): Promise<void> =>
-      first.sink().receipt({ attempt_id, provider_message_id: "p-1" }, { status, at: clock.now() });
+    const tell = (status: Receipt["status"]) => first.report(status, { by: "both" });
     await tell("undelivered");
     expect(await engine.messages.get(id)).toMatchObject({
       status: "ambiguous",
@@ -180,7 +178,7 @@ describe("a message over two transports", () => {
     expect(await engine.messages.get(id)).toMatchObject({
       status: "delivered",
       transport: "sandbox",
-      provider_message_id: "p-1",
+      provider_message_id: providerId(first.attempt()),
     });
   });
 
@@ -223,11 +221,8 @@ describe("a message over two transports", () => {
     const begun = clock.now();
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.settle();
-    const subject = {
-      provider_message_id: providerId(second.calls[0]?.attempt ?? { attempt_id: "att_" }),
-    };
     const error = { code: "invalid_sender", message: "" } as const;
-    await second.sink().receipt(subject, { status: "undelivered", at: clock.now(), error });
+    await second.report("undelivered", { by: "provider", error });
     // Runs the conversation's job meanwhile.
     await engine.messages.send({ to, body: "Hello again" });
     await clock.advance(600_000);
@@ -285,12 +280,11 @@ describe("a message over two transports", () => {
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.advance(26_000);
     expect(second.calls).toHaveLength(1);
-    const [call] = first.calls;
-    if (call === undefined) throw new Error("not called");
-    late.answer(accepted(call.attempt));
+    const attempt = first.attempt();
+    late.answer(accepted(attempt));
     await clock.advance(600_000);
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
-    const provider_message_id = providerId(call.attempt);
+    const provider_message_id = providerId(attempt);
     expect(await engine.messages.get(id)).toMatchObject({
       status: "sent",
       transport: "sandbox",
@@ -304,19 +298,15 @@ describe("a message over two transports", () => {
     const { clock, engine } = await run([first, second], routes(["ambiguous"]));
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.advance(26_000);
-    const [hung, sent] = [first, second].map(({ calls }) => calls[0]?.attempt);
-    if (hung === undefined || sent === undefined) throw new Error("not called");
-    late.answer(accepted(hung));
+    late.answer(accepted(first.attempt()));
     await clock.settle();
-    const provider_message_id = providerId(sent);
+    const provider_message_id = providerId(second.attempt());
     expect(await engine.messages.get(id)).toMatchObject({
       status: "sent",
       transport: "second",
       provider_message_id,
     });
-    await first
-      .sink()
-      .receipt({ provider_message_id: providerId(hung) }, { status: "delivered", at: clock.now() });
+    await first.report("delivered", { by: "provider" });
     expect(await engine.messages.get(id)).toMatchObject({
       status: "delivered",
       transport: "sandbox",
@@ -334,12 +324,7 @@ describe("a message over two transports", () => {
       const { clock, engine } = await run([first, second], routes(wanted));
       const { id } = await engine.messages.send({ to: "+15005550077", body: "Hello" });
       await clock.settle();
-      const subject = {
-        provider_message_id: providerId(first.calls[0]?.attempt ?? { attempt_id: "att_" }),
-      };
-      await first
-        .sink()
-        .receipt(subject, { status: "undelivered", at: clock.now(), error: { code, message: "" } });
+      await first.report("undelivered", { by: "provider", error: { code, message: "" } });
       await clock.settle();
       expect([(await engine.messages.get(id)).status, second.calls.length], code).toEqual(expected);
     }
@@ -353,13 +338,9 @@ describe("a message over two transports", () => {
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.settle();
     const tell = (line: Carrier, status: Receipt["status"]): Promise<void> => {
-      const subject = {
-        provider_message_id: providerId(line.calls[0]?.attempt ?? { attempt_id: "att_" }),
-      };
       const error = { code: "carrier_unavailable", message: "" } as const;
-      return line.sink().receipt(subject, {
-        status,
-        at: clock.now(),
+      return line.report(status, {
+        by: "provider",
         ...(status === "undelivered" ? { error } : {}),
       });
     };
@@ -394,12 +375,8 @@ describe("a message over two transports", () => {
     const { clock, engine } = await run([first, second], routes(["undelivered"]));
     const { id } = await engine.messages.send({ to, body: "Hello" });
     await clock.settle();
-    const [call] = first.calls;
-    if (call === undefined) throw new Error("not called");
-    const error = { code: "invalid_sender", message: "" } as const;
-    const receipt = { status: "undelivered", at: clock.now(), error } as const;
-    await first.sink().receipt({ attempt_id: call.attempt.attempt_id }, receipt);
-    answer.answer(accepted(call.attempt));
+    await first.report("undelivered", { error: { code: "invalid_sender", message: "" } });
+    answer.answer(accepted(first.attempt()));
     await clock.advance(600_000);
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);

@@ -111,11 +111,8 @@ describe("a carrier's answers", () => {
     const sent = callers(10_000);
     await clock.settle();
     sent.push(...callers(500));
-    const [call] = line.calls;
-    if (call === undefined) throw new Error("not called");
-    const receipt = line
-      .sink()
-      .receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
+    const attempt = line.attempt();
+    const receipt = line.report("delivered");
     const { from: to } = await one.messages.get(id);
     const words = {
       channel: "sms",
@@ -126,7 +123,7 @@ describe("a carrier's answers", () => {
       at: clock.now(),
     } as const;
     const inbound = line.sink().inbound({ ...words, provider_message_id: "in" }, defaultAccountId);
-    answer.answer(accepted(call.attempt));
+    answer.answer(accepted(attempt));
     await clock.settle();
     opened.answer();
     gate = undefined;
@@ -150,9 +147,8 @@ describe("a carrier's answers", () => {
     await one.messages.send(hello);
     await clock.settle();
     isDown = true;
-    const [call] = line.calls;
-    if (call === undefined) throw new Error("not called");
-    answer.answer(accepted(call.attempt));
+    const attempt = line.attempt();
+    answer.answer(accepted(attempt));
     await clock.settle();
     const begun = clock.now();
     await stopped(one, clock, 1_000);

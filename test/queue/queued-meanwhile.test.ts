@@ -59,8 +59,7 @@ it.each(storages.filter(({ name }) => name !== "memory"))(
     const one = await started(open().connect(), { transports: [line], laneConcurrency: 1 });
     await one.messages.send({ to: "+15005550009", body: "in the slot" });
     await clock.advance(10);
-    const [call] = line.calls;
-    if (call === undefined) throw new Error("the carrier was not called");
+    const attempt = line.attempt();
     await one.messages.send({ to, body: "first" });
     await clock.advance(10);
     const queued = held<void>();
@@ -71,7 +70,7 @@ it.each(storages.filter(({ name }) => name !== "memory"))(
       await end.promise;
     });
     await queued.promise;
-    slot.answer(accepted(call.attempt));
+    slot.answer(accepted(attempt));
     await clock.settle();
     end.answer();
     await transaction;
@@ -94,14 +93,13 @@ it.each(storages)(
     const one = await started(ground.connect(), { transports: [line] });
     await one.messages.send({ to, body: "first" });
     await clock.advance(10);
-    const [call] = line.calls;
-    if (call === undefined) throw new Error("the carrier was not called");
+    const attempt = line.attempt();
     await one.messages.send({ to, body: "second" });
     let hasEnded = false;
     const port = beforeCommits(ground.connect(), async () => {
       if (hasEnded) return;
       hasEnded = true;
-      slot.answer(accepted(call.attempt));
+      slot.answer(accepted(attempt));
       await clock.settle();
       await clock.advance(10);
     });

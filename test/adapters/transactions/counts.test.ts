@@ -98,10 +98,7 @@ describe("an open transaction on PostgreSQL that has sent a message", () => {
       const { id } = await other.messages.send(bert);
       await clock.advance(1_000);
       const now = clock.now();
-      for (const { attempt } of line.calls) {
-        const { attempt_id } = attempt;
-        await line.sink().receipt({ attempt_id }, { status: "delivered", at: now });
-      }
+      for (const call of line.calls.keys()) await line.report("delivered", { call });
       const inbound = { provider_message_id: "in", channel: "sms", media: [], at: now } as const;
       await line.sink().inbound({ ...inbound, from: bert.to, to: from, body: "Hi" });
       await clock.advance(1_000);

@@ -3,6 +3,8 @@ import type {
   LookupAnswer,
   LookupContext,
   OutboundMessage,
+  Receipt,
+  ReceiptSubject,
   SendAnswer,
   SendContext,
   Transport,
@@ -32,8 +34,22 @@ export interface Script extends Partial<TransportCapabilities> {
   ) => LookupAnswer | Promise<LookupAnswer>;
 }
 
+export interface ReportOptions {
+  /** The index of the call that the receipt is about. Default: 0. */
+  readonly call?: number;
+  /** The ids that name the attempt: the engine's, the provider's, or both. Default: the engine's. */
+  readonly by?: "attempt" | "provider" | "both";
+  readonly error?: Receipt["error"] | undefined;
+  /** Default: now. */
+  readonly at?: number;
+}
+
 export interface Carrier extends Transport {
   readonly calls: CarrierCall[];
+  /** The attempt of the call with this index, by default of the first. Throws if there is none. */
+  attempt(call?: number): SendContext;
+  /** Delivers a receipt. */
+  report(status: Receipt["status"], options?: ReportOptions): Promise<void>;
   readonly lookups: { readonly attempt: LookupContext; readonly at: number }[];
   /** How often it was started and stopped. */
   readonly starts: number;
@@ -95,10 +111,31 @@ export function carrier(script: Script = {}): Carrier {
     confirms_opt_outs: false,
     ...capabilities,
   };
+  const sink = (): TransportSink => {
+    if (context === undefined) throw new Error("the carrier is not started");
+    return context.sink;
+  };
+  const attemptOf = (call = 0): SendContext => {
+    const { attempt } = calls[call] ?? {};
+    if (attempt === undefined) throw new Error(`the carrier has no call with the index ${call}`);
+    return attempt;
+  };
   return {
     name,
     capabilities: can,
     calls,
+    attempt: attemptOf,
+    async report(status, { call, by = "attempt", error, at = now() } = {}) {
+      const attempt = attemptOf(call);
+      const subject: ReceiptSubject =
+        by === "provider"
+          ? { provider_message_id: providerId(attempt) }
+          : {
+              attempt_id: attempt.attempt_id,
+              ...(by === "both" && { provider_message_id: providerId(attempt) }),
+            };
+      await sink().receipt(subject, { status, at, ...(error && { error }) });
+    },
     lookups,
     get starts() {
       return starts;
@@ -106,10 +143,7 @@ export function carrier(script: Script = {}): Carrier {
     get stops() {
       return stops;
     },
-    sink() {
-      if (context === undefined) throw new Error("the carrier is not started");
-      return context.sink;
-    },
+    sink,
     async start(given) {
       context = given;
       starts++;
