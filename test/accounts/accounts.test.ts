@@ -10,6 +10,7 @@ import { carrier } from "../support/engines/carrier.ts";
 import { isLong, runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { errorOf } from "../support/outcome.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const bothModes = () =>
@@ -18,17 +19,6 @@ const bothModes = () =>
 async function other(engine: MessagingEngine): Promise<AccountHandle> {
   const { account } = await engine.accounts.create({ name: "other" });
   return engine.account(account.id);
-}
-
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => "no error",
-    (error: unknown) => {
-      if (!(error instanceof TidingsError)) throw error;
-      const { code, status, message, errors } = error;
-      return { code, status, message, errors };
-    },
-  );
 }
 
 /** What does not depend on the storage. See `lightStorages`. */

@@ -8,11 +8,11 @@ import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";
-import { outcome } from "../contacts/helpers.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
 
 const required = { name: "Ada", channels: ["sms"] } satisfies CreateAgent;
 /** An agent can be enabled only if the engine has a model. */

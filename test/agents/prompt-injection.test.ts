@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { agency, visitor } from "./world.ts";
 import { cases } from "../support/runs.ts";
 

@@ -4,6 +4,7 @@ import type { EngineOptions } from "../../src/host/options/options.ts";
 import { type Carrier, carrier, held } from "../support/engines/carrier.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { outcome } from "../support/outcome.ts";
 
 const phone = "+15005550101";
 const other = "+15550001111";
@@ -27,12 +28,6 @@ describe.each(lightStorages)("consent on $name", ({ open }) => {
     const sent = (): string[] => line.calls.map(({ message }) => message.body);
     return { clock, engine, storage, one, line, events, says, sent, log };
   }
-
-  const outcome = (work: Promise<unknown>): Promise<unknown> =>
-    work.then(
-      () => "done",
-      (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
-    );
 
   const consent = async (one: MessagingEngine, contact_id: string) => {
     const [first] = (await one.contacts.consents(contact_id)).data;

@@ -12,16 +12,11 @@ import { held } from "../support/storage/real-time-storage.ts";
 import { isLong } from "../support/runs.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { hosts, note } from "../adapters/transactions/hosts.ts";
+import { outcome } from "../support/outcome.ts";
 
 const to = "+15005550101";
 const hello = { to, body: "Hello" };
 const allow: Verdict = { verdict: "allow" };
-
-const outcome = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => "done",
-    (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
-  );
 
 /** The rows of the host application's table, as its transaction reads them. */
 async function notesIn(tx: object): Promise<string[]> {

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { ImportReport } from "../../src/contacts/import/import-types.ts";
-import { addressesOf, all, imported, outcome } from "./helpers.ts";
+import { addressesOf, imported } from "./helpers.ts";
+import { all } from "../support/pages.ts";
+import { outcome } from "../support/outcome.ts";
 
 /** A contact of the model. */
 export class Person {

@@ -5,8 +5,10 @@ import { over } from "../support/over.ts";
 import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
-import { addressesOf, all, everyEvent, outcome } from "./helpers.ts";
-import { tablesWith } from "./rows.ts";
+import { addressesOf } from "./helpers.ts";
+import { tablesWith } from "../support/storage/rows.ts";
+import { all, everyEvent } from "../support/pages.ts";
+import { outcome } from "../support/outcome.ts";
 
 const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
 

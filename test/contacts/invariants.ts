@@ -11,7 +11,7 @@ import { messageScores } from "../../src/sentiment/rows.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { rowsOf, rowsOfEach } from "./rows.ts";
+import { rowsOf, rowsOfEach } from "../support/storage/rows.ts";
 
 /** The tables that are checked. */
 const checked: readonly Collection[] = [

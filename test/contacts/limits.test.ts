@@ -11,6 +11,7 @@ import type { Row } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/engines/world.ts";
 import { isLong } from "../support/runs.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 /** Merges contacts until one has `count` addresses. */
 async function merged(
@@ -74,12 +75,7 @@ describe("a contact with many addresses", () => {
     const { id } = await one.messages.send({ to: survivor, channel: "webchat", body: "Hello" });
     await clock.settle();
     const { identities } = await one.contacts.get(survivor);
-    const rows = await storage.reader.range({
-      index: mail.primary,
-      prefix: [],
-      order: "ascending",
-      limit: 1_000,
-    });
+    const rows = await rowsOf(storage, mail);
     expect(rows.map(({ message_id }) => message_id)).toEqual(identities.map(() => id));
     expect(new Set(rows.map(({ address }) => address))).toEqual(
       new Set(identities.map(({ address }) => address)),

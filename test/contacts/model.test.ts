@@ -5,7 +5,7 @@ import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { checkContacts } from "./invariants.ts";
 import { contactCommands, Model } from "./commands.ts";
-import { tablesWith } from "./rows.ts";
+import { tablesWith } from "../support/storage/rows.ts";
 
 describe.each(lightStorages)("contacts on $name", ({ name, open }) => {
   const numRuns = runsOn(name, { memory: 80, SQLite: 25, PostgreSQL: 6 });

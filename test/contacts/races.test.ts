@@ -13,8 +13,9 @@ import { runsOn } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { stopped } from "../support/engines/world.ts";
 import { checkContacts } from "./invariants.ts";
-import { imported, outcome } from "./helpers.ts";
-import { rowsOf } from "./rows.ts";
+import { imported } from "./helpers.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { outcome } from "../support/outcome.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 

@@ -25,6 +25,7 @@ import {
   targetOf,
   theAgent,
 } from "./model.ts";
+import { outcome } from "../support/outcome.ts";
 
 export interface Person {
   readonly medium: "text" | "webchat";
@@ -60,14 +61,6 @@ export interface State {
   model: Model;
 }
 
-async function refusal(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => "done",
-    (error: unknown) =>
-      error instanceof Error && "code" in error ? String(error.code) : String(error),
-  );
-}
-
 /** The ids of a person's conversations, in order of start. */
 async function idsOf({ accounts: [account], contacts }: World, person: number): Promise<string[]> {
   const contact_id = contacts[person];
@@ -100,14 +93,14 @@ async function make(
         at: 0,
       } as const;
       const line = medium === "text" ? "+15005559999" : lobby;
-      return refusal(
+      return outcome(
         (world.lines[engine % 2] ?? world.lines[0])
           .sink()
           .inbound({ ...inbound, to: line }, account.scope.account_id),
       );
     }
     case "send":
-      return refusal(
+      return outcome(
         account.messages.send({
           to,
           body: change.body,
@@ -115,37 +108,37 @@ async function make(
         }),
       );
     case "open":
-      return refusal(own.open({ to, medium }));
+      return outcome(own.open({ to, medium }));
     default:
       break;
   }
   const at = id ?? expect.fail("no conversation");
   switch (change.kind) {
     case "reply":
-      return refusal(own.reply(at, { body: change.body }));
+      return outcome(own.reply(at, { body: change.body }));
     case "status":
-      return refusal(own.update(at, { status: change.status }));
+      return outcome(own.update(at, { status: change.status }));
     case "snooze": {
       const snoozed_until = new Date(world.clock.now() + change.ms).toISOString();
-      return refusal(own.update(at, { status: "snoozed", snoozed_until }));
+      return outcome(own.update(at, { status: "snoozed", snoozed_until }));
     }
     case "assign":
-      return refusal(
+      return outcome(
         own.assign(
           at,
           change.assignee?.type === "agent" ? { type: "agent", id: world.agent } : change.assignee,
         ),
       );
     case "labels":
-      return refusal(own.setLabels(at, change.labels));
+      return outcome(own.setLabels(at, change.labels));
     case "read":
-      return refusal(own.markRead(at));
+      return outcome(own.markRead(at));
     case "unread":
-      return refusal(own.markUnread(at));
+      return outcome(own.markUnread(at));
     case "handOff":
-      return refusal(own.handOff(at, { reason: "asked for it" }));
+      return outcome(own.handOff(at, { reason: "asked for it" }));
     case "handBack":
-      return refusal(own.handBack(at));
+      return outcome(own.handBack(at));
   }
 }
 

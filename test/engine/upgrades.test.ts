@@ -15,7 +15,7 @@ import type { EngineOptions } from "../../src/host/options/options.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { deliveries } from "../../src/webhooks/rows.ts";
 import { echo } from "../agents/world.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { database, migrated } from "../support/postgres/test-database.ts";
 import { realTimeStorage } from "../support/storage/real-time-storage.ts";

@@ -4,6 +4,7 @@ import { messages as messageRows } from "../../src/messages/rows.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const phone = "+15005550101";
 
@@ -33,13 +34,8 @@ describe.each(lightStorages)("inbound messages on $name", ({ open }) => {
     );
     expect(new Set(taken.map(({ contact_id }) => contact_id)).size).toBe(1);
     expect(new Set(taken.map(({ conversation_id }) => conversation_id)).size).toBe(1);
-    const rows = await storage.reader.range({
-      index: messageRows.primary,
-      prefix: [],
-      order: "ascending",
-      limit: 1_000,
-    });
-    const sequence = rows.map((row) => Number(row["sequence"])).toSorted((a, b) => a - b);
+    const rows = await rowsOf(storage, messageRows);
+    const sequence = rows.map((row) => row["sequence"]).toSorted((a, b) => a - b);
     expect(sequence).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
     for (const type of ["contact.created", "conversation.created"] as const) {
       expect((await one.events.list({ type })).data).toHaveLength(1);
@@ -58,14 +54,9 @@ describe.each(lightStorages)("inbound messages on $name", ({ open }) => {
       ),
     );
     expect(new Set(both.map(({ conversation_id }) => conversation_id)).size).toBe(1);
-    const rows = await storage.reader.range({
-      index: messageRows.primary,
-      prefix: [],
-      order: "ascending",
-      limit: 1_000,
-    });
+    const rows = await rowsOf(storage, messageRows);
     expect(new Set(rows.map((row) => row["sequence"])).size).toBe(60);
-    expect(Math.max(...rows.map((row) => Number(row["sequence"])))).toBe(60);
+    expect(Math.max(...rows.map((row) => row["sequence"]))).toBe(60);
   });
 
   it("from something that is no address are dropped with a warning, and others are stored", async () => {

@@ -3,7 +3,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
 import { type AttemptRow, attempts } from "../../src/messages/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { accepted, carrier, lost } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";

@@ -5,6 +5,7 @@ import type { AccountHandle } from "../../src/host/handles/handles.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { Carrier } from "../support/engines/carrier.ts";
 import { type Evidence, ModelMessage, type Plan } from "./message-model.ts";
+import { outcome } from "../support/outcome.ts";
 
 export interface Model {
   readonly messages: ModelMessage[];
@@ -20,14 +21,6 @@ export interface Real {
 type Command = fc.AsyncCommand<Model, Real>;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-
-async function refusal(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => "done",
-    (error: unknown) =>
-      error instanceof Error && "code" in error ? String(error.code) : String(error),
-  );
-}
 
 /** Checks that all visible state of the messages equals the model. */
 async function checkAgreement(
@@ -108,7 +101,7 @@ const cancel = (nth: number): Command =>
     const canceled = message.isWaiting;
     if (canceled) message.end = "canceled";
     expect(
-      await refusal(account.messages.cancel(id)),
+      await outcome(account.messages.cancel(id)),
       "Only a waiting message can be canceled.",
     ).toBe(canceled ? "done" : "not_cancelable");
   });
@@ -121,7 +114,7 @@ const edit = (nth: number, delay: number): Command =>
     const body = `${plan} edited`;
     if (edited) Object.assign(message, { body, due: Math.max(send_at, clock.now()) });
     expect(
-      await refusal(account.messages.edit(id, { body, send_at: iso(send_at) })),
+      await outcome(account.messages.edit(id, { body, send_at: iso(send_at) })),
       `Only a scheduled message can be edited: it is ${status}.`,
     ).toBe(edited ? "done" : "not_editable");
   });
@@ -131,7 +124,7 @@ const redact = (nth: number): Command =>
     const redacted = !message.isWaiting;
     if (redacted) message.body = null;
     expect(
-      await refusal(account.messages.redact(id)),
+      await outcome(account.messages.redact(id)),
       "Only a message that no longer waits can be redacted.",
     ).toBe(redacted ? "done" : "conflict");
   });
@@ -155,7 +148,7 @@ const receipts = (
         typeof account.sandbox.receipts
       >[1];
       expect(
-        await refusal(account.sandbox.receipts(id, told)),
+        await outcome(account.sandbox.receipts(id, told)),
         "Only a message that was handed over can have receipts.",
       ).toBe(known ? "done" : "conflict");
     },

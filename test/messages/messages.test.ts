@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles/handles.ts";
-import type { Event } from "../../src/webhooks/event-catalog.ts";
 import type { MessageStatus } from "../../src/kernel/message-status.ts";
 import type { Receipt } from "../../src/ports/transport.ts";
 import {
@@ -18,16 +17,7 @@ import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { messageCommands } from "./message-commands.ts";
 import { receiptsMs } from "./message-model.ts";
-
-async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
-  const all: Event[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await events.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
-    all.push(...page.data);
-    if (page.next_cursor === null) return all.toReversed();
-    cursor = page.next_cursor;
-  }
-}
+import { everyEvent } from "../support/pages.ts";
 
 /** The successive statuses of a message by its timeline. */
 async function told(

@@ -10,30 +10,15 @@ import { runsOn } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { failingCommits, withGroups } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
+import { errorOf } from "../support/outcome.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const hourMs = 3_600_000;
 
-/** The fields of a call's error that a caller can compare. */
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => "no error",
-    (error: unknown) => {
-      if (!(error instanceof TidingsError)) throw error;
-      const { code, status, message, errors, conflictingId } = error;
-      return { code, status, message, errors, conflictingId };
-    },
-  );
-}
-
 /** All stored idempotency keys, as text. */
 async function remembered(storage: StoragePort): Promise<string> {
-  const rows = await storage.reader.range({
-    index: idempotency.primary,
-    prefix: [],
-    order: "ascending",
-    limit: 10_000,
-  });
+  const rows = await rowsOf(storage, idempotency);
   return JSON.stringify(rows);
 }
 

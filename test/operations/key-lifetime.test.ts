@@ -9,6 +9,7 @@ import { over } from "../support/over.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { world } from "../support/engines/world.ts";
 import { cases } from "../support/runs.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const dayMs = 86_400_000;
 const invalidSender = { code: "invalid_sender", message: "No." } as const;
@@ -94,12 +95,7 @@ test("a key of an error can be reused after 24 hours and is soon removed", async
   await clock.advance(1);
   expect(await send("again")).toMatchObject({ from });
   await clock.advance(600_000);
-  const kept = await storage.reader.range({
-    index: idempotency.primary,
-    prefix: [],
-    order: "ascending",
-    limit: 10,
-  });
+  const kept = await rowsOf(storage, idempotency);
   expect(kept.map((row) => row["key"])).toEqual(["again"]);
 });
 

@@ -7,7 +7,7 @@ import { messages } from "../../src/messages/rows.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { eventually } from "../events/consumers/storages-with-table.ts";
 import { held } from "../support/engines/carrier.ts";
 import { storages } from "../support/storage/storages.ts";

@@ -13,9 +13,10 @@ import { lightStorages, storages } from "../support/storage/storages.ts";
 import { cases, runs } from "../support/runs.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
-import { everyEvent, outcome } from "../contacts/helpers.ts";
-import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { mortal } from "../support/storage/groups.ts";
+import { everyEvent } from "../support/pages.ts";
+import { outcome } from "../support/outcome.ts";
 
 const phone = "+4915112345678";
 const second = "+4915187654321";

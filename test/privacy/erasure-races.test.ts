@@ -9,11 +9,11 @@ import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Write } from "../../src/ports/storage.ts";
-import { outcome } from "../contacts/helpers.ts";
-import { tablesWith } from "../contacts/rows.ts";
+import { tablesWith } from "../support/storage/rows.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { outcome } from "../support/outcome.ts";
 
 const phone = "+4915112345678";
 const keyed = { idempotencyKey: "k" };

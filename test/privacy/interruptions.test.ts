@@ -8,8 +8,9 @@ import { cases, pointsApart } from "../support/runs.ts";
 import { type StorageCase, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { checkContacts } from "../contacts/invariants.ts";
-import { imported, outcome } from "../contacts/helpers.ts";
-import { tablesWith } from "../contacts/rows.ts";
+import { imported } from "../contacts/helpers.ts";
+import { tablesWith } from "../support/storage/rows.ts";
+import { outcome } from "../support/outcome.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 const [ann] = numbers;

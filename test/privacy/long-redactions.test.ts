@@ -9,8 +9,7 @@ import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { outcome } from "../contacts/helpers.ts";
-import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { cases, pointsApart } from "../support/runs.ts";
 import { silent } from "../../src/ports/logger.ts";
@@ -18,6 +17,7 @@ import { lightStorages } from "../support/storage/storages.ts";
 import { stopped } from "../support/engines/world.ts";
 import { receivers } from "../webhooks/receivers.ts";
 import { beforeCommits, mortal } from "../support/storage/groups.ts";
+import { outcome } from "../support/outcome.ts";
 
 /** A model that observes the last message. Its run quotes all messages that it has read. */
 function quoting({ messages: heard }: ModelTurn): ModelAnswer {

@@ -4,9 +4,11 @@ import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { lightStorages, type StorageCase, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
-import { addressesOf, all, everyEvent, outcome } from "../contacts/helpers.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { addressesOf } from "../contacts/helpers.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { mortal } from "../support/storage/groups.ts";
+import { all, everyEvent } from "../support/pages.ts";
+import { outcome } from "../support/outcome.ts";
 
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 

@@ -13,12 +13,12 @@ import { idempotency } from "../../src/operations/execution/rows.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { outcome } from "../contacts/helpers.ts";
-import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { carrier, held } from "../support/engines/carrier.ts";
 import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { stopping, world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { outcome } from "../support/outcome.ts";
 
 const pay = action({
   name: "pay_out",
@@ -40,7 +40,7 @@ const redacts = (writes: readonly Write[]): boolean =>
   writes.some(({ kind, collection }) => kind === "update" && collection === messages);
 
 const storedResponses = (storage: StoragePort): Promise<readonly object[]> =>
-  storage.reader.range({ index: idempotency.primary, prefix: [], order: "ascending", limit: 100 });
+  rowsOf(storage, idempotency);
 
 const keyed = { idempotencyKey: "k" };
 

@@ -7,13 +7,13 @@ import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import { rowsOf, tablesWith } from "../contacts/rows.ts";
+import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { outcome } from "../contacts/helpers.ts";
 import { observations } from "../../src/observations/rows.ts";
 import { held } from "../support/engines/carrier.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { mortal } from "../support/storage/groups.ts";
+import { outcome } from "../support/outcome.ts";
 
 describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   it("removes consumers' errors about the message's events, and no others", async () => {

@@ -20,7 +20,7 @@ import {
 import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { mail } from "../../src/webchat/rows.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { counting } from "../support/storage/counting.ts";
 import { cases, isLong } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";

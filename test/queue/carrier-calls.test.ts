@@ -15,7 +15,7 @@ import {
 import { runsOn } from "../support/runs.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { stopped, world } from "../support/engines/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };

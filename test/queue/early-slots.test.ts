@@ -11,7 +11,7 @@ import { accepted, type Carrier, carrier, held } from "../support/engines/carrie
 import { runs } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 

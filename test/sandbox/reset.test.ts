@@ -8,7 +8,7 @@ import type { Message } from "../../src/messages/types.ts";
 import type { SandboxResetResult } from "../../src/sandbox/types.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 

@@ -16,6 +16,7 @@ import { isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeReads } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const phone = "+15005550101";
 
@@ -23,13 +24,8 @@ const phone = "+15005550101";
 const numbers: SentimentAnalyzer = { score: (text) => Number(text) };
 
 async function states(storage: StoragePort): Promise<string[]> {
-  const rows = await storage.reader.range({
-    index: messageScores.primary,
-    prefix: [],
-    order: "ascending",
-    limit: 100,
-  });
-  return rows.map(({ state }) => String(state));
+  const rows = await rowsOf(storage, messageScores);
+  return rows.map(({ state }) => state);
 }
 
 async function settled(storage: StoragePort, clock: VirtualClock): Promise<void> {

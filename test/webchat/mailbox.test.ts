@@ -17,12 +17,7 @@ import { isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { withGroups } from "../support/storage/groups.ts";
-
-const rowsOf = (storage: StoragePort, { primary: index }: typeof mail | typeof mailboxes) =>
-  storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
-
-const entriesIn = (storage: StoragePort) =>
-  storage.reader.range({ index: mail.primary, prefix: [], order: "ascending", limit: 1_000 });
+import { rowsOf } from "../support/storage/rows.ts";
 
 const numbers = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
@@ -89,11 +84,10 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       ),
     );
     await clock.advance(5_000);
-    const entries = await entriesIn(storage);
+    const entries = await rowsOf(storage, mail);
     expect(entries).toHaveLength(3 * each);
-    const range = { index: messages.primary, prefix: [], order: "ascending", limit: 100 } as const;
     const sequences = new Map(
-      (await storage.reader.range(range)).map((row) => [row["id"], Number(row["sequence"])]),
+      (await rowsOf(storage, messages)).map((row) => [row.id, row.sequence]),
     );
     for (const { contact_id } of visitors) {
       const sent = (await one.messages.list({ contact_id, limit: 100 })).data;
@@ -126,7 +120,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       return all.every(({ status }) => status === "sent");
     });
     expect(line.losing).toBe(0);
-    const entries = await entriesIn(storage);
+    const entries = await rowsOf(storage, mail);
     expect(entries.map(({ number }) => number)).toEqual([1, 2, 3]);
     expect(entries.map(({ message_id }) => message_id)).toEqual(ids);
   });
@@ -140,12 +134,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
     await one.start();
     const id = await send(one, contact_id, "a");
     await clock.advanceUntil(async () => (await one.messages.get(id)).status === "sent");
-    const [row] = await storage.reader.range({
-      index: messages.primary,
-      prefix: [],
-      order: "ascending",
-      limit: 1,
-    });
+    const [row] = await rowsOf(storage, messages);
     const message = row as unknown as OutboundMessage;
     const store = new Store({
       port: ground.connect(),
@@ -168,7 +157,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       transport.send(again, context),
     ]);
     expect(answers).toEqual([1, 2].map(() => ({ outcome: "accepted", provider_message_id: id })));
-    expect(await entriesIn(storage)).toHaveLength(1);
+    expect(await rowsOf(storage, mail)).toHaveLength(1);
     await store.close();
   });
 
@@ -182,16 +171,11 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       await one.start();
       await one.contacts.merge(kept.contact_id, merged.contact_id);
       await send(one, kept.contact_id, "to both");
-      await clock.advanceUntil(async () => (await entriesIn(storage)).length === 2);
-      const entries = await entriesIn(storage);
+      await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 2);
+      const entries = await rowsOf(storage, mail);
       expect(new Set(entries.map(({ address }) => address)).size).toBe(2);
       expect(entries.map(({ number }) => number)).toEqual([1, 1]);
-      const boxes = await storage.reader.range({
-        index: mailboxes.primary,
-        prefix: [],
-        order: "ascending",
-        limit: 9,
-      });
+      const boxes = await rowsOf(storage, mailboxes);
       expect(boxes.map(({ last_number }) => last_number)).toEqual([1, 1]);
     },
   );
@@ -206,7 +190,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       const { contact_id } = kept;
       await one.start();
       const secret = await send(one, contact_id, "secret");
-      await clock.advanceUntil(async () => (await entriesIn(storage)).length === 1);
+      await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 1);
       const { id: own } = await one.webchat.sendAsVisitor(kept.id, { body: "my secret" });
       await one.contacts.merge(contact_id, merged.contact_id);
       const later = new Date(clock.now() + 60_000).toISOString();
@@ -232,10 +216,10 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
         }
         expect(told).toEqual([secret, own].map((message, i) => [numbers[i], message, null]));
       }
-      expect(await entriesIn(storage)).toHaveLength(4);
+      expect(await rowsOf(storage, mail)).toHaveLength(4);
 
       await one.contacts.erase(contact_id);
-      await clock.advanceUntil(async () => (await entriesIn(storage)).length === 0);
+      await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 0);
       expect(await rowsOf(storage, mailboxes)).toEqual([]);
     },
   );
@@ -255,10 +239,12 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
         Array.from({ length: count }, (_, i) => send(one, session.contact_id, String(i))),
       );
       await clock.advance(5_000);
-      expect(await entriesIn(storage)).toHaveLength(count);
+      expect(await rowsOf(storage, mail)).toHaveLength(count);
       await connectOnce(one, session, count - 1);
       const { data } = await one.messages.list({ status: "sent" });
-      expect(data.map(({ id }) => id)).toEqual([(await entriesIn(storage)).at(-1)?.["message_id"]]);
+      expect(data.map(({ id }) => id)).toEqual([
+        (await rowsOf(storage, mail)).at(-1)?.["message_id"],
+      ]);
       expect((await one.messages.list({ status: "delivered", limit: 100 })).has_more).toBe(true);
       await connectOnce(one, session, 10 ** 15 - 1);
       expect((await one.messages.list({ status: "sent" })).data).toEqual([]);
@@ -277,10 +263,10 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       await send(one, contact_id, "2"),
       await send(one, contact_id, "3"),
     ];
-    await clock.advanceUntil(async () => (await entriesIn(storage)).length === 3);
+    await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 3);
     const session = await one.webchat.open({ contact_id });
     ids.push(await send(one, contact_id, "4"));
-    await clock.advanceUntil(async () => (await entriesIn(storage)).length === 4);
+    await clock.advanceUntil(async () => (await rowsOf(storage, mail)).length === 4);
     await clock.advance(1_000);
     const statuses = () => Promise.all(ids.map(async (id) => (await one.messages.get(id)).status));
     // No stream ever sent the first three. This session starts with the fourth.
@@ -316,12 +302,7 @@ describe.each(storages)("a mailbox on $name", ({ name, open }) => {
       const one = engine(overtaking);
       const { contact_id } = await one.webchat.open();
       const id = await send(one, contact_id, "a");
-      const [row] = await storage.reader.range({
-        index: messages.primary,
-        prefix: [],
-        order: "ascending",
-        limit: 1,
-      });
+      const [row] = await rowsOf(storage, messages);
       const message = {
         ...(row as unknown as OutboundMessage),
         message_id: id as OutboundMessage["message_id"],

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { mail, mailboxes, webchatSessions } from "../../src/webchat/rows.ts";
 import type { WebchatSession } from "../../src/webchat/sessions/session-types.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 const hourMs = 3_600_000;
 
@@ -26,11 +26,6 @@ async function write(
     body,
   });
 }
-
-const rowsOf = (
-  storage: StoragePort,
-  { primary: index }: typeof webchatSessions | typeof mail | typeof mailboxes,
-) => storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
 
 async function take<T>(count: number, items: AsyncIterable<T>): Promise<T[]> {
   const taken: T[] = [];

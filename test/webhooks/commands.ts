@@ -6,8 +6,9 @@ import type { EventType } from "../../src/events/types.ts";
 import type { DeliveryStatus } from "../../src/webhooks/deliveries/delivery-types.ts";
 import type { WebhookStatus } from "../../src/webhooks/types.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
-import { all, outcome } from "../contacts/helpers.ts";
 import { isGenuine, type Receivers } from "./receivers.ts";
+import { all } from "../support/pages.ts";
+import { outcome } from "../support/outcome.ts";
 
 /** One event for one webhook. If it is pending while nothing is under way, it is parked. */
 interface ModelDelivery {

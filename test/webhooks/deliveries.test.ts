@@ -15,8 +15,7 @@ import { schema } from "../../src/modules.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { fanOut } from "../../src/webhooks/deliveries/fan-out.ts";
-import { all, outcome } from "../contacts/helpers.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
@@ -24,6 +23,8 @@ import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { openedOn } from "./world.ts";
+import { all } from "../support/pages.ts";
+import { outcome } from "../support/outcome.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 

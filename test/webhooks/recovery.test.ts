@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import { deliveries, deliveriesOfWebhook } from "../../src/webhooks/rows.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { over } from "../support/over.ts";
 import { cases } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";

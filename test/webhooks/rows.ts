@@ -10,7 +10,7 @@ import {
 } from "../../src/webhooks/rows.ts";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 
 /** The rows that belong to a webhook, except its own. */
 export async function partsOf(storage: StoragePort, id: string) {

@@ -6,13 +6,14 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { all, outcome } from "../contacts/helpers.ts";
-import { rowsOf } from "../contacts/rows.ts";
+import { rowsOf } from "../support/storage/rows.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, partsOf } from "./rows.ts";
 import { openedOn } from "./world.ts";
+import { all } from "../support/pages.ts";
+import { outcome } from "../support/outcome.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 const hourMs = 3_600_000;

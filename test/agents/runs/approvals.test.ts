@@ -5,10 +5,10 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
-import { outcome } from "../../contacts/helpers.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { stopped } from "../../support/engines/world.ts";
 import { type Agency, agency } from "../world.ts";
+import { outcome } from "../../support/outcome.ts";
 
 const day = 86_400_000;
 

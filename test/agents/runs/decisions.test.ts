@@ -6,10 +6,11 @@ import type { Run } from "../../../src/agents/runs/types.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { action } from "../../../src/ports/action.ts";
 import { call, jsonOf } from "../../api/call.ts";
-import { everyEvent, outcome } from "../../contacts/helpers.ts";
 import { type Ground, lightStorages, storages } from "../../support/storage/storages.ts";
 import { agency } from "../world.ts";
 import { beforeCommits } from "../../support/storage/groups.ts";
+import { everyEvent } from "../../support/pages.ts";
+import { outcome } from "../../support/outcome.ts";
 
 type Decide = (decision: "approve" | "deny", call_id?: string) => Promise<string>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { outcome } from "../../contacts/helpers.ts";
 import { world } from "../../support/engines/world.ts";
+import { outcome } from "../../support/outcome.ts";
 
 /** Two agents and two conversations, and runs of both agents, newest first. */
 async function office() {

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel, ModelAnswer } from "../../../src/ports/agent-model.ts";
-import { outcome } from "../../contacts/helpers.ts";
 import { type Agency, agency, echo, survey } from "../world.ts";
 import { cases } from "../../support/runs.ts";
+import { outcome } from "../../support/outcome.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

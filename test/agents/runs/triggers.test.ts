@@ -7,11 +7,11 @@ import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.t
 import { runs as runRows } from "../../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { action } from "../../../src/ports/action.ts";
-import { outcome } from "../../contacts/helpers.ts";
-import { rowsOf, tablesWith } from "../../contacts/rows.ts";
+import { rowsOf, tablesWith } from "../../support/storage/rows.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { world } from "../../support/engines/world.ts";
 import { agency, visitor } from "../world.ts";
+import { outcome } from "../../support/outcome.ts";
 
 const phone = "+15005551001";
 const greeting = {

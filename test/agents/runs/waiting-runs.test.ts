@@ -5,7 +5,7 @@ import { runs } from "../../../src/agents/runs/rows.ts";
 import { action } from "../../../src/ports/action.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { rowsOf } from "../../contacts/rows.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 import { lightStorages, storages } from "../../support/storage/storages.ts";
 import { agency } from "../world.ts";
 

@@ -5,7 +5,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
-import { tablesWith } from "../../contacts/rows.ts";
+import { tablesWith } from "../../support/storage/rows.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { agency, type Agency } from "../world.ts";
 import { mortal } from "../../support/storage/groups.ts";

@@ -9,7 +9,7 @@ import { runs } from "../../../src/agents/runs/rows.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel, Json, ModelAnswer, ModelCall } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { rowsOf } from "../../contacts/rows.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { type Agency, agency } from "../world.ts";

@@ -8,14 +8,14 @@ import { TidingsError } from "../../../src/kernel/errors.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import { outcome } from "../../contacts/helpers.ts";
-import { tablesWith } from "../../contacts/rows.ts";
+import { tablesWith } from "../../support/storage/rows.ts";
 import { SharedStorage } from "../../../adapters/testing/world/ports/shared-storage.ts";
 import { cases, isLong, pointsApart } from "../../support/runs.ts";
 import { type Ground, storages } from "../../support/storage/storages.ts";
 import { stopped, world } from "../../support/engines/world.ts";
 import { checkInvariants, type ActionCalls, said } from "./invariants.ts";
 import { over } from "../../support/over.ts";
+import { outcome } from "../../support/outcome.ts";
 
 const ann = "+15005550101";
 const bob = "+15005550102";

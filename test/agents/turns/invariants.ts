@@ -7,8 +7,8 @@ import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import type { Event } from "../../../src/webhooks/event-catalog.ts";
-import { everyEvent } from "../../contacts/helpers.ts";
-import { rowsOf } from "../../contacts/rows.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
+import { everyEvent } from "../../support/pages.ts";
 
 /** Calls of actions, as the host application saw them. */
 export type ActionCalls = {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
 import { action } from "../../../src/ports/action.ts";
-import { rowsOf } from "../../contacts/rows.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 import { agency } from "../world.ts";
 import { isLong } from "../../support/runs.ts";
 

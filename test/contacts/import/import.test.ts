@@ -12,6 +12,7 @@ import { isLong, runsOn } from "../../support/runs.ts";
 import { storages } from "../../support/storage/storages.ts";
 import { world } from "../../support/engines/world.ts";
 import { imported } from "../helpers.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
 
@@ -94,13 +95,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     const { connect } = open();
     const port = connect();
     const engine = world().engine(port);
-    const evidence = async () =>
-      port.reader.range({
-        index: consentEvidence.primary,
-        prefix: [],
-        order: "ascending",
-        limit: 100,
-      });
+    const evidence = async () => rowsOf(port, consentEvidence);
     const row = (i: number, status: string, detail?: string) => ({
       phone: phone(i),
       consent: { status, detail },

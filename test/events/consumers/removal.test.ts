@@ -4,7 +4,7 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { consumerEvents, consumers, maxConsumers } from "../../../src/events/consumers/rows.ts";
 import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import { jobs } from "../../../src/queue/jobs/rows.ts";
-import { rowsOf } from "../../contacts/rows.ts";
+import { rowsOf } from "../../support/storage/rows.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { lightStorages, storages } from "../../support/storage/storages.ts";
 import { world, type World } from "../../support/engines/world.ts";

@@ -1,7 +1,7 @@
 import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { jobs } from "../../../src/queue/jobs/rows.ts";
-import { rowsOf } from "../../contacts/rows.ts";
+import { rowsOf } from "../storage/rows.ts";
 
 /** How often an idle engine polls the storage. */
 const pollMs = 5_000;
