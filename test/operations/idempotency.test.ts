@@ -7,7 +7,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import { carrier, lost } from "../support/engines/carrier.ts";
 import { runsOn } from "../support/runs.ts";
-import { lightStorages } from "../support/storage/storages.ts";
+import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { failingCommits, withGroups } from "../support/storage/groups.ts";
 import { rowsOf } from "../support/storage/rows.ts";
@@ -408,5 +408,30 @@ describe.each(lightStorages)("idempotency keys on $name", ({ name, open }) => {
       }),
       { numRuns: runsOn(name, { memory: 40, SQLite: 15, PostgreSQL: 5 }) },
     );
+  });
+});
+
+describe.each(storages)("idempotency keys on $name", ({ open }) => {
+  it("turn 200 concurrent sends into one message and one response", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => one.messages.send(hello, { idempotencyKey: "k" })),
+    );
+    expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect((await one.messages.list()).data).toHaveLength(1);
+  });
+
+  it("turn concurrent sends of several engines into one message", async () => {
+    const { engine } = world();
+    const ground = open();
+    const engines = [1, 2, 3].map(() => engine(ground.connect()));
+    const answers = await Promise.all(
+      engines.flatMap((each) =>
+        Array.from({ length: 20 }, () => each.messages.send(hello, { idempotencyKey: "k" })),
+      ),
+    );
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect((await engines[0]?.messages.list())?.data).toHaveLength(1);
   });
 });

@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { identities } from "../../src/contacts/rows.ts";
 import { conversations } from "../../src/conversations/rows.ts";
-import { messages } from "../../src/messages/rows.ts";
+import { attempts, messages } from "../../src/messages/rows.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Policy } from "../../src/ports/policy.ts";
@@ -12,8 +12,9 @@ import type { Write } from "../../src/ports/storage.ts";
 import { tablesWith } from "../support/storage/rows.ts";
 import { carrier } from "../support/engines/carrier.ts";
 import { world } from "../support/engines/world.ts";
-import { beforeCommits } from "../support/storage/groups.ts";
+import { beforeCommits, beforeReads } from "../support/storage/groups.ts";
 import { outcome } from "../support/outcome.ts";
+import { storages } from "../support/storage/storages.ts";
 
 const phone = "+4915112345678";
 const keyed = { idempotencyKey: "k" };
@@ -271,3 +272,31 @@ describe("a contact that is erased", () => {
     expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
   });
 });
+
+// Elsewhere all reads of a command show the same moment.
+const readingOverTime = storages.filter(({ name }) => name === "PostgreSQL");
+
+it.each(readingOverTime)(
+  "a message that is erased while its lost attempt is read fails no job, on $name",
+  async ({ open }) => {
+    const { clock, engine, started, log } = world();
+    const ground = open();
+    const first = await started(ground.connect(), {
+      transports: [carrier({ send: () => new Promise(() => {}) })],
+    });
+    const { id, contact_id } = await first.messages.send({ to: "+15005550101", body: "Hi" });
+    await clock.advance(1_000);
+    expect((await first.messages.get(id)).status).toBe("sending");
+    await first.stop({ deadlineMs: 0 });
+    const other = engine(ground.connect());
+    let erasures = 0;
+    const erased = beforeReads(ground.connect(), async (lookups) => {
+      if (!lookups.some(({ index }) => index.collection === attempts)) return;
+      if (erasures++ === 0) await other.contacts.erase(contact_id);
+    });
+    await started(erased, { transports: [carrier()] });
+    await clock.advance(120_000);
+    expect(erasures).toBeGreaterThan(0);
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  },
+);

@@ -2,13 +2,17 @@ import { describe, expect, it } from "vitest";
 import { jobs } from "../../src/queue/jobs/rows.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/engines/carrier.ts";
-import { lightStorages, type StorageCase, storages } from "../support/storage/storages.ts";
+import { lightStorages, storages, type StorageCase } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { addressesOf } from "../contacts/helpers.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { mortal } from "../support/storage/groups.ts";
 import { all, everyEvent } from "../support/pages.ts";
 import { outcome } from "../support/outcome.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { contacts } from "../../src/contacts/rows.ts";
+import type { Index } from "../../src/ports/collection.ts";
+import { readingByIndex } from "../support/storage/reading-by-index.ts";
 
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 
@@ -308,4 +312,27 @@ describe.each(lightStorages)("a merge on $name", (place) => {
     await contacts.update(survivor.id, { name: "Ann" });
     expect(await contacts.merge(survivor.id, other.id, key)).toEqual(answer);
   });
+});
+
+it("a message to a contact that another process merges meanwhile goes to the survivor", async () => {
+  const { engine } = world();
+  const storage = memory();
+  const other = engine(storage);
+  const merged = await other.contacts.create({ phone: "+15005550001" });
+  const survivor = await other.contacts.create({ phone: "+15005550002" });
+  const third = await other.contacts.create({ phone: "+15005550003" });
+  let isMerged = false;
+  const mergeOnce = async ({ collection }: Index): Promise<void> => {
+    if (isMerged || collection !== contacts) return;
+    isMerged = true;
+    await other.contacts.merge(survivor.id, merged.id);
+  };
+  const one = engine(readingByIndex(storage, mergeOnce));
+  // They share a group, so the contacts may be read before the addresses.
+  const [, sent] = await Promise.all([
+    one.contacts.update(third.id, { name: "Third" }),
+    one.messages.send({ to: merged.id, body: "Hello" }, { idempotencyKey: "k" }),
+  ]);
+  expect(isMerged).toBe(true);
+  expect(sent.contact_id).toBe(survivor.id);
 });

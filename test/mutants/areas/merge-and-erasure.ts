@@ -26,7 +26,7 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/messages/hand-over/begin-attempt.ts",
     find: 'if (message.body === null || recipient === "erased") {',
     replace: 'if (recipient === "erased") {',
-    tests: ["test/messages/lost-answer-again.test.ts"],
+    tests: ["test/messages/lost-answers.test.ts"],
   },
   {
     name: "erasure-leaves-notes",

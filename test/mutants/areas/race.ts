@@ -10,7 +10,7 @@ export const race = inArea("race", [
     file: "src/contacts/consent/stored-consent.ts",
     find: 'await tx.get(identityByAddress, [medium, address], { hold: "recent" });',
     replace: "await tx.get(identityByAddress, [medium, address]);",
-    tests: ["test/consents/hand-over-races.test.ts"],
+    tests: ["test/consents/races.test.ts"],
   },
   {
     name: "armed-job-is-removed",
@@ -58,7 +58,7 @@ export const race = inArea("race", [
     file: "src/webchat/mailboxes.ts",
     find: 'await tx.get(identityByAddress, ["webchat", address], { hold: true });',
     replace: 'await tx.get(identityByAddress, ["webchat", address]);',
-    tests: ["test/webchat/redaction-races.test.ts"],
+    tests: ["test/webchat/redaction.test.ts"],
   },
   {
     name: "early-receipt-has-one-look",

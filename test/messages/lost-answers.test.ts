@@ -1,7 +1,8 @@
+/** What becomes of a message after the answer of its carrier was lost. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
-import { type AttemptRow, attempts } from "../../src/messages/rows.ts";
+import { attempts, type AttemptRow } from "../../src/messages/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { rowsOf } from "../support/storage/rows.ts";
 import { accepted, carrier, lost } from "../support/engines/carrier.ts";
@@ -52,4 +53,28 @@ it("a message that was redacted is not sent again if a look-up finds that it was
   await clock.advance(60_000);
   expect(line.lookups.length).toBeGreaterThan(0);
   expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "canceled"]);
+});
+
+it("a message whose lost attempt is proved is sent", async () => {
+  const { clock, started } = world();
+  const storage = memory();
+  const one = await started(storage, {
+    transports: [carrier({ send: () => new Promise(() => {}) })],
+  });
+  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await clock.settle();
+  const [row = expect.fail("no attempt")] = await rowsOf(storage, attempts);
+  const version = Number(Reflect.get(row, "version"));
+  const key = attempts.primary.columns.map((name) => String(Reflect.get(row, name)));
+  const proved = { ...row, outcome: "accepted", version: version + 1 };
+  await storage
+    .begin()
+    .commit([
+      { kind: "update", collection: attempts, key, version, row: proved, changed: ["outcome"] },
+    ]);
+  const line = carrier();
+  const two = await started(storage, { transports: [line] });
+  await clock.advance(120_000);
+  expect((await two.messages.get(id)).status).toBe("sent");
+  expect(line.calls).toEqual([]);
 });

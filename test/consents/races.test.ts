@@ -1,3 +1,4 @@
+/** Consent that changes while a message or an erasure is committed. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { messages } from "../../src/messages/rows.ts";
@@ -8,6 +9,8 @@ import { carrier } from "../support/engines/carrier.ts";
 import { SharedStorage } from "../../adapters/testing/world/ports/shared-storage.ts";
 import { world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
+import { storages } from "../support/storage/storages.ts";
+import { consentByAddress } from "../../src/contacts/consent/rows.ts";
 
 const isHandOver = (write: Write): boolean =>
   write.kind === "update" && write.collection === messages && write.row["status"] === "sending";
@@ -82,5 +85,76 @@ describe("a hand-over between its reads and its commit", () => {
       code: "policy_denied",
       provider_code: "quiet",
     });
+  });
+});
+
+describe.each(storages)("an opt-out that commits before a text, on $name", ({ open }) => {
+  it.each([
+    { body: "START", status: "opted_in", answers: 1 },
+    { body: "HELP", status: "opted_out", answers: 0 },
+  ])("decides what $body means", async ({ body, status, answers }) => {
+    const { engine } = world();
+    const ground = open();
+    const other = engine(ground.connect());
+    const { contact_id } = await other.sandbox.inbound({ from: phone, body: "Hello" });
+    let optOuts = 0;
+    const overtaken = beforeCommits(ground.connect(), async (writes) => {
+      const isText = writes.some(
+        ({ kind, collection }) => kind === "insert" && collection === messages,
+      );
+      if (!isText || optOuts++ > 0) return;
+      await other.contacts.setConsent(contact_id, "text", { status: "opted_out" });
+    });
+    const one = engine(overtaken, { consent: { helpText: "Call us." } });
+    await one.sandbox.inbound({ from: phone, body });
+    const [consent] = (await other.contacts.consents(contact_id)).data;
+    expect(consent?.status).toBe(status);
+    const { data } = await other.contacts.messages(contact_id);
+    expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(answers);
+    expect(optOuts).toBeGreaterThan(0);
+  });
+});
+
+describe.each(storages)("a message to a new number, on $name", ({ open }) => {
+  it("is refused if somebody with that number opts out and is erased before the commit", async () => {
+    const { clock, engine, started } = world();
+    const ground = open();
+    const other = engine(ground.connect());
+    let optOuts = 0;
+    const overtaken = beforeCommits(ground.connect(), async (writes) => {
+      const isSend = writes.some(
+        ({ kind, collection }) => kind === "insert" && collection === messages,
+      );
+      if (!isSend || optOuts++ > 0) return;
+      const { contact_id } = await other.sandbox.inbound({ from: phone, body: "STOP" });
+      await other.contacts.erase(contact_id);
+    });
+    const line = carrier();
+    const one = await started(overtaken, { transports: [line] });
+    await clock.advance(7_777);
+    const sent = one.messages.send({ to: phone, body: "Hi" });
+    await expect(sent).rejects.toMatchObject({ code: "recipient_opted_out" });
+    await clock.advance(60_000);
+    expect(optOuts).toBe(1);
+    expect(line.calls.map(({ message }) => message.body)).not.toContain("Hi");
+  });
+
+  it("leaves no consent behind if its contact is erased without having decided", async () => {
+    const { engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const one = engine(storage);
+    const { contact_id } = await one.messages.send({ to: phone, body: "Hi" });
+    expect((await one.contacts.consents(contact_id)).data).toMatchObject([
+      { address: phone, status: "unknown", updated_at: null },
+    ]);
+    await one.contacts.erase(contact_id);
+    const left = await storage.reader.range({
+      index: consentByAddress,
+      prefix: [],
+      order: "ascending",
+      limit: 10,
+    });
+    expect(left).toEqual([]);
   });
 });
