@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openConsole, openInbox } from "./shop-pages.ts";
+import { openConsole, openInbox, openConversation } from "./shop-pages.ts";
 
 /** Does something, and something else once an element is shown, before the page draws a frame. */
 const onceShown = (page: Page, act: string, shown: string, next: string): Promise<unknown> =>
@@ -103,10 +103,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "who edits a contact types at once, into the name and then into what is wrong",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    await page.goto(`${url}#/all/${id}`);
+    const { page } = await openConversation(skip);
     const contact = page.getByRole("complementary", { name: "Contact" });
     const edit = contact.getByRole("button", { name: "Edit" });
     await edit.waitFor();

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
 import { faultsOf } from "./faults.ts";
 import { fullConversation } from "./inbox-shop.ts";
-import { kim, waitForQuota, openInbox } from "./shop-pages.ts";
+import { kim, waitForQuota, openInbox, openConversation } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a bar of the sentiment leads to its message, also in older pages and other conversations",
@@ -263,10 +263,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a mailing into the open conversation is shown, with a few requests a second",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "News?" });
-    await page.goto(`${url}#/all/${id}`);
+    const { shop, page, faults, from } = await openConversation(skip, "News?");
     await page.locator(".message", { hasText: "News?" }).waitFor();
     let reads = 0;
     page.on("request", (request) => {

@@ -1,7 +1,7 @@
 /** The inbox by keyboard: its list, its dialogs and forms, and where the focus is. */
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./shop-pages.ts";
+import { openInbox, openConversation } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 
@@ -273,10 +273,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "who edits a contact begins in its name, comes to what is wrong, and back to where it began",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    await page.goto(`${url}#/all/${id}`);
+    const { page } = await openConversation(skip);
     await page.getByText("Nothing noted").waitFor();
     const edit = page.getByRole("complementary", { name: "Contact" }).getByRole("button", {
       name: "Edit",

@@ -1,7 +1,7 @@
 /** The keys of the inbox: what each does, and when it does nothing. */
 import { expect, test } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./shop-pages.ts";
+import { openInbox, openConversation } from "./shop-pages.ts";
 
 const focused = `document.activeElement?.labels?.[0]?.textContent`;
 
@@ -40,10 +40,7 @@ test.runIf(isLong)(
 test("a reply is sent from its field, and not while the person types in another field or opens a link", async ({
   skip,
 }) => {
-  const { shop, url, page, faults } = await openInbox(skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  await page.goto(`${url}#/all/${id}`);
+  const { page, faults, id } = await openConversation(skip);
   const composer = page.locator(".composer-area");
   await composer.fill("It costs");
   const learned = page.getByRole("textbox", { name: "What you learned" });
@@ -71,12 +68,7 @@ test("a reply is sent from its field, and not while the person types in another 
 test.runIf(isLong)(
   "Escape that cancels the text of an input method keeps the field, its text and its list",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const { conversation_id: id } = await shop.sandbox.inbound({
-      from: "+14155550100",
-      body: "Hello?",
-    });
-    await page.goto(`${url}#/all/${id}`);
+    const { page, faults } = await openConversation(skip);
     await page.getByRole("toolbar", { name: "Actions" }).waitFor();
     const people = page.getByRole("combobox", { name: "Assign to" });
     const search = page.getByRole("searchbox");
@@ -97,10 +89,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "shortcuts are letters also on a keyboard of another script, and with Caps Lock",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    await page.goto(`${url}#/all/${id}`);
+    const { page, faults } = await openConversation(skip);
     const list = page.getByRole("listbox");
     await page.getByRole("toolbar", { name: "Actions" }).waitFor();
     const press = (key: string, shiftKey = false): Promise<unknown> =>
@@ -125,10 +114,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a list that a shortcut opened leaves the focus where it was",
   async ({ skip }) => {
-    const { shop, url, page, faults } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    await page.goto(`${url}#/all/${id}`);
+    const { shop, page, faults, id } = await openConversation(skip);
     await page.locator(".message").waitFor();
     const list = page.getByRole("listbox");
     for (const end of ["Escape", "Enter"]) {
@@ -158,10 +144,7 @@ test.runIf(isLong)(
 );
 
 test.runIf(isLong)("a panel takes keys from the moment it is shown", async ({ skip }) => {
-  const { shop, url, page, faults } = await openInbox(skip);
-  const from = "+14155550100";
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-  await page.goto(`${url}#/all/${id}`);
+  const { page, faults } = await openConversation(skip);
   await page.locator(".message").waitFor();
   const active = (what: string) => page.evaluate(`document.activeElement.${what}`);
   await page.evaluate(openAndPress(`press("a")`, "Escape"));

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
-import { openInbox } from "./shop-pages.ts";
+import { openInbox, openConversation } from "./shop-pages.ts";
 
 test.runIf(isLong)(
   "a thread has no gap after an outage in which more came than a page has",
@@ -307,10 +307,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message whose last change could not be read is read again",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    await page.goto(`${url}#/all/${id}`);
+    const { shop, page, id } = await openConversation(skip);
     await page.locator(".message").waitFor();
     const read = /v1\/messages\/msg_/;
     await page.route(read, (route) =>

@@ -1,7 +1,7 @@
 /** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { isLong } from "../support/runs.ts";
-import { waitForQuota, openInbox } from "./shop-pages.ts";
+import { waitForQuota, openInbox, openConversation } from "./shop-pages.ts";
 
 /** Opens one conversation in two tabs. */
 async function openTwoTabs(skip: TestContext["skip"]) {
@@ -225,10 +225,7 @@ test.runIf(isLong)(
 test.runIf(isLong)(
   "a message that arrives before the answer to its request is shown once, also if the answer is lost",
   async ({ skip }) => {
-    const { shop, url, page } = await openInbox(skip);
-    const from = "+14155550100";
-    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
-    await page.goto(`${url}#/all/${id}`);
+    const { page } = await openConversation(skip);
     await page.locator(".message").waitFor();
     const answered = Promise.withResolvers<void>();
     await page.route(/[/]messages$/, async (route) => {

@@ -170,6 +170,15 @@ export function openInbox(skip: TestContext["skip"], opening: Opening = {}) {
   return openPage(inboxHandler, skip, opening);
 }
 
+/** The inbox at a conversation, which a contact has begun with this text. */
+export async function openConversation(skip: TestContext["skip"], body = "Hello?") {
+  const there = await openInbox(skip);
+  const from = "+14155550100";
+  const { conversation_id: id, contact_id } = await there.shop.sandbox.inbound({ from, body });
+  await there.page.goto(`${there.url}#/all/${id}`);
+  return { ...there, from, id, contact_id };
+}
+
 async function openPage(
   handler: typeof consoleHandler | typeof inboxHandler,
   skip: TestContext["skip"],
