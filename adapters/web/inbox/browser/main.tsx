@@ -1,6 +1,6 @@
 import { startPage } from "../../shared/browser/index.ts";
 import { Inbox } from "./inbox.tsx";
 import { t } from "./texts.ts";
-import "./inbox.css";
+import "./styles/inbox.css";
 
 await startPage({ page: Inbox, nameOf: () => t("title") });
