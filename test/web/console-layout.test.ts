@@ -49,7 +49,9 @@ test.runIf(isLong)(
   },
 );
 
-test("a dialog says once what is wrong, at the field, and leads there", async ({ skip }) => {
+test("a dialog on a phone says once what is wrong, at the field, and leads there", async ({
+  skip,
+}) => {
   const { url, page } = await openConsole(skip, { size: phone });
   await page.goto(`${url}#/webhooks`);
   await page.getByRole("button", { name: "Add webhook" }).click();
@@ -58,6 +60,9 @@ test("a dialog says once what is wrong, at the field, and leads there", async ({
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await dialog.locator("[aria-invalid=true]:focus").waitFor();
   expect(await dialog.getByText("absolute URL").count()).toBe(1);
+  // Phones zoom into a field with smaller text, and stay zoomed.
+  const size = `getComputedStyle(document.querySelector("dialog input")).fontSize`;
+  expect(await page.evaluate(size)).toBe("16px");
 });
 
 test.runIf(isLong)("the list of test numbers shows each number whole", async ({ skip }) => {

@@ -96,7 +96,7 @@ export function Card({ title, count, actions, isFlush, children }: CardProps): J
           <h2 class="grow">
             {title} {count !== undefined && <span class="count">{count}</span>}
           </h2>
-          {actions}
+          {actions !== undefined && <div class="card-actions">{actions}</div>}
         </header>
       )}
       {children}
