@@ -88,3 +88,38 @@ test("a dialog asks before it discards what a person entered, and Cancel does no
   await button("Cancel").click();
   await dialog.waitFor({ state: "detached" });
 });
+
+test("the API page sends what its form and its command show, and keeps what a person entered", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  const { id } = await shop.contacts.create({ name: "Ada" });
+  const form = page.locator(".operation");
+  const field = (name: string) => form.getByRole("textbox", { name });
+  await page.goto(`${url}#/api/contactsUpdate`);
+  await field("id").fill(id);
+  await field("Request body").fill('{"name":"Bea"}');
+  // The person looks something up on another page.
+  await page.goto(`${url}#/messages`);
+  await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();
+  await page.goBack();
+  expect(await field("id").inputValue()).toBe(id);
+  await form.getByRole("button", { name: "Send" }).click();
+  await form.getByText("200").waitFor();
+  expect((await shop.contacts.get(id)).name).toBe("Bea");
+
+  await page.goto(`${url}#/api/contactsErase`);
+  const command = form.locator(".code").first();
+  const send = async () => {
+    const answered = page.waitForResponse((each) => each.request().method() === "DELETE");
+    await form.getByRole("button", { name: "Send" }).click();
+    const response = await answered;
+    return [response.request().postData(), response.status()];
+  };
+  await field("id").fill(id);
+  expect(await send()).toEqual([null, 204]);
+  const keyed = '{"idempotency_key":"erase-ada"}';
+  await field("Request body").fill(keyed);
+  expect(await command.innerText()).toContain(keyed);
+  expect(await send()).toEqual([keyed, 404]);
+});

@@ -29,6 +29,7 @@ export interface Operation {
   readonly parameters?: readonly Parameter[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: {
+    readonly required?: boolean;
     readonly content: Readonly<Record<string, { readonly example?: unknown }>>;
   };
 }

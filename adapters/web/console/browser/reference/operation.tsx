@@ -20,6 +20,7 @@ import { t } from "../texts.ts";
 import type { Operation, Parameter } from "./document.ts";
 
 interface OperationViewProps {
+  readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
@@ -27,17 +28,32 @@ interface OperationViewProps {
 
 type Values = Readonly<Record<string, string>>;
 
+/** What a person entered for a route. */
+interface Entered {
+  /** The parameters of the path and the query. */
+  readonly values: Values;
+  readonly body: string;
+}
+
+/** For whoever comes back, such as with an id that another page shows. */
+const enteredBefore = new Map<string, Entered>();
+
 /** One route: what it does, a form to call it, and its response. */
 export function OperationView(props: OperationViewProps): JSX.Element {
-  const { method, path, operation } = props;
-  const content = operation.requestBody?.content["application/json"];
-  const [values, setValues] = useState<Values>({});
-  const [body, setBody] = useState(() =>
-    content === undefined ? "" : JSON.stringify(content.example ?? {}, null, 2),
+  const { id, method, path, operation } = props;
+  const content = contentOf(operation);
+  const [entered, setEntered] = useState(
+    () => enteredBefore.get(id) ?? { values: {}, body: exampleOf(content) },
   );
+  const { values, body } = entered;
+  const enter = (change: Partial<Entered>): void => {
+    const next = { ...entered, ...change };
+    enteredBefore.set(id, next);
+    setEntered(next);
+  };
   const parameters = parametersOf(operation);
   const target = targetOf(path, parameters, values);
-  const parsed = useMemo(() => parsedBody(body, content !== undefined), [body]);
+  const parsed = useMemo(() => parsedBody(body), [body]);
   const obstacle = obstacleOf(path, operation);
   return (
     <div class="detail operation">
@@ -58,19 +74,20 @@ export function OperationView(props: OperationViewProps): JSX.Element {
           key={parameter.name}
           parameter={parameter}
           value={values[parameter.name ?? ""] ?? ""}
-          onChange={(value) => setValues({ ...values, [parameter.name ?? ""]: value })}
+          onChange={(value) => enter({ values: { ...values, [parameter.name ?? ""]: value } })}
         />
       ))}
       {content !== undefined && (
         <TextArea
           label={t("requestBody")}
+          isOptional={operation.requestBody?.required !== true}
           class="input mono"
           rows={Math.min(16, Math.max(4, body.split("\n").length + 1))}
           dir="ltr"
           spellcheck={false}
           problem={parsed.problem}
           value={body}
-          onChange={setBody}
+          onChange={(text) => enter({ body: text })}
         />
       )}
       {obstacle === undefined ? (
@@ -89,6 +106,13 @@ export function OperationView(props: OperationViewProps): JSX.Element {
     </div>
   );
 }
+
+/** The JSON that a request takes. Undefined if it takes none. */
+const contentOf = ({ requestBody }: Operation) => requestBody?.content["application/json"];
+
+/** The text of the example. Empty if there is none, since the body is then optional. */
+const exampleOf = (content: ReturnType<typeof contentOf>): string =>
+  content?.example === undefined ? "" : JSON.stringify(content.example, null, 2);
 
 /** The parameters of the path and the query. */
 const parametersOf = ({ parameters = [] }: Operation): readonly Parameter[] =>
@@ -140,8 +164,8 @@ interface ParsedBody {
   readonly problem: string | undefined;
 }
 
-function parsedBody(text: string, hasBody: boolean): ParsedBody {
-  if (!hasBody || text.trim() === "") return { body: null, problem: undefined };
+function parsedBody(text: string): ParsedBody {
+  if (text.trim() === "") return { body: null, problem: undefined };
   try {
     return { body: JSON.parse(text) as unknown, problem: undefined };
   } catch (error) {
@@ -173,8 +197,7 @@ function Call({ method, target, body, canCall }: CallProps): JSX.Element {
     const start = performance.now();
     const took = (): number => performance.now() - start;
     try {
-      const hasBody = method !== "GET" && method !== "DELETE";
-      const received = await request(method, target, hasBody ? (body ?? {}) : undefined);
+      const received = await request(method, target, body ?? undefined);
       setAnswer({
         status: received.status,
         body: received.body ?? null,

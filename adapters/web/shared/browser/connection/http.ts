@@ -83,7 +83,7 @@ export async function request(
 ): Promise<Received> {
   const address = addressOf(path, query);
   const headers = new Headers(path === "session" ? pageHeaders : personHeaders());
-  if (method !== "GET") headers.set("Idempotency-Key", currentKey(key));
+  if (method !== "GET" && !hasOwnKey(body)) headers.set("Idempotency-Key", currentKey(key));
   if (body !== undefined) headers.set("Content-Type", "application/json");
   const attempt = async (): Promise<Response> => {
     const response = await reach(address, {
@@ -105,6 +105,10 @@ export async function request(
     throw error;
   }
 }
+
+/** Whether a body that a person wrote names its key itself. The server refuses two keys. */
+const hasOwnKey = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && "idempotency_key" in body;
 
 /** Loads a file through the mount. Rejects as `api` does. */
 export async function loadFile(path: string, signal: AbortSignal): Promise<Blob> {
