@@ -123,3 +123,15 @@ test("the API page sends what its form and its command show, and keeps what a pe
   expect(await command.innerText()).toContain(keyed);
   expect(await send()).toEqual([keyed, 404]);
 });
+
+test("what is typed on a phone is there again after a look at another page", async ({ skip }) => {
+  const { url, page } = await openConsole(skip);
+  const field = page.getByRole("textbox", { name: "Text as +15005550001" });
+  await page.goto(`${url}#/phones`);
+  await field.fill("Are you open tomor");
+  await page.goto(`${url}#/messages`);
+  await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();
+  await page.goBack();
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("Are you open tomor");
+});

@@ -157,7 +157,8 @@ interface ComposerProps {
 
 function Composer({ handset, onSend }: ComposerProps): JSX.Element {
   const [side, setSide] = useState<Side>("phone");
-  const [body, setBody] = useState("");
+  const { draft } = handset;
+  const body = draft.value;
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const sendOnce = useSendOnce();
@@ -175,13 +176,13 @@ function Composer({ handset, onSend }: ComposerProps): JSX.Element {
   };
   const send = async (): Promise<void> => {
     // The field empties at once, so that what is typed meanwhile stays.
-    setBody("");
+    draft.value = "";
     try {
       await sendOnce(`${side} ${body}`, (key) =>
         side === "phone" ? handset.text(body, key) : handset.receive(body, key),
       );
     } catch (error) {
-      setBody((typed) => unsentBefore(body, typed));
+      draft.value = unsentBefore(body, draft.peek());
       throw error;
     }
   };
@@ -227,7 +228,7 @@ function Composer({ handset, onSend }: ComposerProps): JSX.Element {
           placeholder={t(side === "phone" ? "phoneTextHint" : "phoneSendToHint")}
           autocomplete="off"
           value={body}
-          onInput={({ currentTarget }) => setBody(currentTarget.value)}
+          onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
         />
         <Button
           kind="primary"

@@ -16,6 +16,8 @@ export class Handset {
   readonly contact = signal<Contact | null>(null);
   /** Why the last load failed. */
   readonly error = signal<unknown>(undefined);
+  /** What is typed and not sent. It outlives the page, as the phone does. */
+  readonly draft = signal("");
   /** Reads the messages again soon. */
   readonly refresh: () => void;
   private readonly repetition = new Repetition();
