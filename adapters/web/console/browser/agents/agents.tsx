@@ -167,6 +167,11 @@ function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element 
   );
 }
 
+/** The keywords and the intents. A word may be both. */
+const wordsOf = ({ keywords = [], intents = [] }: Playbook["trigger"]): string[] => [
+  ...new Set([...keywords, ...intents]),
+];
+
 function PlaybookTable({ rows }: { readonly rows: readonly Playbook[] }): JSX.Element {
   return (
     <Table
@@ -184,7 +189,7 @@ function PlaybookTable({ rows }: { readonly rows: readonly Playbook[] }): JSX.El
           label: t("columnTrigger"),
           cell: ({ trigger }) => (
             <span class="truncate muted">
-              <bdi>{[...(trigger.keywords ?? []), ...(trigger.intents ?? [])].join(", ")}</bdi>
+              <bdi>{wordsOf(trigger).join(", ")}</bdi>
             </span>
           ),
         },

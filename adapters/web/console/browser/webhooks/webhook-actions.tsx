@@ -111,7 +111,7 @@ export function WebhookActions({
           title={t("webhookDelete")}
           confirm={t("delete")}
           kind="danger"
-          word="delete"
+          word={t("webhookDeleteWord")}
           onClose={close}
           onConfirm={async () => {
             const leave = goFromHere();
