@@ -47,8 +47,8 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
 }
 
 /**
- * A modal dialog. The browser keeps the focus inside. Escape, a click beside it and its close button
- * close it. If a person has changed its form, they first ask. The button to cancel never does.
+ * A modal dialog. The browser keeps the focus inside. Escape, a click beside it and its close
+ * button close it. If a person has changed its form, they first ask. The button to cancel does not.
  */
 export function Dialog(props: DialogProps): JSX.Element {
   const {
