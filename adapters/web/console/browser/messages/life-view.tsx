@@ -1,16 +1,11 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { TimelineEntry } from "../../../../../src/index.ts";
-import {
-  Badge,
-  dateTime,
-  exactDuration,
-  Icon,
-  type IconName,
-} from "../../../shared/browser/index.ts";
+import { Badge, dateTime, exactDuration, Icon } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
-import { type Lane, type Life, type Mark, type PlannedEntry } from "./life.ts";
+import type { Lane, Life, Mark, PlannedEntry } from "./life.ts";
+import { describe } from "./life-words.ts";
 
 const lanes: readonly Lane[] = ["status", "attempt", "receipt", "other"];
 
@@ -153,118 +148,4 @@ export function LifeList({ life }: { readonly life: Life }): JSX.Element {
       })}
     </ol>
   );
-}
-
-interface Described {
-  readonly title: string;
-  readonly icon: IconName;
-  readonly details: readonly string[];
-}
-
-const given = (...details: (string | null | undefined)[]): string[] =>
-  details.filter((detail): detail is string => typeof detail === "string" && detail !== "");
-
-function describe(entry: TimelineEntry | PlannedEntry): Described {
-  switch (entry.type) {
-    case "transition": {
-      const { label, icon } = shownStatus(entry.to);
-      const title = t(entry.from === null ? "lifeCreated" : "lifeStatus", { status: label });
-      return { title, icon, details: given(entry.error?.message) };
-    }
-    case "attempt":
-      return describeAttempt(entry);
-    case "receipt":
-      return {
-        title: t("lifeReceipt", { status: shownStatus(entry.status).label }),
-        icon: "arrow-in",
-        details: given(
-          entry.error?.message,
-          entry.ignored_reason === null ? null : ignoredReason(entry.ignored_reason),
-          entry.carrier_at === entry.at
-            ? null
-            : t("lifeCarrierTime", { time: dateTime(entry.carrier_at) }),
-        ),
-      };
-    case "lookup":
-      return { title: lookupTitle(entry.outcome), icon: "search", details: [] };
-    case "edit":
-      return {
-        title: t("lifeEdit", { fields: entry.fields.join(", ") }),
-        icon: "edit",
-        details: [],
-      };
-    case "policy":
-      return {
-        title: t(entry.verdict === "deny" ? "lifeDenied" : "lifeDeferred", {
-          policy: entry.policy,
-        }),
-        icon: "flag",
-        details: given(
-          entry.reason,
-          entry.until === null ? null : t("lifeUntil", { time: dateTime(entry.until) }),
-        ),
-      };
-    case "redaction":
-      return { title: t("lifeRedaction"), icon: "trash", details: [] };
-    case "planned":
-      return {
-        title: t(entry.what === "retry" ? "lifeRetryPlanned" : "lifeSendPlanned"),
-        icon: "clock",
-        details: [dateTime(entry.at)],
-      };
-    default:
-      return { title: (entry as TimelineEntry).type, icon: "info", details: [] };
-  }
-}
-
-function describeAttempt(entry: TimelineEntry & { readonly type: "attempt" }): Described {
-  const { number, transport, outcome, error, provider_message_id, answered_at, at } = entry;
-  const icons: Record<typeof outcome, IconName> = {
-    pending: "clock",
-    accepted: "check",
-    rejected: "close",
-    ambiguous: "alert",
-  };
-  const took =
-    answered_at === null ? null : exactDuration(Date.parse(answered_at) - Date.parse(at));
-  const code = error?.provider_code ?? null;
-  return {
-    title: t("lifeAttempt", { number, transport, outcome: outcomeName(outcome) }),
-    icon: icons[outcome],
-    details: given(
-      // A receipt told the error of an accepted attempt, and its status says it.
-      outcome === "accepted" ? null : error?.message,
-      code === null ? null : t("lifeProviderCode", { code }),
-      took === null
-        ? null
-        : t(outcome === "ambiguous" ? "lifeLost" : "lifeAnswered", { time: took }),
-      provider_message_id === null ? null : t("lifeProviderId", { id: provider_message_id }),
-    ),
-  };
-}
-
-const outcomeName = (outcome: "pending" | "accepted" | "rejected" | "ambiguous"): string =>
-  ({
-    pending: t("outcomePending"),
-    accepted: t("outcomeAccepted"),
-    rejected: t("outcomeRejected"),
-    ambiguous: t("outcomeAmbiguous"),
-  })[outcome];
-
-const lookupTitle = (outcome: "sent" | "not_sent" | "unknown"): string =>
-  ({
-    sent: t("lifeLookupSent"),
-    not_sent: t("lifeLookupNotSent"),
-    unknown: t("lifeLookupUnknown"),
-  })[outcome];
-
-/** Why a receipt changed nothing. */
-function ignoredReason(reason: string): string {
-  const reasons: Partial<Record<string, string>> = {
-    duplicate: t("ignoredDuplicate"),
-    already_known: t("ignoredKnown"),
-    outranked: t("ignoredOutranked"),
-    superseded: t("ignoredSuperseded"),
-  };
-  return reasons[reason] ?? reason;
 }

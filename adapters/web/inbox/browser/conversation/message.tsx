@@ -20,7 +20,8 @@ import { timeOf } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
 import { Attachment } from "./attachment.tsx";
-import { MessageDetails, WhyDialog } from "./message-dialogs.tsx";
+import { MessageDetails } from "./message-details.tsx";
+import { WhyDialog } from "./why-dialog.tsx";
 
 interface MessageProps {
   readonly message: Message;

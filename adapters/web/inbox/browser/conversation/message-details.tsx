@@ -1,12 +1,5 @@
 import type { JSX } from "preact";
-import type {
-  Message,
-  Page,
-  Run,
-  RunStep,
-  Timeline,
-  TimelineEntry,
-} from "../../../../../src/index.ts";
+import type { Message, Timeline, TimelineEntry } from "../../../../../src/index.ts";
 import {
   api,
   Badge,
@@ -14,9 +7,7 @@ import {
   CopyButton,
   dateTime,
   Dialog,
-  exactDuration,
   Facts,
-  firstCharacters,
   list as listed,
   LoadState,
   shownAddress,
@@ -27,13 +18,13 @@ import {
 import { t } from "../texts.ts";
 import { shownStatus, statusName } from "../words.ts";
 
-interface MessageDialogProps {
+interface DetailsProps {
   readonly message: Message;
   readonly onClose: () => void;
 }
 
 /** Everything that happened to a message. */
-export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.Element {
+export function MessageDetails({ message, onClose }: DetailsProps): JSX.Element {
   const timeline = useResource(
     (signal) => api.get<Timeline>(`v1/messages/${message.id}/timeline`, { signal }),
     [message.id],
@@ -123,7 +114,7 @@ const lookups = {
 };
 
 /** One entry of a timeline in words. */
-export function describe(entry: TimelineEntry): Described {
+function describe(entry: TimelineEntry): Described {
   switch (entry.type) {
     case "transition": {
       const { tone } = shownStatus({ status: entry.to, send_at: null });
@@ -175,95 +166,4 @@ export function describe(entry: TimelineEntry): Described {
     default:
       return { title: (entry as { readonly type: string }).type, tone: "neutral" };
   }
-}
-
-const maxRuns = 100;
-
-/** Finds the run of the agent that sent a message. */
-async function runOf(
-  { id, author, conversation_id }: Message,
-  signal: AbortSignal,
-): Promise<Run | null> {
-  if (author.id === undefined) return null;
-  const { data } = await api.get<Page<Run>>(`v1/agents/${author.id}/runs`, {
-    query: { conversation_id, limit: maxRuns },
-    signal,
-  });
-  const found = data.find((run) => run.message_ids.some((each) => each === id));
-  if (found === undefined) return null;
-  return api.get<Run>(`v1/agents/${author.id}/runs/${found.id}`, { signal });
-}
-
-/** What the agent did before it wrote a message. */
-export function WhyDialog({ message, onClose }: MessageDialogProps): JSX.Element {
-  const run = useResource((signal) => runOf(message, signal), [message.id]);
-  return (
-    <Dialog title={t("why")} onClose={onClose} isWide>
-      <LoadState of={run} />
-      {run.data === null && <p class="muted">{t("whyNone")}</p>}
-      {run.data && <RunView run={run.data} />}
-    </Dialog>
-  );
-}
-
-const triggers = {
-  inbound: () => t("triggerInbound"),
-  api: () => t("triggerApi"),
-  handback: () => t("triggerHandback"),
-};
-
-function RunView({ run }: { readonly run: Run }): JSX.Element {
-  const { trigger, steps, result, usage } = run;
-  return (
-    <>
-      <p class="muted">
-        {t("whyTrigger")} {triggers[trigger.type]()} · {dateTime(run.created_at)}
-      </p>
-      <ol class="timeline">
-        {steps.map((step, index) => (
-          <li key={index} class={`timeline-entry tone-${step.error === null ? "neutral" : "bad"}`}>
-            <span class="timeline-dot" />
-            <div class="grow">
-              <bdi>{stepTitle(step)}</bdi>{" "}
-              <span class="muted">{exactDuration(step.duration_ms)}</span>
-              {step.error !== null && <p class="message-problem">{step.error}</p>}
-              <Json label={t("whyInput")} value={step.input} />
-              <Json label={t("whyOutput")} value={step.output} />
-            </div>
-          </li>
-        ))}
-      </ol>
-      <Json label={t("whyResult")} value={result} />
-      {usage.model_calls > 0 && (
-        <p class="muted">
-          {t("whyUsage", { input: usage.input_tokens, output: usage.output_tokens })}
-        </p>
-      )}
-    </>
-  );
-}
-
-function stepTitle({ type, name }: RunStep): string {
-  if (type === "playbook") return t("whyPlaybook", { step: name ?? "" });
-  if (type === "model") return t("whyModel", { task: name ?? "" });
-  if (type === "approval") return t("whyApproval", { name: name ?? "" });
-  return t("whyAction", { name: name ?? type });
-}
-
-const maxJson = 20_000;
-
-function Json({
-  label,
-  value,
-}: {
-  readonly label: string;
-  readonly value: unknown;
-}): JSX.Element | null {
-  if (value === null || value === undefined) return null;
-  return (
-    <details class="json">
-      <summary>{label}</summary>
-      <pre dir="ltr">{firstCharacters(JSON.stringify(value, null, 2), maxJson)}</pre>
-    </details>
-  );
 }
