@@ -81,16 +81,14 @@ export function completedEventId(id: RunId): EventId {
   return `evt_${ulidOf(id)}`;
 }
 
+/** The columns that the public form of an event shows. */
+type ShownColumns = Pick<EventRow, "id" | "type" | "created_at" | "data">;
+
 /**
  * Returns the public form of an event. The data of a row matches its type, because only
  * `appendEvent` writes events.
  */
-export function eventResource({
-  id,
-  type,
-  created_at,
-  data,
-}: Pick<EventRow, "id" | "type" | "created_at" | "data">): EventEnvelope {
+export function eventResource({ id, type, created_at, data }: ShownColumns): EventEnvelope {
   return { id, type, created_at: iso(created_at), data };
 }
 
@@ -98,7 +96,7 @@ export function eventResource({
  * Returns the public form of an event for code of the host application. That code may change it, so
  * it gets its own copy of the data.
  */
-export function ownEvent(row: Parameters<typeof eventResource>[0]): EventEnvelope {
+export function ownEvent(row: ShownColumns): EventEnvelope {
   return structuredClone(eventResource(row));
 }
 

@@ -13,7 +13,7 @@ import { type Channel, type Mode, type SenderId, TidingsError } from "../kernel/
 import { carries, type Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 
-interface SenderRequest {
+export interface SenderRequest {
   readonly channel: Channel;
   /** The sender address that the message requests. */
   readonly from: string | undefined;

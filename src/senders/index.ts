@@ -1,4 +1,10 @@
-export { chooseSender, prefetchSender, rememberSender, usableSenders } from "./choose-sender.ts";
+export {
+  chooseSender,
+  prefetchSender,
+  rememberSender,
+  type SenderRequest,
+  usableSenders,
+} from "./choose-sender.ts";
 export { createSandboxSenders, sandboxAddress, sandboxInbox } from "./sandbox-senders.ts";
 export {
   defaultSenderByChannel,

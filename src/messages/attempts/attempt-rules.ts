@@ -29,7 +29,7 @@ import {
 import type { MessageError } from "../types.ts";
 
 type Retry = { readonly decision: "retry"; readonly state: Queued };
-type Lost = { readonly decision: "ambiguous"; readonly state: Ambiguous };
+export type Lost = { readonly decision: "ambiguous"; readonly state: Ambiguous };
 /** The decision that a message ends without having been sent. */
 export type Ending =
   { readonly decision: "failed"; readonly state: Failed } | typeof expiredDecision;

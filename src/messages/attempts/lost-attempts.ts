@@ -2,7 +2,13 @@
  * The attempts of a message whose answer is lost. Each may have sent it, so the message cannot fail
  * or expire: it is `ambiguous` until their look-ups tell.
  */
-import { type AfterAttempt, ambiguousInstead, answerLost, type Ending } from "./attempt-rules.ts";
+import {
+  type AfterAttempt,
+  ambiguousInstead,
+  answerLost,
+  type Ending,
+  type Lost,
+} from "./attempt-rules.ts";
 import { listAttempts } from "./message-attempts.ts";
 import { moveMessage } from "../move.ts";
 import { stateOf } from "../stored-state.ts";
@@ -39,7 +45,7 @@ async function endUnlessLost(
   message: MessageRow,
   ending: Ending,
   except?: AttemptRow,
-): Promise<ReturnType<typeof ambiguousInstead>> {
+): Promise<Ending | Lost> {
   const last = (await findLostAttempts(tx, message, except)).at(-1);
   if (last === undefined) return ending;
   return ambiguousInstead(ending, stateOf(message), last.error ?? answerLost);

@@ -45,6 +45,9 @@ export interface Correspondence {
   readonly author: Author;
 }
 
+/** What accepting a message uses of a call. */
+export type AcceptContext = PolicyContext & Pick<Call, "idempotency_key">;
+
 /**
  * Checks the policies, then queues or schedules a message. Any engine may hand it over.
  * @throws TidingsError `validation_failed` if `send_at` is too far ahead, `recipient_opted_out` or
@@ -52,7 +55,7 @@ export interface Correspondence {
  */
 export async function acceptMessage(
   tx: Tx,
-  call: PolicyContext & Pick<Call, "idempotency_key">,
+  call: AcceptContext,
   draft: Draft,
   correspondence: Correspondence,
 ): Promise<Seen<MessageRow>> {

@@ -7,7 +7,7 @@ import { type PreviewMessage, previewMessageSchema } from "../input-types.ts";
 import type { MessagePreview } from "./preview-types.ts";
 import { checkPolicies, decisionOf, toPolicyVerdict } from "../../consents/index.ts";
 import { authorOf, type Command, type Services } from "../../operations/index.ts";
-import { chooseSender, usableSenders } from "../../senders/index.ts";
+import { chooseSender, type SenderRequest, usableSenders } from "../../senders/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 const maxSenders = 50;
@@ -61,7 +61,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
 async function chosenAddress(
   tx: Tx,
   services: Services,
-  request: Parameters<typeof chooseSender>[2],
+  request: SenderRequest,
 ): Promise<string | null> {
   try {
     return (await chooseSender(tx, services, request)).address;

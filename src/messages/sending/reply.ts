@@ -27,7 +27,7 @@ import { type Reply, replySchema } from "../input-types.ts";
 import { messageResource } from "../show.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../rows.ts";
 import { channelOf } from "../rules.ts";
-import { acceptMessage } from "./accept-message.ts";
+import { type AcceptContext, acceptMessage } from "./accept-message.ts";
 import type { Message } from "../types.ts";
 
 /**
@@ -92,7 +92,7 @@ interface ConversationDraft extends Pick<Reply, "body" | "media" | "from"> {
  */
 export async function sendInConversation(
   tx: Tx,
-  call: Parameters<typeof acceptMessage>[1],
+  call: AcceptContext,
   { answers, ...draft }: ConversationDraft,
   conversation: Seen<ConversationRow>,
   author: Author,
