@@ -14,7 +14,7 @@ import type { Services } from "../../operations/index.ts";
 import type { Receipt, ReceiptSubject, Seen } from "../../ports/index.ts";
 import type { Tx, UnscopedTx } from "../../store/index.ts";
 import { applyEarlyReceipts, applyPushedReceipts, providerIdFor } from "./apply-receipt.ts";
-import { carrierColumns } from "../attempts/message-attempts.ts";
+import { carrierColumns, type MessageAndAttempt } from "../attempts/message-attempts.ts";
 import { earlyReceiptJob } from "../job-orders.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
@@ -52,14 +52,10 @@ export async function recordReceipt(
   const message = await tx.get(messageById, [attempt.message_id], { hold: true });
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  const attemptWithId = await learnProviderId(tx, attempt, subject);
-  const columns =
-    attemptWithId === attempt ? {} : carrierColumns(message, attemptWithId, message.status);
-  const messageWithId =
-    Object.keys(columns).length === 0 ? message : tx.update(messages, message, columns);
-  const pair = { message: messageWithId, attempt: attemptWithId };
-  const updated = await applyPushedReceipts(tx, services, pair, [receipt]);
-  if (attemptWithId !== attempt) await applyEarlyReceipts(tx, services, updated);
+  const pair = { message, attempt };
+  const withId = await learnProviderId(tx, pair, subject);
+  const updated = await applyPushedReceipts(tx, services, withId, [receipt]);
+  if (withId !== pair) await applyEarlyReceipts(tx, services, updated);
   return "recorded";
 }
 
@@ -78,19 +74,25 @@ function findAttempt(
 }
 
 /**
- * Returns the attempt with the receipt's provider id if it had none. The id is not set if another
- * attempt already has it.
+ * Gives the attempt the receipt's provider id, and the message if it names this attempt's carrier.
+ * Returns the same pair if the attempt has an id, or if another attempt has this one.
  */
 async function learnProviderId(
   tx: Tx,
-  attempt: Seen<AttemptRow>,
+  pair: MessageAndAttempt,
   subject: ReceiptSubject,
-): Promise<Seen<AttemptRow>> {
-  if (attempt.provider_message_id !== null || !subject.provider_message_id) return attempt;
+): Promise<MessageAndAttempt> {
+  const { message, attempt } = pair;
+  if (attempt.provider_message_id !== null || !subject.provider_message_id) return pair;
   const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
-  return provider_message_id === null
-    ? attempt
-    : tx.update(attempts, attempt, { provider_message_id });
+  if (provider_message_id === null) return pair;
+  const withId = tx.update(attempts, attempt, { provider_message_id });
+  const columns = carrierColumns(message, withId, message.status);
+  const isOfCarrier = Object.keys(columns).length > 0;
+  return {
+    message: isOfCarrier ? tx.update(messages, message, columns) : message,
+    attempt: withId,
+  };
 }
 
 /**
