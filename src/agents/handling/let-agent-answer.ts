@@ -14,6 +14,7 @@ import { makeHandler, openSession } from "./session.ts";
 import { conversationById, type ConversationRow } from "../../conversations/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import { arm } from "../../queue/index.ts";
+import type { Seen } from "../../ports/index.ts";
 import type { Tx } from "../../store/index.ts";
 
 interface AnswerOptions {
@@ -36,9 +37,10 @@ interface AnswerOptions {
 export async function letAgentAnswer(
   tx: Tx,
   message: MessageRow,
-  { isReopened, reopenMs }: AnswerOptions,
+  options: AnswerOptions,
 ): Promise<void> {
   const { conversation_id, sequence, keyword } = message;
+  const { isReopened } = options;
   if (keyword !== null && !isReopened) return;
   const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
   if (conversation === undefined) throw new TypeError("an inbound message has no conversation");
@@ -48,35 +50,49 @@ export async function letAgentAnswer(
   ]);
   const isBack = isReopened && session !== undefined && conversation.handler !== "none";
   const agent = usual ?? (isBack ? await formerAgent(tx, session) : undefined);
-  // If the agent was deleted, its turn hands the conversation to people.
-  if (agent === undefined) {
-    if (conversation.handler === "ai" && keyword === null) {
-      await arm(tx, turnJob(conversation, tx.now));
-    }
-    return;
+  if (agent !== undefined) {
+    await renewSession(tx, conversation, agent, { ...options, session, before: sequence - 1 });
+    await makeHandler(tx, conversation, agent);
   }
+  // If the agent was deleted, its turn hands the conversation to people.
+  const hasTurn = agent !== undefined || conversation.handler === "ai";
+  if (hasTurn && keyword === null) await arm(tx, turnJob(conversation, tx.now));
+}
+
+interface Renewal extends AnswerOptions {
+  readonly session: Seen<AgentSessionRow> | undefined;
+  /** The sequence number of the last message before the one to answer. */
+  readonly before: number;
+}
+
+/**
+ * Continues the conversation's session. If the conversation was reopened or was silent for long, a
+ * new session begins.
+ */
+async function renewSession(
+  tx: Tx,
+  conversation: ConversationRow,
+  agent: AgentRow,
+  { session, before, isReopened, reopenMs }: Renewal,
+): Promise<void> {
   const isSilent = session !== undefined && session.updated_at < tx.now - reopenMs;
   if (session !== undefined && (isReopened || isSilent)) tx.remove(agentSessions, session);
   // The counts carry over. Otherwise an agent that closes its conversations could talk to a machine
   // for ever.
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
-  const before = sequence - 1;
-  const heard_through =
-    session === undefined || isReopened
-      ? before
-      : await lastHeard(tx, conversation, session, { before, isSilent });
+  const current = isReopened ? undefined : session;
+  const heard_through = await lastHeard(tx, conversation, current, { before, isSilent });
   await openSession(tx, conversation, agent, { heard_through, guarded_from: before, counts });
-  await makeHandler(tx, conversation, agent);
-  if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
 }
 
 /** Returns the sequence number of the last message up to `before` that needs no answer. */
 async function lastHeard(
   tx: Tx,
   conversation: ConversationRow,
-  session: AgentSessionRow,
+  session: AgentSessionRow | undefined,
   { before, isSilent }: { readonly before: number; readonly isSilent: boolean },
 ): Promise<number> {
+  if (session === undefined) return before;
   // An agent that was silent still answers the messages that came to it meanwhile.
   if (conversation.handler === "ai") return session.heard_through;
   // An agent that the conversation was taken from answers what the host application has not
