@@ -1,7 +1,10 @@
 import {
   booleanOption,
+  channels,
+  choiceOption,
   functionOption,
   listOption,
+  type Mode,
   option,
   optionsObject,
   parseOptions,
@@ -111,19 +114,11 @@ const nameOption = option<string>(
   (given) => typeof given === "string" && given !== "",
   { isQuoted: true },
 );
-const modeOption = option<TransportCapabilities["modes"][number]>(
-  '"sandbox" or "live"',
-  (given) => given === "sandbox" || given === "live",
-);
-const channelOption = option<TransportCapabilities["channels"][number]>(
-  '"sms", "mms" or "webchat"',
-  (given) => given === "sms" || given === "mms" || given === "webchat",
-);
 
 const optionsSchema = optionsObject({
   name: nameOption.default("sandbox"),
-  modes: listOption("modes", modeOption).default(["sandbox", "live"]),
-  channels: listOption("channels", channelOption).default(["sms", "mms"]),
+  modes: listOption("modes", choiceOption<Mode>("sandbox", "live")).default(["sandbox", "live"]),
+  channels: listOption("channels", choiceOption(...channels)).default(["sms", "mms"]),
   receipts: option<"none" | ReceiptTimes>(
     '"none" or an object with timeout_ms and lookups_ms',
     (given) => given === "none" || (typeof given === "object" && given !== null),
