@@ -1,11 +1,21 @@
 /** Commits that are repeated while the storage is unavailable. */
-import { TidingsError } from "../kernel/index.ts";
+import { type ErrorCode, TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 import { leaseMs } from "./jobs/lease.ts";
 
 /** The first and the longest pause between tries, in milliseconds. The pauses double. */
 const firstPauseMs = 100;
 const maxPauseMs = 3_200;
+
+/**
+ * The errors of a commit that a later try may not meet. A person can also end what no retry solves
+ * for a caller, such as a missing privilege.
+ */
+const passing: ReadonlySet<ErrorCode> = new Set([
+  "storage_unavailable",
+  "storage_contended",
+  "overloaded",
+]);
 
 /**
  * Retries `work` while the storage is unavailable, until `abort`, or until the job's lease must
@@ -23,16 +33,9 @@ export async function retry<T>(
     try {
       return await work();
     } catch (error) {
-      if (!mayPass(error) || abort.aborted || clock.monotonic() >= end) throw error;
+      const mayPass = error instanceof TidingsError && passing.has(error.code);
+      if (!mayPass || abort.aborted || clock.monotonic() >= end) throw error;
     }
     await clock.sleep(pause, abort);
   }
-}
-
-/**
- * Whether a later try may succeed. A person can also end what no retry solves for a caller, such as
- * a missing privilege.
- */
-function mayPass(error: unknown): boolean {
-  return error instanceof TidingsError && (error.retryable || error.code === "storage_unavailable");
 }

@@ -1,4 +1,10 @@
-import { background, type Reads, type Tx } from "../../store/index.ts";
+import {
+  background,
+  isContended,
+  isStorageFailure,
+  type Reads,
+  type Tx,
+} from "../../store/index.ts";
 import type { AgentRuntime } from "../agent-options.ts";
 import { toModelAction } from "../actions/model-action.ts";
 import { beginTurn } from "./begin-turn.ts";
@@ -11,7 +17,7 @@ import { MoveMaker, type MoveMakerOptions } from "./execution/make-moves.ts";
 import type { BegunTurn } from "./turn-types.ts";
 import { conversationById } from "../../conversations/index.ts";
 import type { Scope } from "../../kernel/index.ts";
-import { finish, type JobHandler } from "../../queue/index.ts";
+import { finish, type JobHandler, retry } from "../../queue/index.ts";
 
 /** Failures of one conversation's turns in a row. */
 const maxFailures = 5;
@@ -34,7 +40,9 @@ export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
     try {
       await runBegunTurn({ runtime, agents, modelActions, claim, begun, abort });
     } catch (error) {
-      if (abort.aborted || claim.failures + 1 < maxFailures) throw error;
+      // An outage of the storage ends, and people could not answer during it either.
+      const isOutage = isStorageFailure(error) || isContended(error);
+      if (abort.aborted || isOutage || claim.failures + 1 < maxFailures) throw error;
       logger.error(
         { err: error, run_id: begun.run.id },
         "a turn failed repeatedly; the conversation is handed off to people",
@@ -86,7 +94,7 @@ async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): 
 
 /** Takes a turn that has begun, and ends it with its outcome. */
 async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<void> {
-  const { runtime, claim, begun } = options;
+  const { runtime, claim, begun, abort } = options;
   const { store, clock, logger, services, hostPolicies } = runtime;
   const facts = await readFacts(store.reads(claim), begun, services, clock.now());
   const maker = new MoveMaker({ ...options, facts });
@@ -102,10 +110,13 @@ async function runBegunTurn(options: Omit<MoveMakerOptions, "facts">): Promise<v
     return store.commit(claim, release, background);
   }
   try {
-    await hostPolicies.commit(
-      claim,
-      (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
-      background,
+    // Without the retries, an outage would cost the answer, and the model would be called again.
+    await retry(clock, abort, () =>
+      hostPolicies.commit(
+        claim,
+        (tx, hostVerdicts) => endTurn(tx, claim, begun, outcome, { services, hostVerdicts }),
+        background,
+      ),
     );
   } catch (error) {
     // For example, a policy failed. The turn is taken again, but it has used tokens already.

@@ -1,4 +1,7 @@
-/** What is recorded of a turn that a person ends, and of a call that is under way meanwhile. */
+/**
+ * What is recorded of a turn that a person ends, and of a call that is under way meanwhile; and
+ * what becomes of a turn that the storage cannot store.
+ */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
@@ -6,6 +9,9 @@ import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import { type Action, action } from "../../../src/ports/action.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { tablesWith } from "../../support/storage/rows.ts";
+import { TidingsError } from "../../../src/kernel/errors.ts";
+import { messages } from "../../../src/messages/rows.ts";
+import { over } from "../../support/over.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { agency, type Agency } from "../world.ts";
 import { mortal } from "../../support/storage/groups.ts";
@@ -168,4 +174,37 @@ test("a turn that fails is reported with its own error if its tokens cannot be s
     ["the tokens of a failed turn were not saved", expect.stringContaining("storage is away")],
     ["a job failed; retrying", expect.stringContaining("policy broken failed")],
   ]);
+});
+
+test("a turn that the storage cannot store for 40 s costs one call of the model, and the agent keeps the conversation", async () => {
+  const storage = memory();
+  let isFull = false;
+  const own = over(storage, {
+    begin(access) {
+      const group = storage.begin(access);
+      return over(group, {
+        async commit(writes) {
+          const isReply = writes.some(
+            (write) =>
+              write.collection === messages &&
+              write.kind === "insert" &&
+              write.row["direction"] === "outbound",
+          );
+          if (!isFull || !isReply) return group.commit(writes);
+          await group.abort();
+          throw new TidingsError("storage_unavailable", "The disk is full.");
+        },
+      });
+    },
+  });
+  const made = await agency(own);
+  isFull = true;
+  await made.say("Hello");
+  await made.pass(40_000);
+  expect(await made.replies()).toEqual([]);
+  isFull = false;
+  await made.pass(5_000);
+  expect(await made.replies()).toEqual(["You said: Hello"]);
+  expect(made.seen).toHaveLength(1);
+  expect(await made.conversation()).toMatchObject({ handler: "ai" });
 });
