@@ -1,5 +1,5 @@
 import type { Clock, Logger, Seen } from "../../ports/index.ts";
-import { arm, encodeLane, FailureLog, jobsByLane } from "../../queue/index.ts";
+import { arm, encodeLane, FailureLog, jobsByLane, leaseMs } from "../../queue/index.ts";
 import { consumeJob, consumerLane } from "./job-orders.ts";
 import {
   consumerByName,
@@ -34,6 +34,7 @@ const pageSize = 100;
  * the job table stays small while the handler is slow. Keys whose event has failed wait in the slow
  * lane and are not counted: the other keys must not wait for the time of their next call, which may
  * be an hour away. So while the handler fails for every event, each key with a new event has a job.
+ * Nor are keys counted that wait for longer than a lease, because the clock was set back.
  */
 const maxWaiting = 100;
 /** The minimum time between two writes of the position while no event matches, in milliseconds. */
@@ -116,13 +117,14 @@ export class ConsumerReader {
   }
 
   async #step(): Promise<Step> {
-    const { store, logger, name, types } = this.#options;
+    const { store, clock, logger, name, types } = this.#options;
     await this.open();
     if (await this.#isQuiet()) return "wait";
     const waiting = {
       index: jobsByLane,
       prefix: ["work", encodeLane(consumerLane(name))],
       order: "ascending",
+      until: [clock.now() + 2 * leaseMs],
       limit: maxWaiting,
     } as const;
     const [consumer, keys] = await Promise.all([

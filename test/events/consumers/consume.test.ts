@@ -264,6 +264,31 @@ describe.each(cases(places, ({ name }) => name === "memory"))("a consumer on $na
     await noted("good");
   });
 
+  it("gets new events after the clock was set back, however many conversations wait", async () => {
+    const { place, clock, one, receive } = await opened(where);
+    const texts = Array.from({ length: 300 }, (_, n) => `+1500555${3_000 + n}`);
+    await Promise.all(texts.map((from) => one.sandbox.inbound({ from, body: from })));
+    const gate = held<undefined>();
+    one.consume(
+      "notes",
+      ["message.received"],
+      async ({ data: { body } }, { tx }) => {
+        // The end of the first call makes room for more conversations.
+        if (body !== texts[0]) await gate.promise;
+        await place.note(tx, body);
+      },
+      { from: "beginning" },
+    );
+    await one.start();
+    await clock.advance(1_000);
+    clock.step(-3_600_000);
+    gate.answer(undefined);
+    await clock.advance(1_000);
+    await receive(anna, "new");
+    await clock.advance(10_000);
+    expect(await place.notes()).toContain("new");
+  });
+
   it("parks nothing in an outage if it is stopped meanwhile, and then handles all events", async () => {
     const { clock, one, receive, noted, noting } = await opened(where);
     const consumer = noting(one, () => true);
