@@ -95,3 +95,13 @@ test.each(["more", "wait"] as const)(
     expect(looks).toEqual([0]);
   },
 );
+
+test("a read that fails while the follower stops is no failure: the storage may have been closed", async () => {
+  const { promise, reject } = Promise.withResolvers<Step>();
+  const { clock, follower, failures } = following(() => promise);
+  await clock.settle();
+  const stopped = follower.stop();
+  reject(new Error("closed"));
+  await stopped;
+  expect(failures).toEqual([]);
+});
