@@ -1,4 +1,4 @@
-/** An application that changes the events that it gets changes no event of another part of it. */
+/** What the parts of an application get of an event, whatever happens to it afterwards. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
@@ -40,4 +40,16 @@ it("each handler, consumer and reader of a stream has its own event", async () =
     consumed: each,
     streamed: each,
   });
+});
+
+it("a handler is not called again for an event from which a redaction removes the text", async () => {
+  const { clock, engine } = world();
+  const one = engine(memory());
+  const bodies: string[] = [];
+  one.on("message.received", ({ data }) => void bodies.push(data.body));
+  await one.start();
+  const { id } = await one.sandbox.inbound({ from: "+15005551001", body: "swordfish" });
+  await one.messages.redact(id);
+  await clock.advance(1_000);
+  expect(bodies).toEqual(["swordfish"]);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { lightStorages } from "../support/storage/storages.ts";
-import { world } from "../support/engines/world.ts";
+import { stopped, world } from "../support/engines/world.ts";
 
 const from = "+15005550001";
 /** All events, newest first. */
@@ -54,4 +55,29 @@ describe.each(lightStorages)("events on $name", ({ open }) => {
     const log = await logOf(one);
     expect(log.map(({ data }) => ("message_id" in data ? data.message_id : ""))).toEqual([id]);
   });
+});
+
+it("events are removed though hundreds of older ones are kept, which a consumer has not handled", async () => {
+  const { clock, engine } = world();
+  const storage = memory();
+  const start = async (): Promise<MessagingEngine> => {
+    const one = engine(storage, { eventRetentionDays: 1 });
+    const fail = (): never => {
+      throw new Error("not now");
+    };
+    one.consume("failing", ["contact.created"], fail, { from: "beginning" });
+    await one.start();
+    return one;
+  };
+  const one = await start();
+  const phones = Array.from({ length: 250 }, (_, i) => `+1500555${1_000 + i}`);
+  for await (const _ of one.contacts.import(phones.map((phone) => ({ phone })))) continue;
+  await one.sandbox.inbound({ from: phones[0] ?? "", body: "Hello" });
+  await clock.advance(2_000);
+  await stopped(one, clock);
+  clock.step(25 * 3_600_000);
+  const two = await start();
+  await clock.advance(2_000);
+  const { data } = await two.events.list({ limit: 100 });
+  expect([...new Set(data.map(({ type }) => type))]).toEqual(["contact.created"]);
 });
