@@ -88,6 +88,34 @@ describe.each(lightStorages)("a stream of events on $name", ({ open }) => {
     expect((await next).value).toBe(fresh.id);
   });
 
+  test("yields each event once that is committed while it begins to follow the log", async () => {
+    const port = await opened(open);
+    const [start, later] = [event(quiet, "message.sent"), event(quiet, "message.failed")];
+    await commit(port, [start]);
+    const toCome = Array.from({ length: 4 }, () => event(quiet, "message.sent"));
+    const ids = [...toCome, later].map(({ id }) => id);
+    let wake = (): void => {};
+    const reader = over(port.reader, {
+      async range(range) {
+        // One event overtakes each read of the log.
+        const next = range.index === eventsOfAccount ? toCome.shift() : undefined;
+        if (next !== undefined) {
+          await commit(port, [next]);
+          wake();
+        }
+        return port.reader.range(range);
+      },
+    });
+    const { told, streams } = await follow(over(port, { reader }), { last_event_id: start.id });
+    wake = () => streams.wake();
+    const found: unknown[] = [];
+    while (found.length < 4) found.push((await told.next()).value);
+    await commit(port, [later]);
+    wake();
+    found.push((await told.next()).value);
+    expect(found).toEqual(ids);
+  });
+
   test("sends heartbeats while all events are filtered out", async () => {
     const port = await opened(open);
     const { told, streams, clock } = await follow(port, { types: ["message.failed"] });
