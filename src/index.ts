@@ -1,12 +1,13 @@
-export type {
-  ConsumeOptions,
-  Consumer,
-  ConsumerBacklog,
-  ConsumerContext,
-  EventType,
-  ListEvents,
-  ParkedEvent,
-  StreamEvents,
+export {
+  type ConsumeOptions,
+  type Consumer,
+  type ConsumerBacklog,
+  type ConsumerContext,
+  type EventType,
+  eventTypes,
+  type ListEvents,
+  type ParkedEvent,
+  type StreamEvents,
 } from "./events/index.ts";
 export type {
   AccountHandle,

@@ -14,7 +14,8 @@ import {
   timestamp,
 } from "../kernel/index.ts";
 
-/** The event types. A module defines the data of each with `defineEvent`. */
+// A module defines the data of each with `defineEvent`.
+/** All event types. */
 export const eventTypes = [
   "message.received",
   "message.sent",

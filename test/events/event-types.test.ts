@@ -1,4 +1,5 @@
 import { expect, expectTypeOf, test } from "vitest";
+import { eventTypes } from "../../adapters/entry.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EventType } from "../../src/events/types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
@@ -21,4 +22,13 @@ test("events that were asked for by their type have the data of that type", asyn
   const query: { types?: readonly EventType[] } = {};
   expectTypeOf(one.events.stream(query)).resolves.toEqualTypeOf<AsyncIterable<Event>>();
   expectTypeOf(one.events.list()).resolves.toHaveProperty("data").toEqualTypeOf<Event[]>();
+});
+
+test("one handler can be called with every event", async () => {
+  const one = world().engine(memory());
+  const seen: EventType[] = [];
+  for (const type of eventTypes) one.on(type, (event) => void seen.push(event.type));
+  await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await one.contacts.create({ name: "Ann" });
+  expect(seen).toEqual(["contact.created", "conversation.created", "contact.created"]);
 });

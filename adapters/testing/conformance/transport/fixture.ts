@@ -127,7 +127,7 @@ export function checkReceiptForm({ status, at, error }: Receipt): void {
 
 /** Fails unless the engine accepts an error of a carrier. */
 export function checkErrorForm(error: CarrierError): void {
-  holds(carrierErrorCodes.includes(error.code), "a code of `carrierErrorCodes`", error.code);
+  holds(carrierErrorCodes.includes(error.code), "a `CarrierErrorCode`", error.code);
   holds(error.message !== "", "an error with a message", error);
 }
 
