@@ -10,7 +10,6 @@ import { maxHistory } from "../../src/agents/runs/limits.ts";
 import type { Index } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/execution/rows.ts";
-import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
@@ -19,10 +18,10 @@ import { readingByIndex } from "../support/storage/reading-by-index.ts";
 import { stopping, world } from "../support/engines/world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
 import { outcome } from "../support/outcome.ts";
+import { actionOf } from "../agents/actions.ts";
 
-const pay = action({
+const pay = actionOf({
   name: "pay_out",
-  description: "Pays out.",
   input: z.strictObject({ said: z.string() }),
   risk: "approval",
   idempotent: false,
@@ -179,9 +178,8 @@ it.each(["answers", "fails"])(
   async (how) => {
     const storage = memory();
     const gate = held<undefined>();
-    const order = action({
+    const order = actionOf({
       name: "order",
-      description: "Orders.",
       input: z.strictObject({ said: z.string() }),
       risk: "write",
       idempotent: false,
@@ -218,9 +216,8 @@ it.each(["answers", "fails"])(
 it("a call that quotes what many unsent messages hide brings no redacted text back", async () => {
   const storage = memory();
   const gate = held<undefined>();
-  const order = action({
+  const order = actionOf({
     name: "order",
-    description: "Orders.",
     input: z.strictObject({ said: z.string() }),
     risk: "write",
     idempotent: false,
@@ -268,12 +265,10 @@ it("a repeated call that an engine takes back when it stops brings no redacted t
       if (recorded === 2) await gate.promise;
     },
   });
-  const order = action({
+  const order = actionOf({
     name: "order",
-    description: "Orders.",
     input: z.strictObject({ said: z.string() }),
     risk: "write",
-    idempotent: true,
     timeout_ms: 1_000,
     execute: () => new Promise(() => {}),
   });

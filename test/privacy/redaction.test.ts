@@ -5,7 +5,6 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumers/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
-import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { rowsOf, tablesWith } from "../support/storage/rows.ts";
 import { agency, visitor } from "../agents/world.ts";
@@ -14,6 +13,7 @@ import { held } from "../support/engines/carrier.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { mortal } from "../support/storage/groups.ts";
 import { outcome } from "../support/outcome.ts";
+import { actionOf } from "../agents/actions.ts";
 
 describe.each(lightStorages)("a redaction on $name", ({ open }) => {
   it("removes consumers' errors about the message's events, and no others", async () => {
@@ -69,12 +69,10 @@ it("is told once by an event without the text, which an erasure leaves as it is"
   expect(await events()).toEqual([expect.objectContaining({ data })]);
 });
 
-const charge = action({
+const charge = actionOf({
   name: "charge",
-  description: "Charges a card.",
   input: z.strictObject({ card: z.string() }),
   risk: "write",
-  idempotent: true,
   execute: () => ({ ok: true }),
 });
 
@@ -279,9 +277,8 @@ describe("a redaction of a message before many that were not sent", () => {
 
 it("succeeds when the waiting actions of a deleted agent were denied", async () => {
   let calls = 0;
-  const pay = action({
+  const pay = actionOf({
     name: "pay_out",
-    description: "Pays out.",
     input: z.strictObject({ said: z.string() }),
     risk: "approval",
     idempotent: false,

@@ -4,13 +4,13 @@ import { rules } from "../../adapters/models/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { SendMessage } from "../../src/messages/index.ts";
 import { schema } from "../../src/modules.ts";
-import { action } from "../../src/ports/action.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { isLong } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { actionOf } from "../agents/actions.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
@@ -293,9 +293,8 @@ describe("agents and playbooks of a sandbox", () => {
     const storage = memory();
     const held = Promise.withResolvers<void>();
     const isActing = moment === "an action runs";
-    const slow = action({
+    const slow = actionOf({
       name: "book",
-      description: "Books a table.",
       input: z.object({}),
       risk: "write",
       idempotent: false,

@@ -1,17 +1,16 @@
 /** When an agent hands off, and what people and the contact are told. */
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { HandoffCause } from "../../../src/agents/settings/handoff-rule-types.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { Event } from "../../../src/webhooks/event-catalog.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import type { SendAnswer } from "../../../src/ports/transport.ts";
 import { carrier } from "../../support/engines/carrier.ts";
 import { type Agency, agency, type AgencyOptions, echo, visitor } from "../world.ts";
 import { cases } from "../../support/runs.ts";
+import { actionOf } from "../actions.ts";
 
 type Rules = NonNullable<NonNullable<CreateAgent["handoff"]>["rules"]>;
 type Handed = Event<"conversation.handoff">["data"];
@@ -30,10 +29,8 @@ interface Cause {
   readonly told?: string | null;
 }
 
-const failing = action({
+const failing = actionOf({
   name: "book",
-  description: "Books.",
-  input: z.unknown(),
   risk: "write",
   idempotent: false,
   execute: () => {
@@ -320,12 +317,8 @@ describe("two engines that answer each other", () => {
     ],
   };
   let n = 0;
-  const count = action({
+  const count = actionOf({
     name: "count",
-    description: "Counts.",
-    input: z.unknown(),
-    risk: "read",
-    idempotent: true,
     execute: () => ({ n: n++ }),
   });
 

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { agency, type Agency, echo, survey, visitor } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 const eve = { type: "human", id: "eve" } as const;
 
@@ -145,13 +145,10 @@ describe("a conversation that a merge closes while its contact waits", () => {
     await pass();
     await ask("I want a refund", second);
   };
-  const refund = action({
+  const refund = actionOf({
     name: "refund",
-    description: "Pays money back.",
     input: z.object({}),
     risk: "approval",
-    idempotent: true,
-    execute: () => null,
   });
 
   async function merged(wait: Wait, keep: Wait = () => Promise.resolve()) {

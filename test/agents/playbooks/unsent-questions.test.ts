@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { EngineOptions } from "../../../src/host/options/options.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { accepted, busy, carrier, refused } from "../../support/engines/carrier.ts";
 import { type Agency, agency, survey } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 const hour = 3_600_000;
 const question = "From 1 to 5?";
@@ -111,12 +111,10 @@ test("a question that the carrier refuses is asked again", async () => {
 test("a question stays open when a triggered playbook that called an action cannot reply", async () => {
   let isDenied = false;
   const done: unknown[] = [];
-  const note = action({
+  const note = actionOf({
     name: "note",
-    description: "Takes a note.",
     input: z.strictObject({}),
     risk: "write",
-    idempotent: true,
     execute: (input) => {
       done.push(input);
       return null;

@@ -2,21 +2,21 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { type Action, action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { stopped } from "../../support/engines/world.ts";
 import { type Agency, agency } from "../world.ts";
 import { outcome } from "../../support/outcome.ts";
+import { actionOf } from "../actions.ts";
 
 const day = 86_400_000;
 
 /** An action that needs an approval. */
 function payOut(paid: string[]): Action {
-  return action({
+  return actionOf({
     name: "pay_out",
-    description: "Pays out.",
     input: z.strictObject({ amount: z.number() }),
     risk: "approval",
     idempotent: false,

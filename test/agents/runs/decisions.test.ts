@@ -4,22 +4,21 @@ import { z } from "zod";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { Run } from "../../../src/agents/runs/types.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
-import { action } from "../../../src/ports/action.ts";
 import { call, jsonOf } from "../../api/call.ts";
 import { type Ground, lightStorages, storages } from "../../support/storage/storages.ts";
 import { agency } from "../world.ts";
 import { beforeCommits } from "../../support/storage/groups.ts";
 import { everyEvent } from "../../support/pages.ts";
 import { outcome } from "../../support/outcome.ts";
+import { actionOf } from "../actions.ts";
 
 type Decide = (decision: "approve" | "deny", call_id?: string) => Promise<string>;
 
 /** A run that has asked to pay 5, and then 7. It waits for the decision about the first call. */
 async function openRun({ connect }: Ground) {
   const paid: number[] = [];
-  const payOut = action({
+  const payOut = actionOf({
     name: "pay_out",
-    description: "Pays out.",
     input: z.strictObject({ amount: z.number() }),
     risk: "approval",
     idempotent: false,

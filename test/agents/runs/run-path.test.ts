@@ -2,11 +2,11 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { Run } from "../../../src/agents/runs/types.ts";
 import { stopped } from "../../support/engines/world.ts";
 import { pathFaults } from "../playbooks/path.ts";
 import { type Agency, agency } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 const booking = {
   name: "Book a table",
@@ -28,12 +28,10 @@ const booking = {
 };
 
 const book = (risk: "write" | "approval", execute: () => unknown = () => ({ table: 7 })) =>
-  action({
+  actionOf({
     name: "book",
-    description: "Books.",
     input: z.object({}),
     risk,
-    idempotent: true,
     execute,
   });
 

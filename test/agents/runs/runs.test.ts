@@ -7,6 +7,7 @@ import type { AgentModel, ModelAnswer } from "../../../src/ports/agent-model.ts"
 import { type Agency, agency, echo, survey } from "../world.ts";
 import { cases } from "../../support/runs.ts";
 import { outcome } from "../../support/outcome.ts";
+import { actionOf } from "../actions.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -58,10 +59,8 @@ describe("an action with an unknown outcome", () => {
     "is never called with a second idempotency key (idempotent: $idempotent)",
     async ({ idempotent, times, error }) => {
       const keys: string[] = [];
-      const slow = action({
+      const slow = actionOf({
         name: "book",
-        description: "Books.",
-        input: z.unknown(),
         risk: "write",
         idempotent,
         timeout_ms: 1_000,
@@ -164,12 +163,9 @@ describe("a triggered action does not change the session", () => {
 
   test("of another agent that was assigned the conversation during the call", async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
-    const sync = action({
+    const sync = actionOf({
       name: "sync",
-      description: "Syncs.",
-      input: z.unknown(),
       risk: "write",
-      idempotent: true,
       execute: () => promise,
     });
     const made = await agency(memory(), { actions: [sync], playbooks: [survey] });

@@ -4,13 +4,17 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { fetchHandler } from "../../../adapters/http/fetch.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";
 import { stopping } from "../../support/engines/world.ts";
 import { nested } from "../nested.ts";
 import { agency, survey, visitor } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 const phone = "+15005551001";
+const ping = actionOf({
+  name: "ping",
+  execute: () => "pong",
+});
 
 describe("the input of a triggered action", () => {
   const orders = { isOpen: true, areReadable: true };
@@ -26,12 +30,10 @@ describe("the input of a triggered action", () => {
     }, "must be an order"),
     "a/b": z.number().optional(),
   });
-  const refund = action({
+  const refund = actionOf({
     name: "refund",
-    description: "Refunds an order.",
     input: order,
     risk: "write",
-    idempotent: true,
     execute: (input) => {
       if (input.order === "o_paid") throw new Error("The order is already refunded.");
       return { refunded: input.order };
@@ -67,13 +69,8 @@ describe("the input of a triggered action", () => {
   });
 
   it("has at most 100 levels of objects and lists", async () => {
-    const anything = action({
+    const anything = actionOf({
       name: "anything",
-      description: "Takes anything.",
-      input: z.unknown(),
-      risk: "read",
-      idempotent: true,
-      execute: () => null,
     });
     const { engine, agent } = await agency(memory(), { actions: [anything] });
     const { id: contact_id } = await engine.contacts.create({ phone });
@@ -133,15 +130,11 @@ describe("the input of a triggered action", () => {
   });
 
   it("gives `internal` if the schema throws, and the run is not begun", async () => {
-    const broken = action({
+    const broken = actionOf({
       name: "broken",
-      description: "Has a broken schema.",
       input: z.unknown().refine(() => {
         throw new Error("no database");
       }),
-      risk: "read",
-      idempotent: true,
-      execute: () => null,
     });
     const { engine, agent, runs } = await agency(memory(), { actions: [broken] });
     const { id: contact_id } = await engine.contacts.create({ phone });
@@ -153,14 +146,10 @@ describe("the input of a triggered action", () => {
 });
 
 it("a trigger whose schema never answers delays a stop only until its deadline", async () => {
-  const endless = action({
+  const endless = actionOf({
     name: "endless",
-    description: "Has a schema that never answers.",
     input: z.unknown().refine(() => new Promise<boolean>(() => {})),
-    risk: "read",
-    idempotent: true,
     timeout_ms: 60_000,
-    execute: () => null,
   });
   const { engine, agent, world } = await agency(memory(), { actions: [endless] });
   const { id: contact_id } = await engine.contacts.create({ phone });
@@ -275,25 +264,7 @@ describe("the triggers of an agent per minute", () => {
   });
 });
 
-const ping = action({
-  name: "ping",
-  description: "Answers.",
-  input: z.unknown(),
-  risk: "read",
-  idempotent: true,
-  execute: () => "pong",
-});
-
 describe("a trigger in a conversation without a handler", () => {
-  const ping = action({
-    name: "ping",
-    description: "Pings.",
-    input: z.strictObject({}),
-    risk: "read",
-    idempotent: true,
-    execute: () => null,
-  });
-
   it.each(["an action", "a playbook"] as const)(
     "of %s has the agent answer the contact's waiting question",
     async (what) => {

@@ -6,12 +6,12 @@ import { jobs } from "../../../src/queue/jobs/rows.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
 import { runs as runRows } from "../../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
-import { action } from "../../../src/ports/action.ts";
 import { rowsOf, tablesWith } from "../../support/storage/rows.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { world } from "../../support/engines/world.ts";
 import { agency, visitor } from "../world.ts";
 import { outcome } from "../../support/outcome.ts";
+import { actionOf } from "../actions.ts";
 
 const phone = "+15005551001";
 const greeting = {
@@ -223,12 +223,10 @@ describe("a trigger", () => {
 
 /** An action that returns its input. */
 function lookUp(risk: "read" | "approval" = "read", done: unknown[] = []) {
-  return action({
+  return actionOf({
     name: "look_up",
-    description: "Looks something up.",
     input: z.looseObject({}),
     risk,
-    idempotent: true,
     execute: (input) => {
       done.push(input);
       return { found: JSON.stringify(input) };

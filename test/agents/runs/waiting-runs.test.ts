@@ -2,16 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { runs } from "../../../src/agents/runs/rows.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
 import { lightStorages, storages } from "../../support/storage/storages.ts";
 import { agency } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
-const payOut = action({
+const payOut = actionOf({
   name: "pay_out",
-  description: "Pays out.",
   input: z.strictObject({ part: z.number() }),
   risk: "approval",
   idempotent: false,

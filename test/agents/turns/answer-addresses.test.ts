@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action } from "../../../src/ports/action.ts";
 import { type Agency, agency, visitor } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 describe("a contact with two numbers", () => {
   const second = "+15005550102";
@@ -47,13 +47,10 @@ describe("a contact with two numbers", () => {
   });
 
   test("hears of an approved action at the one that has not opted out, too", async () => {
-    const pay = action({
+    const pay = actionOf({
       name: "pay_out",
-      description: "Pays out.",
       input: z.object({}),
       risk: "approval",
-      idempotent: true,
-      execute: () => null,
     });
     const { engine, say, pass, runs, agent } = await agency(memory(), {
       actions: [pay],
@@ -145,12 +142,10 @@ describe("with consent by sender, an agent", () => {
   ])(
     "sends all texts of a triggered run from the number that the contact saw last, also if the contact %s",
     async (_, last) => {
-      const pay = action({
+      const pay = actionOf({
         name: "pay_out",
-        description: "Pays out.",
         input: z.object({}),
         risk: "approval",
-        idempotent: true,
         execute: () => ({ sum: 7 }),
       });
       const { engine, agent, pass, runs, thread } = await agency(memory(), {

@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../../adapters/testing/world/ports/shared-storage.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { stopped, stopping } from "../../support/engines/world.ts";
 import { agency, echo, visitor } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 test("an engine that stops with deadlineMs 0 releases its turn to other engines at once", async () => {
   const storage = memory();
@@ -30,12 +30,9 @@ test("a turn that its engine leaves has its tokens counted, and its calls are no
   const storage = memory();
   const usage = { input_tokens: 30, output_tokens: 10 };
   let looked = 0;
-  const look = action({
+  const look = actionOf({
     name: "look",
-    description: "Looks.",
     input: z.object({}),
-    risk: "read",
-    idempotent: true,
     execute: () => ++looked,
   });
   const lookThen = (answer: () => ModelAnswer | Promise<ModelAnswer>) => ({
@@ -73,9 +70,8 @@ test("an action is called by the next engine if its engine stops while the schem
   const storage = memory();
   let isChecking = true;
   let booked = 0;
-  const book = action({
+  const book = actionOf({
     name: "book",
-    description: "Books.",
     input: z.object({}).refine(() => (isChecking ? new Promise<never>(() => {}) : true)),
     risk: "write",
     idempotent: false,

@@ -1,18 +1,18 @@
 /** With every kind of faulty model, a turn ends in time with a reply, hand-off or fallback text. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import { languageModel } from "../../../adapters/models/index.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { messages } from "../../../src/messages/rows.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
-import { type Action, action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel, Json, ModelAnswer, ModelCall } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { type Agency, agency } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 type Respond = AgentModel["respond"];
 
@@ -108,10 +108,8 @@ function isNot(kind: string): unknown {
   );
 }
 
-const anything = action({
+const anything = actionOf({
   name: "anything",
-  description: "Takes anything.",
-  input: z.unknown(),
   risk: "write",
   idempotent: false,
   execute: () => ({ ok: true }),
@@ -381,18 +379,14 @@ describe.each(lightStorages)("on $name", ({ open }) => {
       { calls: [{ action: "tell", input: { [bad]: bad, deep: nested(99) } }] },
       { playbook_id: "", slots: { who: bad } },
     ];
-    const tell = action({
+    const tell = actionOf({
       name: "tell",
-      description: "Says what it must not.",
-      input: z.unknown(),
       risk: "write",
       idempotent: false,
       execute: () => ({ said: bad, literally: String.raw`\u0000`, deep: nested(99) }),
     });
-    const fail = action({
+    const fail = actionOf({
       name: "fail",
-      description: "Fails in words that nobody can keep.",
-      input: z.unknown(),
       risk: "write",
       idempotent: false,
       execute: () => {

@@ -5,7 +5,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { AccountHandle } from "../../../src/host/handles/handles.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
-import { type Action, action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { tablesWith } from "../../support/storage/rows.ts";
@@ -16,6 +16,7 @@ import { stopped, world } from "../../support/engines/world.ts";
 import { checkInvariants, type ActionCalls, said } from "./invariants.ts";
 import { over } from "../../support/over.ts";
 import { outcome } from "../../support/outcome.ts";
+import { actionOf } from "../actions.ts";
 
 const ann = "+15005550101";
 const bob = "+15005550102";
@@ -216,9 +217,8 @@ const busy: AgentModel["respond"] = ({ calls, messages, actions }) => {
 function busyAgents(actionCalls: ActionCalls, pass: () => Promise<void>) {
   const input = z.strictObject({ what: z.string() });
   const deed = (name: string, risk: Action["risk"], idempotent: boolean) =>
-    action({
+    actionOf({
       name,
-      description: name,
       input,
       risk,
       idempotent,

@@ -1,10 +1,10 @@
 /** Triggers, limits, redaction and pinned versions of an agent. */
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { type Action, action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/ports/action.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
 import { agency, echo, visitor } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 describe("a trigger", () => {
   const greeting = {
@@ -16,12 +16,9 @@ describe("a trigger", () => {
     ],
   };
   const ping = (actionCalls: string[]): Action =>
-    action({
+    actionOf({
       name: "ping",
-      description: "Pings.",
-      input: z.unknown(),
       risk: "write",
-      idempotent: true,
       execute: (_, { idempotency_key }) => void actionCalls.push(idempotency_key),
     });
 
@@ -105,10 +102,8 @@ describe("limits", () => {
   test("on time prevent further action calls once the time is up", async () => {
     const called: string[] = [];
     const slow = (name: string): Action =>
-      action({
+      actionOf({
         name,
-        description: name,
-        input: z.unknown(),
         risk: "write",
         idempotent: false,
         timeout_ms: 60_000,
@@ -202,12 +197,9 @@ test("a model sees the start of a long message, and no half of a character", asy
 test("a model never sees text that `redact` removes", async () => {
   const seen: ModelTurn[] = [];
   const pin = "1234-5678";
-  const block = action({
+  const block = actionOf({
     name: "block",
-    description: "Blocks a card.",
-    input: z.unknown(),
     risk: "write",
-    idempotent: true,
     execute: () => ({ blocked: [pin], owners: { [pin]: "Ann" } }),
   });
   const { engine, ask, say, pass } = await agency(memory(), {

@@ -2,13 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maxOpenRuns } from "../../../src/agents/runs/limits.ts";
-import { type Action, action } from "../../../src/ports/action.ts";
+import type { Action } from "../../../src/ports/action.ts";
 import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { held } from "../../support/engines/carrier.ts";
 import { isLong } from "../../support/runs.ts";
 import { type StorageCase, storages } from "../../support/storage/storages.ts";
 import { agency, type AgencyOptions } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 const notice = { name: "Notice", steps: [{ id: "tell", type: "send", text: "A notice" }] } as const;
 
@@ -20,9 +21,8 @@ const clerk: AgentModel["respond"] = ({ calls: [call], messages }) => {
 };
 
 const payBy = (execute: Action["execute"]): Action =>
-  action({
+  actionOf({
     name: "pay",
-    description: "Pays.",
     input: z.strictObject({}),
     risk: "write",
     idempotent: false,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action } from "../../../src/ports/action.ts";
 import { agency } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 describe("the limit of replies per minute", () => {
   test("holds back replies; one reply then answers what waited", async () => {
@@ -23,13 +23,11 @@ describe("the limit of replies per minute", () => {
       name: "Notice",
       steps: [{ id: "told", type: "send" as const, text: "Your table is free." }],
     };
-    const pay = action({
+    const pay = actionOf({
       name: "pay",
-      description: "Pays.",
       input: z.strictObject({}),
       risk: "approval",
       idempotent: false,
-      execute: () => null,
     });
     const { engine, agent, ask, pass, replies, runs, conversation } = await agency(memory(), {
       playbooks: [notice],

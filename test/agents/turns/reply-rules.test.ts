@@ -1,21 +1,16 @@
 /** An agent's rules in playbooks, refused replies and time-outs of the queue. */
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { defaultAgent } from "../../../src/agents/types.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { ModelTurn } from "../../../src/ports/agent-model.ts";
 import { world } from "../../support/engines/world.ts";
 import { type Agency, type AgencyOptions, agency, survey } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 const message = "I'll get a colleague.";
-const lookUp = action({
+const lookUp = actionOf({
   name: "look_up",
-  description: "Looks an order up.",
-  input: z.unknown(),
-  risk: "read",
-  idempotent: true,
   execute: () => ({ state: "sent" }),
 });
 const order = {
@@ -372,7 +367,7 @@ test("a failed action's error is redacted before a model sees it", async () => {
   const seen: ModelTurn["calls"][number][] = [];
   const { ask } = await agency(memory(), {
     actions: [
-      action({
+      actionOf({
         ...lookUp,
         name: "fail",
         execute: () => {

@@ -3,22 +3,19 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { runs } from "../../../src/agents/runs/rows.ts";
-import { action } from "../../../src/ports/action.ts";
 import { rowsOf } from "../../support/storage/rows.ts";
 import { agency } from "../world.ts";
 import { isLong } from "../../support/runs.ts";
+import { actionOf } from "../actions.ts";
 
 test.runIf(isLong)(
   "a contact is answered at once while hundreds of slow triggered actions run and wait",
   async () => {
     const storage = memory();
     let wait = (): Promise<unknown> => Promise.resolve();
-    const lookUp = action({
+    const lookUp = actionOf({
       name: "look_up",
-      description: "Looks something up, which takes 5 s.",
       input: z.strictObject({}),
-      risk: "read",
-      idempotent: true,
       execute: async () => {
         await wait();
         return "found";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../adapters/storage/memory/index.ts";
-import { action } from "../../../src/ports/action.ts";
 import type { CreatePlaybook } from "../../../src/agents/playbooks/input-types.ts";
 import type { CreateAgent } from "../../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { isLong } from "../../support/runs.ts";
 import { storages } from "../../support/storage/storages.ts";
 import { agency, echo, visitor } from "../world.ts";
+import { actionOf } from "../actions.ts";
 
 describe.each(storages)("an agent on $name", ({ name, open }) => {
   /** What does not depend on the storage. See `lightStorages`. */
@@ -125,9 +125,8 @@ describe.each(storages)("an agent on $name", ({ name, open }) => {
 
   test("calls the host application's actions and gives the model the outcomes", async () => {
     const calls: unknown[] = [];
-    const lookUp = action({
+    const lookUp = actionOf({
       name: "look_up_order",
-      description: "Where an order is.",
       input: z.strictObject({ order: z.string() }),
       risk: "write",
       idempotent: false,
@@ -258,13 +257,9 @@ test("a question is answered with the next one, although the session ends betwee
 });
 
 test("a clock that is set back gives a model no more time than the limit of its turn", async () => {
-  const ping = action({
+  const ping = actionOf({
     name: "ping",
-    description: "Answers.",
     input: z.object({}),
-    risk: "read",
-    idempotent: true,
-    execute: () => null,
   });
   let isBack = false;
   const made = await agency(memory(), {
@@ -313,12 +308,9 @@ describe("the model sees all that the contact has written", () => {
   });
 
   test("when it continues after an approval", async () => {
-    const pay = action({
+    const pay = actionOf({
       name: "pay",
-      description: "Pays.",
-      input: z.unknown(),
       risk: "approval",
-      idempotent: true,
       execute: () => ({}),
     });
     const { engine, agent, ask, pass, runs, seen } = await agency(memory(), {

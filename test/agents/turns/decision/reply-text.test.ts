@@ -5,8 +5,8 @@ import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import { replyOf } from "../../../../src/agents/turns/decision/reply-text.ts";
 import { type AgentDefinition, defaultAgent } from "../../../../src/agents/types.ts";
-import { action } from "../../../../src/ports/action.ts";
 import { agency, survey } from "../../world.ts";
+import { actionOf } from "../../actions.ts";
 
 const max_chars = 120;
 const long = "We open at nine and close at five. ".repeat(4).trim();
@@ -76,12 +76,9 @@ test.each<
   ["the question that follows", { type: "ask", slot: "mark" }, question],
   ["the text of a hand-off", { type: "run" }, defaultAgent.handoff.message ?? ""],
 ])("a playbook's long text does not cut off %s", async (_, step, told) => {
-  const fails = action({
+  const fails = actionOf({
     name: "fail",
-    description: "Fails.",
     input: z.strictObject({}),
-    risk: "read",
-    idempotent: true,
     execute: () => Promise.reject(new Error("no")),
   });
   const next = step.type === "ask" ? step : { ...step, action: "fail", args: {} };

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
-import { action } from "../../../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../../../src/ports/agent-model.ts";
 import { nested } from "../../nested.ts";
 import { agency } from "../../world.ts";
+import { actionOf } from "../../actions.ts";
 
 /** Calls the action once, and tells what came of it. */
 const callOnce = ({ calls: [made] }: ModelTurn): ModelAnswer =>
@@ -24,12 +24,10 @@ test.each([
   ["has 16 KiB", "x".repeat(16_382), "done"],
   ["has more", "x".repeat(16_383), refused],
 ])("a result that %s leads to a reply, also in later turns", async (_, result, told) => {
-  const look = action({
+  const look = actionOf({
     name: "look",
-    description: "Looks.",
     input: z.object({}),
     risk: "write",
-    idempotent: true,
     execute: () => result,
   });
   const { ask } = await agency(memory(), {
@@ -41,14 +39,11 @@ test.each([
 });
 
 test("a schema that throws is logged, without what it says", async () => {
-  const look = action({
+  const look = actionOf({
     name: "look",
-    description: "Looks.",
     input: z.object({}).refine(() => {
       throw new TypeError("swordfish");
     }),
-    risk: "read",
-    idempotent: true,
     execute: () => 1,
   });
   const { ask, world, runs } = await agency(memory(), {

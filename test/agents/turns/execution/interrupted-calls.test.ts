@@ -5,13 +5,14 @@ import { memory } from "../../../../adapters/storage/memory/index.ts";
 import { SharedStorage } from "../../../../adapters/testing/world/ports/shared-storage.ts";
 import type { MessagingEngine } from "../../../../src/engine.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
-import { type Action, action } from "../../../../src/ports/action.ts";
+import type { Action } from "../../../../src/ports/action.ts";
 import type { AgentModel } from "../../../../src/ports/agent-model.ts";
 import { runs } from "../../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../../src/ports/storage.ts";
 import { held } from "../../../support/engines/carrier.ts";
 import { stopped, stopping, type World } from "../../../support/engines/world.ts";
 import { agency } from "../../world.ts";
+import { actionOf } from "../../actions.ts";
 
 let requests = 0;
 
@@ -39,9 +40,8 @@ interface Case extends Pick<Action, "risk" | "idempotent"> {
 async function takenOver({ risk, idempotent, handsOff = false }: Case) {
   const keys: string[] = [];
   const pay = (execute: () => unknown): Action =>
-    action({
+    actionOf({
       name: "pay",
-      description: "Pays.",
       input: z.strictObject({ what: z.string() }),
       risk,
       idempotent,
@@ -104,9 +104,8 @@ describe("a call that was under way when its engine stopped", () => {
   test("can still call the engine while the stop waits for it", async () => {
     const gate = held<undefined>();
     let isCalled = false;
-    const rename = action({
+    const rename = actionOf({
       name: "pay",
-      description: "Pays.",
       input: z.strictObject({ what: z.string() }),
       risk: "write",
       idempotent: false,
@@ -152,9 +151,8 @@ describe("a call that was recorded but not made", () => {
   ) {
     const calls: string[] = [];
     const pay = (by: string): Action =>
-      action({
+      actionOf({
         name: "pay",
-        description: "Pays.",
         input: z.strictObject({ what: z.string() }),
         risk: "write",
         idempotent,
@@ -220,9 +218,8 @@ describe("a call that was recorded but not made", () => {
 /** An engine that gets no answer to the commit that records its first call. */
 async function unanswered(idempotent: boolean) {
   const keys: string[] = [];
-  const pay = action({
+  const pay = actionOf({
     name: "pay",
-    description: "Pays.",
     input: z.strictObject({ what: z.string() }),
     risk: "write",
     idempotent,
@@ -293,12 +290,10 @@ test("a call ends before another engine repeats it, also in a turn that began wi
   const signals: AbortSignal[] = [];
   let isDoubled = false;
   const pay = (execute: (signal: AbortSignal) => unknown): Action =>
-    action({
+    actionOf({
       name: "pay",
-      description: "Pays.",
       input: z.strictObject({ what: z.string() }),
       risk: "write",
-      idempotent: true,
       timeout_ms: 120_000,
       execute: (_, { signal }) => execute(signal),
     });

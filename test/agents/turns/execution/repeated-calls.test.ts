@@ -3,18 +3,18 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../../../src/agents/playbooks/input-types.ts";
-import { type Action, action } from "../../../../src/ports/action.ts";
+import type { Action } from "../../../../src/ports/action.ts";
 import type { ModelAnswer } from "../../../../src/ports/agent-model.ts";
 import { type Agency, agency, visitor } from "../../world.ts";
+import { actionOf } from "../../actions.ts";
 
 /** Returns the actions of a shop with five chairs, and the keys under which it was changed. */
 function shop() {
   let chairs = 5;
   const keys: string[] = [];
   const sellAs = (name: string, risk: "write" | "approval"): Action =>
-    action({
+    actionOf({
       name,
-      description: "Sells a chair.",
       input: z.strictObject({}),
       risk,
       idempotent: false,
@@ -23,12 +23,9 @@ function shop() {
         return { left: --chairs };
       },
     });
-  const count = action({
+  const count = actionOf({
     name: "count",
-    description: "Counts the chairs.",
     input: z.strictObject({}),
-    risk: "read",
-    idempotent: true,
     execute: () => ({ left: chairs }),
   });
   const actions = [count, sellAs("sell", "write"), sellAs("sell_if_approved", "approval")];
@@ -89,9 +86,8 @@ describe("in a playbook that continues after an approval, the same call", () => 
 test("a call is made once though its turn is taken again, and though its action changes the input", async () => {
   const made: unknown[] = [];
   let meanwhile = (): Promise<unknown> => Promise.resolve();
-  const turn = action({
+  const turn = actionOf({
     name: "turn",
-    description: "Turns a list around.",
     input: z.any(),
     risk: "write",
     idempotent: false,
@@ -156,9 +152,8 @@ test.each(schemas)(
 
 describe("a playbook whose reply is refused, because the contact opts out", () => {
   const book = (risk: "write" | "approval", execute: () => Promise<void> | void): Action =>
-    action({
+    actionOf({
       name: "book",
-      description: "Books a table.",
       input: z.strictObject({ guests: z.number() }),
       risk,
       idempotent: false,
@@ -231,9 +226,8 @@ test("a model is told that its run may make no more calls", async () => {
 });
 
 test("a run names the call that the next decision is about", async () => {
-  const pay = action({
+  const pay = actionOf({
     name: "pay",
-    description: "Pays, and says nothing.",
     input: z.strictObject({ amount: z.number() }),
     risk: "approval",
     idempotent: false,
@@ -262,9 +256,8 @@ describe("a playbook's call with the contact's name, which changes before the de
     ["deny", [], "Sorry, no."],
   ] as const)("is decided as it was asked for: %s", async (decision, called, told) => {
     const inputs: unknown[] = [];
-    const give = action({
+    const give = actionOf({
       name: "give",
-      description: "Gives a chair away.",
       input: z.strictObject({ to: z.string() }),
       risk: "approval",
       idempotent: false,
