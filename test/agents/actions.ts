@@ -14,3 +14,16 @@ export function actionOf<Input = unknown>(
   } as const;
   return action<Input>({ ...defaults, ...given } as Action<Input>);
 }
+
+/** An action that returns its input. */
+export function lookUp(risk: "read" | "approval" = "read", done: unknown[] = []) {
+  return actionOf({
+    name: "look_up",
+    input: z.looseObject({}),
+    risk,
+    execute: (input) => {
+      done.push(input);
+      return { found: JSON.stringify(input) };
+    },
+  });
+}

@@ -7,9 +7,12 @@ import type { AgentModel } from "../../../src/ports/agent-model.ts";
 import type { Policy } from "../../../src/ports/policy.ts";
 import { lightStorages } from "../../support/storage/storages.ts";
 import { stopped } from "../../support/engines/world.ts";
-import { type Agency, agency } from "../world.ts";
+import { type Agency, agency, visitor } from "../world.ts";
 import { outcome } from "../../support/outcome.ts";
-import { actionOf } from "../actions.ts";
+import { actionOf, lookUp } from "../actions.ts";
+import { agentSessions, agentTriggers } from "../../../src/agents/rows.ts";
+import { runs as runRows } from "../../../src/agents/runs/rows.ts";
+import { rowsOf, tablesWith } from "../../support/storage/rows.ts";
 
 const day = 86_400_000;
 
@@ -280,5 +283,89 @@ describe("an approval", () => {
     expect(paid).toEqual([]);
     expect(await made.replies()).toEqual(["awaiting_approval"]);
     expect(await made.engine.agents.run(made.agent.id, id)).toMatchObject({ status: "canceled" });
+  });
+});
+
+describe("an action that is triggered and waits for approval", () => {
+  async function waiting() {
+    const done: unknown[] = [];
+    const storage = memory();
+    const there = await agency(storage, { actions: [lookUp("approval", done)] });
+    await there.say("Hello");
+    await there.pass();
+    const { id: conversation_id } = await there.conversation();
+    const asked = { conversation_id, action: "look_up", input: { order: "zebulon" } };
+    const run = await there.engine.agents.trigger(there.agent.id, asked, {
+      idempotencyKey: "trigger",
+    });
+    await there.pass();
+    const own = there.engine.agents;
+    const approve = (decision: "approve" | "deny", key = decision as string) =>
+      own.approve(there.agent.id, run.id, { decision, author_id: "anna" }, { idempotencyKey: key });
+    return { ...there, storage, done, run, own, approve, conversation_id };
+  }
+
+  test("is called once when its own run is approved", async () => {
+    const { engine, agent, done, run, own, approve, pass } = await waiting();
+    expect(await own.run(agent.id, run.id)).toMatchObject({ status: "awaiting_approval" });
+    const other = await engine.agents.create({ name: "Bo", channels: ["sms"] });
+    expect(await outcome(own.approve(other.id, run.id, { decision: "approve" }))).toBe("not_found");
+    expect(await approve("approve")).toMatchObject({
+      status: "running",
+      steps: [
+        {},
+        { type: "approval", name: "look_up", input: { author_id: "anna" }, output: "approve" },
+      ],
+    });
+    await pass();
+    expect(done).toEqual([{ order: "zebulon" }]);
+    expect(await own.run(agent.id, run.id)).toMatchObject({
+      status: "completed",
+      result: { found: '{"order":"zebulon"}' },
+    });
+    expect(await outcome(approve("approve", "again"))).toBe("conflict");
+    expect(await outcome(approve("approve")), "the same request").toBe("done");
+  });
+
+  test("is not called if it is denied or not approved in time", async () => {
+    const { agent, done, run, own, approve, pass } = await waiting();
+    await approve("deny");
+    await pass();
+    expect(await own.run(agent.id, run.id)).toMatchObject({
+      status: "failed",
+      result: { error: "denied" },
+    });
+    const late = await waiting();
+    late.world.clock.step(86_400_000);
+    expect(await outcome(late.approve("approve"))).toBe("conflict");
+    expect([done, late.done]).toEqual([[], []]);
+  });
+
+  test("is deleted with an erased contact: run, session and stored response", async () => {
+    const { engine, storage, run, agent, own, approve, pass, conversation } = await waiting();
+    await approve("approve");
+    await pass();
+    const words = ["zebulon", visitor];
+    expect(await tablesWith(storage, ["zebulon"])).toEqual(
+      expect.arrayContaining(["runs: zebulon", "events: zebulon"]),
+    );
+    await engine.contacts.erase((await conversation()).contact.id);
+    expect(await tablesWith(storage, words)).toEqual([]);
+    expect([await rowsOf(storage, runRows), await rowsOf(storage, agentSessions)]).toEqual([
+      [],
+      [],
+    ]);
+    expect(await outcome(own.run(agent.id, run.id))).toBe("not_found");
+    expect(await outcome(approve("approve"))).toBe("erased");
+  });
+
+  test("is deleted with its agent when the sandbox is reset", async () => {
+    const { engine, storage, agent, own, approve } = await waiting();
+    await engine.sandbox.reset();
+    for (const left of [runRows, agentSessions, agentTriggers]) {
+      expect([left.name, await rowsOf<object>(storage, left)]).toEqual([left.name, []]);
+    }
+    expect(await outcome(own.get(agent.id))).toBe("not_found");
+    expect(await outcome(approve("approve"))).toBe("not_found");
   });
 });
