@@ -13,6 +13,7 @@ import { storages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { fastForward } from "../support/engines/fast-forward.ts";
 import { cases, isLong } from "../support/runs.ts";
+import type { EngineOptions } from "../../src/host/options/options.ts";
 
 const paced = "+15550000001";
 const day = 86_400_000;
@@ -40,13 +41,15 @@ type Pace = Pick<CreateSender, "messages_per_second" | "daily_cap">;
 
 async function start(
   pace: Pace,
-  options: { script?: Script; laneConcurrency?: number; concurrency?: number } = {},
+  options: Partial<EngineOptions<undefined>> & { readonly script?: Script } = {},
 ) {
   const { clock, engine, log } = world();
-  const { script, ...sizes } = options;
+  const { script, ...others } = options;
   const line = carrier(script);
   const storage = memory();
-  const one = engine(storage, { transports: [line], ...sizes });
+  /** A further engine, as after a restart. */
+  const next = () => engine(storage, { transports: [line], ...others });
+  const one = next();
   const sender = await one.senders.create({
     address: paced,
     channels: ["sms"],
@@ -55,7 +58,7 @@ async function start(
   });
   await one.start();
   const begun = clock.now();
-  return { clock, engine: one, line, storage, sender, begun, log };
+  return { clock, engine: one, next, line, storage, sender, begun, log };
 }
 
 const send = (engine: MessagingEngine, n: number, more: object = {}) =>
@@ -272,22 +275,12 @@ describe("a throttled sender", () => {
   });
 
   it("serves waiting messages before newer ones if both are ready", async () => {
-    const { clock, engine } = world();
-    const storage = memory();
-    const line = carrier();
-    const first = engine(storage, { transports: [line] });
-    await first.senders.create({
-      address: paced,
-      channels: ["sms"],
-      transport: "sandbox",
-      messages_per_second: 1,
-    });
-    await first.start();
-    for (const [n, body] of ["first", "second", "third"].entries()) await send(first, n, { body });
+    const { clock, engine, next, line } = await start({ messages_per_second: 1 });
+    for (const [n, body] of ["first", "second", "third"].entries()) await send(engine, n, { body });
     await clock.settle();
-    await stopped(first, clock);
+    await stopped(engine, clock);
     await clock.advance(5_000);
-    const heir = engine(storage, { transports: [line] });
+    const heir = next();
     for (const [n, body] of ["late", "later"].entries()) await send(heir, 10 + n, { body });
     await heir.start();
     await clock.advance(10_000);
@@ -378,9 +371,6 @@ describe("a throttled sender", () => {
   });
 
   it("passes an unused slot to the next message", async () => {
-    const { clock, engine } = world();
-    const storage = memory();
-    const line = carrier();
     let isOpen = true;
     const policies: Policy[] = [
       {
@@ -391,17 +381,10 @@ describe("a throttled sender", () => {
             : { verdict: "deny", code: "late", message: "Too late." },
       },
     ];
-    const one = engine(storage, { transports: [line], policies });
-    await one.senders.create({
-      address: paced,
-      channels: ["sms"],
-      transport: "sandbox",
-      daily_cap: 1,
-    });
-    await one.start();
-    await send(one, 0);
-    await send(one, 1, { body: "denied", ttl_seconds: 2 * 86_400 });
-    await send(one, 2, { ttl_seconds: 3 * 86_400 });
+    const { clock, engine, line, storage } = await start({ daily_cap: 1 }, { policies });
+    await send(engine, 0);
+    await send(engine, 1, { body: "denied", ttl_seconds: 2 * 86_400 });
+    await send(engine, 2, { ttl_seconds: 3 * 86_400 });
     isOpen = false;
     await fastForward(clock, storage, day + 2_000);
     expect(timesOf(line)).toHaveLength(2);
@@ -430,21 +413,11 @@ describe("a throttled sender", () => {
   });
 
   it("keeps its rate when another engine takes over", async () => {
-    const { clock, engine, started, log } = world();
-    const storage = memory();
-    const line = carrier();
-    const first = engine(storage, { transports: [line] });
-    await first.senders.create({
-      address: paced,
-      channels: ["sms"],
-      transport: "sandbox",
-      messages_per_second: 1,
-    });
-    await first.start();
-    for (let n = 0; n < 6; n++) await send(first, n);
+    const { clock, engine, next, line, log } = await start({ messages_per_second: 1 });
+    for (let n = 0; n < 6; n++) await send(engine, n);
     await clock.advance(1_500);
-    await stopped(first, clock);
-    await started(storage, { transports: [line] });
+    await stopped(engine, clock);
+    await next().start();
     await clock.advance(10_000);
     expect(line.calls).toHaveLength(6);
     expect(maxWithin(timesOf(line), 1_000)).toBe(1);
