@@ -1,7 +1,10 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { eventTypes } from "../../adapters/entry.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
+import { completedEventId, handoffEventId } from "../../src/events/rows.ts";
 import type { EventType } from "../../src/events/types.ts";
+import { idSource, isId, ulidOf } from "../../src/kernel/ids.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { world } from "../support/engines/world.ts";
 
@@ -31,4 +34,15 @@ test("one handler can be called with every event", async () => {
   await one.messages.send({ to: "+15005550001", body: "Hello" });
   await one.contacts.create({ name: "Ann" });
   expect(seen).toEqual(["contact.created", "conversation.created", "contact.created"]);
+});
+
+test("the event of a hand-off has the id of an event, with the time of its run and other bits", () => {
+  const draw = idSource(virtualClock(), seededRandom(1));
+  const runs = Array.from({ length: 100 }, () => draw("run"));
+  const ids = runs.map(handoffEventId);
+  expect(ids.filter((id) => !isId("evt", id))).toEqual([]);
+  expect(new Set([...ids, ...runs.map(completedEventId)]).size).toBe(200);
+  expect(ids.map((id) => ulidOf(id).slice(0, 10))).toEqual(
+    runs.map((id) => ulidOf(id).slice(0, 10)),
+  );
 });

@@ -145,6 +145,27 @@ describe("a contact that is erased", () => {
     expect(await tablesWith(storage, ["zebulon", phone, "+4915187654321"])).toEqual([]);
   });
 
+  it("leaves nothing of the response to a merge into it that ends just after", async () => {
+    const { storage, engine, other, old } = await known();
+    const { id: merged } = await other.contacts.create({ name: "Zebulon the younger" });
+    let isDue = true;
+    const one = engine(
+      beforeCommits(storage, async (writes) => {
+        const shows = ({ collection: of, ...write }: Write): boolean =>
+          of === idempotency &&
+          "row" in write &&
+          String(write.row["response"]).includes("attributes");
+        if (!isDue || !writes.some(shows)) return;
+        isDue = false;
+        await other.contacts.erase(old.contact);
+      }),
+      options,
+    );
+    expect(await outcome(one.contacts.merge(old.contact, merged, keyed))).toBe("erased");
+    expect(isDue).toBe(false);
+    expect(await tablesWith(storage, ["zebulon", phone])).toEqual([]);
+  });
+
   it("leaves nothing of its conversation without messages that is shown just after", async () => {
     const storage = memory();
     const { engine } = world();

@@ -16,6 +16,9 @@ import { readingByIndex } from "../support/storage/reading-by-index.ts";
 
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
 
+const byType = (a: { readonly type: string }, b: { readonly type: string }): number =>
+  a.type < b.type ? -1 : 1;
+
 function opened({ open }: StorageCase) {
   const { clock, engine, started } = world();
   const ground = open();
@@ -115,6 +118,33 @@ describe.each(storages)("a merge on $name", (place) => {
 });
 
 describe.each(lightStorages)("a merge on $name", (place) => {
+  it("leaves the authors of messages to the merged contact as they are", async () => {
+    const { one } = opened(place);
+    const survivor = await one.contacts.create({ phone: ann });
+    const { conversation_id, contact_id } = await one.sandbox.inbound({ from: bob, body: "Hello" });
+    await one.conversations.reply(conversation_id, { body: "Hi", author_id: "eve" });
+    await one.contacts.merge(survivor.id, contact_id);
+    const { data } = await one.contacts.messages(survivor.id);
+    expect(data.map(({ author }) => author).toSorted(byType)).toEqual([
+      { type: "contact", id: survivor.id },
+      { type: "human", id: "eve" },
+    ]);
+  });
+
+  it("lets the contact wait since the message of the conversation that it closes", async () => {
+    const { clock, one } = opened(place);
+    const kept = await one.sandbox.inbound({ from: ann, body: "Hello" });
+    await one.conversations.assign(kept.conversation_id, { type: "human", id: "eve" });
+    await one.conversations.reply(kept.conversation_id, { body: "Hi", author_id: "eve" });
+    await clock.advance(60_000);
+    const closed = await one.sandbox.inbound({ from: bob, body: "Is anybody there?" });
+    const { waiting_since } = await one.conversations.get(closed.conversation_id);
+    await clock.advance(60_000);
+    await one.contacts.merge(kept.contact_id, closed.contact_id);
+    expect(await one.conversations.get(kept.conversation_id)).toMatchObject({ waiting_since });
+    expect(waiting_since).toBe(new Date(clock.now() - 60_000).toISOString());
+  });
+
   it("lists the addresses in the order in which the preview does", async () => {
     const { contacts, webchat } = opened(place).one;
     const survivor = await contacts.create({ phone: cem });
