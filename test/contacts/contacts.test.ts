@@ -165,6 +165,20 @@ describe.each(lightStorages)("contacts on $name", ({ name: storage, open }) => {
     expect(addressesOf(changed)).toEqual([ann, bob]);
   });
 
+  it("are listed once that have opted out at several numbers", async () => {
+    const { engine } = world();
+    const { contacts, sandbox } = engine(open().connect());
+    const [first, other] = await Promise.all(
+      [ann, bob].map((from) => sandbox.inbound({ from, body: "STOP" })),
+    );
+    const id = first?.contact_id ?? "";
+    await contacts.merge(id, other?.contact_id ?? "");
+    for (const limit of [1, 2, 3]) {
+      const listed = await all((page) => contacts.list({ opted_out: true, ...page }), limit);
+      expect([limit, listed.map((contact) => contact.id)]).toEqual([limit, [id]]);
+    }
+  });
+
   it("are listed newest first with all filters, without repeats or gaps", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
