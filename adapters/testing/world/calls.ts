@@ -115,8 +115,12 @@ export class HostCalls<Tx extends object | undefined> {
     await this.#context.clock.advanceUntil(() => hasEnded, maxDownMs + withinMs + 1);
     const known = await call;
     if (known.outcome === "done") return known.value;
-    if (known.error !== undefined) throw known.error;
-    throw new Error(`The outcome of the call is not known: ${describeOutcome(known)}.`);
+    if (known.outcome === "refused") throw known.error;
+    const { why, error } = known;
+    throw (
+      error ??
+      new Error(`The outcome of the call is unknown: ${why}. \`begin\` does not throw then.`)
+    );
   }
 
   /** Waits for the answer to a call, but not longer than the process lives or `withinMs`. */

@@ -54,6 +54,14 @@ describe.each(storages)("on $name", ({ name, open }) => {
     expect((await w.engine().messages.get(id)).status).toBe("delivered");
   });
 
+  test("a call whose process crashes throws, and the error names the way out", async () => {
+    const { shop: w } = shop();
+    w.inject("crashBeforeCommit");
+    await expect(w.run((engine) => engine.messages.send({ to, body }))).rejects.toThrow(
+      "The outcome of the call is unknown: engine 1 ended before it answered. `begin` does not throw",
+    );
+  });
+
   test("an observer learns which call each fault happened to, and what it would have written", async () => {
     const met: MetFault[] = [];
     const { shop: w } = shop({ observe: { onFault: (each) => met.push(each) } });
