@@ -1,5 +1,4 @@
 /** Changes that other people and programs make while a person works in the console. */
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { standard } from "../../adapters/standard.ts";
 import { system } from "../../adapters/system/index.ts";
@@ -8,35 +7,17 @@ import { isLong } from "../support/runs.ts";
 import { show } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
 import { openConsole } from "./shop-pages.ts";
-
-/** Holds back the answer to the first read of a path, which the server gives at once. */
-async function holdFirstRead(page: Page, path: RegExp) {
-  const isRead = Promise.withResolvers<void>();
-  const isReleased = Promise.withResolvers<void>();
-  let isFirst = true;
-  await page.route(path, async (route) => {
-    if (!isFirst || route.request().method() !== "GET") return route.fallback();
-    isFirst = false;
-    const response = await route.fetch();
-    isRead.resolve();
-    await isReleased.promise;
-    await route.fulfill({ response });
-  });
-  const release = async (): Promise<void> => {
-    isReleased.resolve();
-    await page.unrouteAll({ behavior: "wait" });
-  };
-  return { isRead: isRead.promise, release };
-}
+import { holdAnswers } from "./hold-answers.ts";
 
 test.runIf(isLong)(
   "a key that is created before the list of keys has arrived stays in the list",
   async ({ skip }) => {
     const { shop, url, page } = await openConsole(skip);
     await shop.apiKeys.create({ name: "Till", scopes: ["messages:read"] });
-    const { isRead, release } = await holdFirstRead(page, /v1\/api-keys\?/);
+    const first = { which: "reads", times: 1 } as const;
+    const { arrived, release } = await holdAnswers(page, /v1\/api-keys\?/, first);
     await page.goto(`${url}#/access/keys`);
-    await isRead;
+    await arrived;
     await page.getByRole("button", { name: "Create key" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Name" }).fill("Reports");
@@ -183,17 +164,12 @@ test.runIf(isLong)(
     await page.goto(`${url}#/webhooks/${id}/${delivery?.id}`);
     const attempts = page.locator(".attempt");
     await attempts.waitFor();
-    const isReleased = Promise.withResolvers<void>();
-    await page.route("**/redeliver", async (route) => {
-      const response = await route.fetch();
-      await isReleased.promise;
-      await route.fulfill({ response });
-    });
+    const { release } = await holdAnswers(page, "**/redeliver");
     await page.getByRole("button", { name: "Redeliver" }).click();
     await expect.poll(() => attempts.count()).toBeGreaterThan(1);
     const shown = await attempts.count();
     const message = page.locator(".toast");
-    isReleased.resolve();
+    await release();
     await message.waitFor();
     expect(await attempts.count()).toBeGreaterThanOrEqual(shown);
   },

@@ -2,28 +2,11 @@
  * The tail of events and the list of messages: while they are read, after an outage, and when a
  * message is redacted.
  */
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { isLong } from "../support/runs.ts";
 import { newTab, openConsole } from "./shop-pages.ts";
-
-/** Holds back the responses to reads of events. `isRead` resolves when the server has made one. */
-async function holdReads(page: Page) {
-  const isRead = Promise.withResolvers<void>();
-  const isReleased = Promise.withResolvers<void>();
-  await page.route(/\/v1\/events\?/, async (route) => {
-    const response = await route.fetch();
-    isRead.resolve();
-    await isReleased.promise;
-    await route.fulfill({ response });
-  });
-  const release = async (): Promise<void> => {
-    isReleased.resolve();
-    await page.unrouteAll({ behavior: "wait" });
-  };
-  return { isRead: isRead.promise, release };
-}
+import { holdAnswers } from "./hold-answers.ts";
 
 test.runIf(isLong)(
   "an event that arrives while the list is read stays in the list",
@@ -36,9 +19,9 @@ test.runIf(isLong)(
       await each.getByText("No events").waitFor();
       await each.getByRole("status").getByText("Live").waitFor();
     }
-    const { isRead, release } = await holdReads(page);
+    const { arrived, release } = await holdAnswers(page, /\/v1\/events\?/);
     await page.evaluate("location.hash = '#/events?type=message.received'");
-    await isRead;
+    await arrived;
     await shop.sandbox.inbound({ from: "+14155550100", body: "Meanwhile" });
     const row = ".event-row:has-text('message.received')";
     await second.locator(row).waitFor();
@@ -58,9 +41,9 @@ test.runIf(isLong)(
       await each.goto(`${url}#/events?type=message.redacted`);
       await each.getByRole("status").getByText("Live").waitFor();
     }
-    const { isRead, release } = await holdReads(page);
+    const { arrived, release } = await holdAnswers(page, /\/v1\/events\?/);
     await page.evaluate("location.hash = '#/events?type=message.received'");
-    await isRead;
+    await arrived;
     await shop.messages.redact(id);
     // The tabs share one stream, so the first one has received what the second one shows.
     await second.locator(".event-row").waitFor();

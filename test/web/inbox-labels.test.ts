@@ -8,6 +8,7 @@ import { newContext } from "../support/browser/chromium.ts";
 import { isLong } from "../support/runs.ts";
 import { faultsOf, show } from "./faults.ts";
 import { kim, newShop, newTab, servePage, openInbox } from "./shop-pages.ts";
+import { holdAnswers } from "./hold-answers.ts";
 
 const labels = (page: Page): Promise<string[]> => page.locator(".fact-label").allTextContents();
 const add = (page: Page) => page.getByRole("button", { name: "Add label" });
@@ -119,24 +120,16 @@ test.runIf(isLong)(
     const { id } = await shop.contacts.create({ name: "Ann Keller", labels: ["old", "vip"] });
     await page.goto(`${url}#/contacts/${id}`);
     await add(page).click();
-    const stored = Promise.withResolvers<void>();
-    const release = Promise.withResolvers<void>();
-    await page.route(`**/v1/contacts/${id}`, async (route) => {
-      if (route.request().method() !== "PATCH") return route.fallback();
-      const response = await route.fetch();
-      stored.resolve();
-      await release.promise;
-      await route.fulfill({ response });
-    });
+    const saving = await holdAnswers(page, `**/v1/contacts/${id}`, { which: "writes" });
     for (const label of ["first", "second"]) {
       await field(page).fill(label);
       await page.keyboard.press("Enter");
     }
     await expect.poll(() => labels(page)).toEqual(["old", "vip", "first", "second"]);
-    await stored.promise;
+    await saving.arrived;
     await shop.contacts.update(id, { labels: ["vip", "first", "theirs"] });
     await expect.poll(() => labels(page)).toEqual(["vip", "first", "theirs", "second"]);
-    release.resolve();
+    await saving.release();
     await expect
       .poll(async () => (await shop.contacts.get(id)).labels)
       .toEqual(["vip", "first", "theirs", "second"]);

@@ -3,28 +3,9 @@ import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { isLong } from "../support/runs.ts";
 import { openConsole, openInbox } from "./shop-pages.ts";
+import { holdAnswers } from "./hold-answers.ts";
 
 const phone = "+14155550100";
-
-/** Holds writes to a path back. The result passes them on, or loses their answers. */
-async function heldBack(page: Page, path: RegExp) {
-  const decided = Promise.withResolvers<"answered" | "lost">();
-  const arrived = Promise.withResolvers<void>();
-  await page.route(path, async (route) => {
-    if (route.request().method() !== "POST") return route.fallback();
-    arrived.resolve();
-    const response = await route.fetch();
-    if ((await decided.promise) === "answered") await route.fulfill({ response });
-    else await route.abort();
-  });
-  return {
-    arrived: arrived.promise,
-    release: async (outcome: "answered" | "lost" = "answered") => {
-      decided.resolve(outcome);
-      await page.unrouteAll({ behavior: "wait" });
-    },
-  };
-}
 
 /** Opens the console, with the phone of a test number. */
 async function openPhone(skip: TestContext["skip"]) {
@@ -39,7 +20,7 @@ test.runIf(isLong)(
   async ({ skip }) => {
     const { shop, page, handset } = await openPhone(skip);
     const field = handset.getByRole("textbox");
-    const first = await heldBack(page, /sandbox\/inbound/);
+    const first = await holdAnswers(page, /sandbox\/inbound/, { which: "writes" });
     await field.fill("One");
     await field.press("Enter");
     await first.arrived;
@@ -49,7 +30,7 @@ test.runIf(isLong)(
     await expect.poll(() => handset.locator("[aria-busy=true]").count()).toBe(0);
     expect(await field.inputValue()).toBe("Two");
 
-    const second = await heldBack(page, /sandbox\/inbound/);
+    const second = await holdAnswers(page, /sandbox\/inbound/, { which: "writes" });
     await field.press("Enter");
     await second.arrived;
     await second.release("lost");
@@ -125,7 +106,7 @@ test.runIf(isLong)(
     });
     await page.goto(`${url}#/all/${id}`);
     const field = page.getByRole("textbox", { name: "What you learned" });
-    const held = await heldBack(page, /observations/);
+    const held = await holdAnswers(page, /observations/, { which: "writes" });
     await field.fill("Likes ferns");
     await page.getByRole("button", { name: "Add", exact: true }).dblclick();
     await held.arrived;
@@ -309,20 +290,12 @@ test.runIf(isLong)(
     await page.goto(`${url}#/contacts/${contact_id}`);
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("Name", { exact: true }).fill("Ann");
-    const arrived = Promise.withResolvers<void>();
-    const released = Promise.withResolvers<void>();
-    await page.route(/v1[/]contacts[/]\w+$/, async (route) => {
-      if (route.request().method() !== "PATCH") return route.fallback();
-      const response = await route.fetch();
-      arrived.resolve();
-      await released.promise;
-      await route.fulfill({ response });
-    });
+    const saving = await holdAnswers(page, /v1[/]contacts[/]\w+$/, { which: "writes" });
     const save = page.getByRole("button", { name: "Save" });
     await save.click();
-    await arrived.promise;
+    await saving.arrived;
     await page.getByLabel("Email").fill("ann@example.com");
-    released.resolve();
+    await saving.release();
     await page.getByText("Saved").waitFor();
     expect(await page.getByLabel("Email").inputValue()).toBe("ann@example.com");
     await save.click();
@@ -342,23 +315,14 @@ test.runIf(isLong)(
     const webhook = await shop.webhooks.create({ url: "https://example.com/hook", events: ["*"] });
     /** Presses a button, and goes to the messages before the answer comes. */
     const leaveAfter = async (path: RegExp, press: () => Promise<void>, done: string) => {
-      const arrived = Promise.withResolvers<void>();
-      const released = Promise.withResolvers<void>();
-      await page.route(path, async (route) => {
-        if (route.request().method() === "GET") return route.fallback();
-        const response = await route.fetch();
-        arrived.resolve();
-        await released.promise;
-        await route.fulfill({ response });
-      });
+      const { arrived, release } = await holdAnswers(page, path, { which: "writes" });
       await press();
-      await arrived.promise;
+      await arrived;
       await page.evaluate("location.hash = '#/messages'");
       await page.getByRole("heading", { level: 1, name: "Messages" }).waitFor();
-      released.resolve();
+      await release();
       await page.getByText(done).waitFor();
       expect(page.url()).toBe(`${url}#/messages`);
-      await page.unrouteAll({ behavior: "wait" });
     };
     await page.goto(`${url}#/agents/${agent.id}/edit`);
     await page.getByLabel("Name", { exact: true }).fill("Bea Keller");
