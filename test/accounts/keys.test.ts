@@ -9,6 +9,7 @@ import { call, jsonOf } from "../api/call.ts";
 import { over } from "../support/over.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { telling } from "../support/storage/telling.ts";
 
 interface Tenant {
   readonly account: AccountHandle;
@@ -128,15 +129,8 @@ describe.each(lightStorages)("API keys on $name", ({ open }) => {
   it("that another engine revoked are rejected as soon as the storage notifies", async () => {
     const { clock, engine } = world();
     const ground = open();
-    const storage = ground.connect();
-    let tell = (): void => {};
-    const telling = over(storage, {
-      watch(listener) {
-        tell = listener;
-        return () => {};
-      },
-    });
-    const [one, other] = [engine(telling), engine(ground.connect())];
+    const { storage, tell } = telling(ground.connect());
+    const [one, other] = [engine(storage), engine(ground.connect())];
     const { account, id, key } = await tenant(one);
     expect(await ask(one, key)).toBe(200);
     await clock.settle();

@@ -12,6 +12,7 @@ import { cases } from "../support/runs.ts";
 import { mountings, serve } from "./servers.ts";
 import { storages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
+import { telling } from "../support/storage/telling.ts";
 
 const from = "+15005550001";
 
@@ -133,15 +134,8 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
   it("gets another process's events at once, even if its engine is not started", async () => {
     const { clock, engine } = world();
     const ground = open();
-    const storage = ground.connect();
-    let tell = (): void => {};
-    const telling = over(storage, {
-      watch(listener) {
-        tell = listener;
-        return () => {};
-      },
-    });
-    const [one, other] = [engine(telling), engine(ground.connect())];
+    const { storage, tell } = telling(ground.connect());
+    const [one, other] = [engine(storage), engine(ground.connect())];
     const { account, key } = await tenant(one);
     const stream = await follow(one, key);
     await clock.settle();

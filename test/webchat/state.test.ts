@@ -7,6 +7,7 @@ import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
 import { lightStorages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
+import { telling } from "../support/storage/telling.ts";
 
 /** The states that a visitor's stream tells. */
 async function statesOf(engine: MessagingEngine, id: string): Promise<WebchatState[]> {
@@ -32,12 +33,8 @@ describe.each(lightStorages)("the state of a visitor's conversation on $name", (
     const { clock, engine } = world();
     const ground = open();
     const one = engine(ground.connect(), { agents: { model: () => ({ text: "Hello" }) } });
-    let tell = (): void => {};
-    const watch = (listener: () => void): (() => void) => {
-      tell = listener;
-      return () => {};
-    };
-    const other = engine(over(ground.connect(), { watch }));
+    const { storage, tell } = telling(ground.connect());
+    const other = engine(storage);
     await one.start();
     await one.operators.save("ann", { name: "Ann A." });
     const session = await other.webchat.open();

@@ -14,6 +14,7 @@ import { cases, isLong } from "../support/runs.ts";
 import { storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
+import { telling } from "../support/storage/telling.ts";
 
 /** A quiet stream reads the storage every 15 s. A notification must arrive well before. */
 const soon = <T>(check: () => T | Promise<T>): Promise<T> =>
@@ -147,12 +148,8 @@ describe.each(inMemory)("the streams of other visitors on $name", ({ open }) => 
         return storage.reader.range(range);
       },
     });
-    let tell = (): void => {};
-    const watch = (listener: () => void): (() => void) => {
-      tell = listener;
-      return () => {};
-    };
-    const one = engine(over(storage, { reader, watch }));
+    const { storage: own, tell } = telling(over(storage, { reader }));
+    const one = engine(own);
     const sending = where === "this process" ? one : engine(ground.connect());
     await sending.start();
     const told: string[][] = [];
@@ -187,12 +184,8 @@ describe.each(inMemory)("the streams of other visitors on $name", ({ open }) => 
 
 test("a stream leaves nothing running when its engine stops after another process's commit", async () => {
   const { clock, started } = world();
-  let tell = (): void => {};
-  const watch = (listener: () => void): (() => void) => {
-    tell = listener;
-    return () => {};
-  };
-  const one = await started(over(memory(), { watch }));
+  const { storage, tell } = telling(memory());
+  const one = await started(storage);
   const session = await one.webchat.open();
   const stream = await one.webchat.stream(session.id);
   tell();
