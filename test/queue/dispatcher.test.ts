@@ -8,6 +8,7 @@ import { cases } from "../support/runs.ts";
 import { lightStorages, storages } from "../support/storage/storages.ts";
 import { world } from "../support/engines/world.ts";
 import { job } from "./job-row.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 
 describe.each(lightStorages)("dispatch on $name", ({ open }) => {
   it("leaves jobs of a kind that it does not know to a newer engine", async () => {
@@ -293,14 +294,12 @@ describe.each(cases(storages, ({ name }) => name === "memory"))("dispatch on $na
 });
 
 it("a commit of another engine on the same memory wakes a dispatcher at once", async () => {
-  const [memory] = storages;
-  const ground = memory?.open();
-  if (ground === undefined) throw new Error("no storage");
+  const storage = memory();
   const { clock, engine, started } = world();
   const line = carrier();
-  await started(ground.connect(), { transports: [line] });
+  await started(storage, { transports: [line] });
   await clock.advance(7_777);
-  await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
+  await engine(storage).messages.send({ to: "+15005550001", body: "Hi" });
   await clock.settle();
   expect(line.calls.map(({ at }) => at)).toEqual([clock.now()]);
 });
@@ -326,9 +325,8 @@ it("a commit of another connection to the same SQLite file wakes a dispatcher im
 });
 
 it("rarely looks for a job that a transaction holds, beside others that wait for a slot", async () => {
-  const [memory] = storages;
   const { clock, engine } = world();
-  const storage = memory?.open().connect() ?? expect.fail("no storage");
+  const storage = memory();
   let [claims, isHeld] = [0, false];
   const port = over(storage, {
     capabilities: { ...storage.capabilities, synchronous: false }, // others lock no rows
@@ -371,13 +369,10 @@ it.each([
 ])(
   "of %i due jobs in one lane, takes the next ones when another engine is faster with the first",
   async (count, lastIndex, prefixLength) => {
-    const [memory] = storages;
-    const ground = memory?.open();
-    if (ground === undefined) throw new Error("no storage");
     const { clock, engine, started } = world();
-    const storage = ground.connect();
+    const storage = memory();
     const rival = carrier({ send: () => new Promise(() => {}) });
-    const other = engine(ground.connect(), { transports: [rival], laneConcurrency: 8 });
+    const other = engine(storage, { transports: [rival], laneConcurrency: 8 });
     let isOvertaken = false;
     const reader: typeof storage.reader = over(storage.reader, {
       async range(range) {

@@ -5,9 +5,10 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, carrier, held } from "../support/engines/carrier.ts";
 import { isLong } from "../support/runs.ts";
-import { lightStorages, storages } from "../support/storage/storages.ts";
+import { lightStorages } from "../support/storage/storages.ts";
 import { stopped, world } from "../support/engines/world.ts";
 import { beforeCommits, failingCommits } from "../support/storage/groups.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const few = { concurrency: 64, laneConcurrency: 16 } as const;
@@ -84,12 +85,9 @@ describe.each(lightStorages)("a carrier that hangs, on $name", ({ open }) => {
 });
 
 describe("a carrier's answers", () => {
-  const [memory] = storages;
-  if (memory === undefined) throw new Error("no storage");
-
   it.runIf(isLong)("are recorded even if callers fill the storage's queue", async () => {
     const { clock, started, log } = world();
-    const storage = memory.open().connect();
+    const storage = memory();
     let gate: Promise<void> | undefined;
     const slow = beforeCommits(storage, async () => {
       await gate;
@@ -138,7 +136,7 @@ describe("a carrier's answers", () => {
 
   it("do not delay a stop beyond its deadline", async () => {
     const { clock, started } = world();
-    const storage = memory.open().connect();
+    const storage = memory();
     let isDown = false;
     const failing = failingCommits(storage, () => isDown);
     const answer = held<SendAnswer>();
@@ -162,7 +160,7 @@ describe("a carrier's answers", () => {
       throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", config });
     };
     const line = carrier({ send: fails, lookup: fails });
-    const one = await started(memory.open().connect(), { transports: [line] });
+    const one = await started(memory(), { transports: [line] });
     await one.messages.send(hello);
     await clock.advance(60_000);
     expect(line.lookups.length).toBeGreaterThan(0);
@@ -178,9 +176,7 @@ describe("a carrier's answers", () => {
 });
 
 it("a failure to lease jobs is logged once per round", async () => {
-  const [memory] = storages;
-  const storage = memory?.open().connect();
-  if (storage === undefined) throw new Error("no storage");
+  const storage = memory();
   const { clock, engine, log } = world();
   let isDown = false;
   const failing = failingCommits(storage, () => isDown);

@@ -3,14 +3,9 @@ import { webhooks } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { over } from "../support/over.ts";
 import { isLong } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import type { Behavior } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
-
-const [memory] = storages;
-if (memory === undefined) throw new Error("no storage");
-const { open } = memory;
 
 const hangs: Behavior = () => ({ after: Infinity });
 const soonMs = 6_000;
@@ -42,7 +37,7 @@ async function tellEach(
 
 describe("a healthy webhook", () => {
   it("is not delayed by hundreds that never answer", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     await world.hook("healthy");
     await world.crowd(isLong ? 990 : 300, hangs);
     await world.start();
@@ -65,7 +60,7 @@ describe("a healthy webhook", () => {
   });
 
   it("waits at most two seconds when hundreds of proven webhooks start to hang", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     let areDown = false;
     await world.hook("healthy");
     await world.crowd(isLong ? 600 : 300, () => (areDown ? { after: Infinity } : {}));
@@ -81,7 +76,7 @@ describe("a healthy webhook", () => {
   it.runIf(isLong)(
     "waits at most two seconds for hanging ones, also if the clock is set back",
     async () => {
-      const world = await webhookWorld(open());
+      const world = await webhookWorld();
       let areDown = false;
       await world.hook("healthy");
       await world.crowd(600, () => (areDown ? { after: Infinity } : {}));
@@ -97,7 +92,7 @@ describe("a healthy webhook", () => {
   );
 
   it("is not delayed by time-outs: hanging requests are spread over time", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     await world.hook("healthy");
     await world.crowd(300, hangs);
     await world.start();
@@ -111,7 +106,7 @@ describe("a healthy webhook", () => {
   });
 
   it("is called within a second when it is new, among hanging ones, on a slow storage", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, storage, receivers } = world;
     let isSlow = false;
     const slowCommits = beforeCommits(storage, async () => {
@@ -137,7 +132,7 @@ describe("a healthy webhook", () => {
   });
 
   it("is called when the event is committed, if no other new webhook has just been called", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers } = world;
     await world.start();
     await world.hook("new");
@@ -147,7 +142,7 @@ describe("a healthy webhook", () => {
   });
 
   it("does not delay a stop of the engine, even if hundreds wait for their start", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers } = world;
     await world.hook("new");
     await world.crowd(300, () => ({ after: 0 }));
@@ -162,7 +157,7 @@ describe("a healthy webhook", () => {
   });
 
   it("is not delayed by a webhook with a backlog of hundreds", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, desk, receivers } = world;
     const busy = await world.hook("busy", () => ({ after: 100 }));
     await desk.webhooks.update(busy.id, { status: "paused" });
@@ -185,7 +180,7 @@ describe("a healthy webhook", () => {
 });
 
 it("a failing webhook is not delayed further after a short storage outage", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { receivers, storage } = world;
   let isAway = false;
   const reader = over(storage.reader, {

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import { checkInvariants } from "./invariants.ts";
 import { type Process, startProcess } from "./engine-process.ts";
 import type { Answer } from "./receivers.ts";
@@ -229,11 +228,9 @@ async function checkOutcomes(model: Model, { world }: Real, isParked: boolean): 
 }
 
 it("each delivery succeeds, fails after all attempts, or is parked, under all commands", async () => {
-  const [memory] = storages;
-  if (memory === undefined) throw new Error("no storage");
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 30, size: "+1" }), async (steps) => {
-      const world = await webhookWorld(memory.open());
+      const world = await webhookWorld();
       const model = new Model();
       const real: Real = { world, process: await startProcess(world), model };
       await create(model, real);

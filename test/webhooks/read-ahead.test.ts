@@ -5,14 +5,9 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
-import { storages } from "../support/storage/storages.ts";
 import { isGenuine } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
-
-const [memory] = storages;
-if (memory === undefined) throw new Error("no storage");
-const { open } = memory;
 
 const soonMs = 6_000;
 
@@ -39,7 +34,7 @@ async function drainBacklog(
 
 describe("a webhook with deliveries that were read ahead", () => {
   it("gets nothing from the moment it is paused", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { receivers, clock } = world;
     const engine = await world.start();
     let received = 0;
@@ -58,7 +53,7 @@ describe("a webhook with deliveries that were read ahead", () => {
   });
 
   it("gets nothing after another process has paused it", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, storage } = world;
     // With slow commits, only the sending itself can notice the change.
     const slow = recording(storage, () => clock.sleep(100));
@@ -74,7 +69,7 @@ describe("a webhook with deliveries that were read ahead", () => {
   it("gets no request that is signed with a secret replaced before the last recorded outcome", async () => {
     // The number of promises between wake-up and read changes the interleaving.
     for (let promises = 0; promises < 4; promises++) {
-      const world = await webhookWorld(open());
+      const world = await webhookWorld();
       const { clock, receivers, storage, desk } = world;
       const own = over(clock, {
         async sleep(ms, signal) {
@@ -106,7 +101,7 @@ describe("a webhook with deliveries that were read ahead", () => {
   });
 
   it("keeps fifo order after a manual redelivery failed before the scheduled attempt", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers, desk } = world;
     await world.start();
     const rest = { status: 503, headers: { "retry-after": "120" } };
@@ -125,7 +120,7 @@ describe("a webhook with deliveries that were read ahead", () => {
   });
 
   it("gets a fifo redelivery after the events before its request and before those after it", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers, desk } = world;
     await world.start();
     const { id } = await world.hook("a", () => ({ after: 20 }), { ordering: "fifo" });
@@ -141,7 +136,7 @@ describe("a webhook with deliveries that were read ahead", () => {
   });
 
   it("gets a redelivery once if it is requested again while it is under way", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers, desk } = world;
     await world.start();
     const { id } = await world.hook("a", () => ({ after: 1_000 }));
@@ -157,7 +152,7 @@ describe("a webhook with deliveries that were read ahead", () => {
   });
 
   it("gets nothing about a contact that another process erased, also if the clock was set back", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers, desk } = world;
     await world.start();
     const { id } = await world.hook("a", () => ({ after: 1_000 }));
@@ -178,7 +173,7 @@ describe("a webhook with deliveries that were read ahead", () => {
   });
 
   it("gets nothing about an erased contact", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const engine = await world.start();
     const { id } = await world.hook("a");
     const account = engine.account();
@@ -201,7 +196,7 @@ describe("a webhook with deliveries that were read ahead", () => {
 
 describe("while recording outcomes is slow", () => {
   async function times(ordering: "none" | "fifo"): Promise<number[]> {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers, storage } = world;
     await world.start(
       {},
@@ -218,7 +213,7 @@ describe("while recording outcomes is slow", () => {
   });
 
   it("a new event is sent once, even if the job was ending and another engine could take over", async () => {
-    const world = await webhookWorld(open());
+    const world = await webhookWorld();
     const { clock, receivers, storage } = world;
     await world.start(
       {},
@@ -245,7 +240,7 @@ describe("while recording outcomes is slow", () => {
 });
 
 it("a webhook whose drain lost its lease before it began gets each event from one engine at a time", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { clock, receivers } = world;
   let isLate = false;
   const paused = over(clock, {
@@ -266,7 +261,7 @@ it("a webhook whose drain lost its lease before it began gets each event from on
 });
 
 it("a success that is recorded after the lease ended lets the next event of a fifo webhook go", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { clock, receivers, storage } = world;
   const lateMs = 1_000_000;
   let isLate = true;
@@ -293,7 +288,7 @@ it("a success that is recorded after the lease ended lets the next event of a fi
 });
 
 it("a failure that is recorded after another engine repeated the attempt takes none of the five attempts", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { clock, receivers, storage } = world;
   let isLate = true;
   await world.start(
@@ -313,7 +308,7 @@ it("a failure that is recorded after another engine repeated the attempt takes n
 });
 
 it("a lost connection is not tried again once the deadline of the attempt has passed", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { clock, receivers } = world;
   let sent = 0;
   const client: HttpClient = over(receivers.client, {
@@ -333,7 +328,7 @@ it("a lost connection is not tried again once the deadline of the attempt has pa
 });
 
 it("an outcome is recorded after a storage outage of 40 seconds", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { clock, receivers, storage } = world;
   let isAway = false;
   const line = recording(storage, async () => {
@@ -354,7 +349,7 @@ it("an outcome is recorded after a storage outage of 40 seconds", async () => {
 });
 
 it("an HTTP client that never settles fails its attempt and blocks no other", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { clock, receivers } = world;
   let isStuck = true;
   const client: HttpClient = over(receivers.client, {

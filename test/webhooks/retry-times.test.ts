@@ -2,14 +2,9 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { delays, maxAttempts } from "../../src/webhooks/sending/schedule.ts";
 import { runs } from "../support/runs.ts";
-import { storages } from "../support/storage/storages.ts";
 import { checkInvariants } from "./invariants.ts";
 import type { Answer } from "./receivers.ts";
 import { webhookWorld } from "./world.ts";
-
-const [memory] = storages;
-if (memory === undefined) throw new Error("no storage");
-const { open } = memory;
 
 const dayMs = 86_400_000;
 /** A little more than the polling interval. */
@@ -38,7 +33,7 @@ const failure: fc.Arbitrary<Answer> = fc.record({
 it("the engine makes five attempts within a day, none before its delay, for all Retry-After headers", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(failure, { minLength: 5, maxLength: 5 }), async (answers) => {
-      const world = await webhookWorld(open());
+      const world = await webhookWorld();
       const { clock, receivers } = world;
       const { secret } = await world.hook("a", (_, n) => answers[n] ?? { status: 500 });
       await world.start();
@@ -95,7 +90,7 @@ it("the engine makes no early or repeated attempt when the clock jumps", async (
   });
   await fc.assert(
     fc.asyncProperty(fc.array(jump, { maxLength: 12 }), async (jumps) => {
-      const world = await webhookWorld(open());
+      const world = await webhookWorld();
       const { clock, receivers } = world;
       const { secret } = await world.hook("a", () => ({ status: 500, after: 900 }));
       await Promise.all([world.start(), world.start()]);
@@ -119,7 +114,7 @@ it("the engine makes no early or repeated attempt when the clock jumps", async (
 });
 
 it("a pause that a receiver asked for does not last for days after the clock was set back", async () => {
-  const world = await webhookWorld(open());
+  const world = await webhookWorld();
   const { receivers } = world;
   const later = { status: 429, headers: { "retry-after": "600" } };
   await world.hook("a", (_, n) => (n === 0 ? later : {}));
@@ -144,7 +139,7 @@ it("a pause that a receiver asked for lasts its whole time, whatever parallel re
   ];
   await fc.assert(
     fc.asyncProperty(fc.array(busy, { minLength: 2, maxLength: 3 }), async (answers) => {
-      const world = await webhookWorld(open());
+      const world = await webhookWorld();
       const { clock, receivers } = world;
       await world.hook("a", (_, n) => {
         // The first request proves the webhook, so that the next ones run in parallel.

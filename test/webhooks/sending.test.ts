@@ -343,12 +343,9 @@ describe.each(lightStorages)("a fifo webhook on $name", ({ open }) => {
   });
 });
 
-const [memory] = storages;
-if (memory === undefined) throw new Error("no storage");
-
 describe("a webhook with a backlog", () => {
   it("gets at most 4 requests at once when it begins to fail", async () => {
-    const world = await webhookWorld(memory.open());
+    const world = await webhookWorld();
     const { clock, receivers } = world;
     let failsSince = Infinity;
     const concurrent: number[] = [];
@@ -370,7 +367,7 @@ describe("a webhook with a backlog", () => {
   });
 
   it("gets one request at a time when it is enabled again, until one succeeds", async () => {
-    const world = await webhookWorld(memory.open());
+    const world = await webhookWorld();
     const { clock, receivers, desk } = world;
     const { id, url } = await world.hook("a", (_, n) => ({ after: n < 3 ? 5 : 2_000 }));
     await world.start();
@@ -394,7 +391,7 @@ describe("a webhook with a backlog", () => {
 
 describe("a webhook that fails for days", () => {
   it("is disabled once after five days without success; its backlog is sent once it is enabled", async () => {
-    const world = await webhookWorld(memory.open());
+    const world = await webhookWorld();
     const { clock, receivers, desk } = world;
     let isUp = false;
     const { id } = await world.hook("a", () => (isUp ? {} : { after: Infinity }));
@@ -428,7 +425,7 @@ describe("a webhook that fails for days", () => {
   });
 
   it("gets exactly five attempts of an event if all time out", async () => {
-    const world = await webhookWorld(memory.open());
+    const world = await webhookWorld();
     await world.hook("a", hangs);
     await world.start();
     await world.tell();

@@ -1,6 +1,5 @@
 /** Which webhooks take slots of the slow lane: those whose receivers are slow. */
 import { expect, it, onTestFinished, vi } from "vitest";
-import { memory } from "../../adapters/storage/memory/index.ts";
 import { Slot } from "../../src/queue/dispatcher/slots.ts";
 import { webhookWorld } from "./world.ts";
 import { beforeCommits } from "../support/storage/groups.ts";
@@ -15,10 +14,7 @@ it.each([
   async ({ after, commitMs, isMoved }) => {
     const moves = vi.spyOn(Slot.prototype, "moveToSlowLane");
     onTestFinished(() => moves.mockRestore());
-    const storage = memory();
-    const { clock, hook, tell, start, pass, receivers } = await webhookWorld({
-      connect: () => storage,
-    });
+    const { clock, storage, hook, tell, start, pass, receivers } = await webhookWorld();
     let delayMs = 0;
     const slow = beforeCommits(storage, async () => {
       if (delayMs > 0) await clock.sleep(delayMs);
@@ -37,10 +33,7 @@ it.each([
 it("a receiver that responds soon stays out of the slow lane while its requests overlap for long", async () => {
   const moves = vi.spyOn(Slot.prototype, "moveToSlowLane");
   onTestFinished(() => moves.mockRestore());
-  const storage = memory();
-  const { hook, tell, start, pass, idle, receivers } = await webhookWorld({
-    connect: () => storage,
-  });
+  const { hook, tell, start, pass, idle, receivers } = await webhookWorld();
   await hook("a", (_, n) => ({ after: n < 8 ? 5 : 400 }));
   await start();
   await tell(8);

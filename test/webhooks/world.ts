@@ -18,7 +18,7 @@ import type { WebhookWithSecret } from "../../src/webhooks/types.ts";
 import type { CreateWebhook } from "../../src/webhooks/input-types.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { type LogLine, world } from "../support/engines/world.ts";
-import type { Ground } from "../support/storage/storages.ts";
+import { type Ground, memoryGround } from "../support/storage/storages.ts";
 import { type Behavior, receivers, type Receivers } from "./receivers.ts";
 
 export interface WebhookWorld {
@@ -68,7 +68,7 @@ export function openedOn(ground: Ground, options: Partial<EngineOptions> = {}) {
 
 const plentyMs = 70_000;
 
-export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
+export async function webhookWorld(ground = memoryGround()): Promise<WebhookWorld> {
   const { clock, log, engine, started } = world();
   const storage = ground.connect();
   const steps: { readonly elapsed: number; readonly ms: number }[] = [];

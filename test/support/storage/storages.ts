@@ -28,13 +28,7 @@ export interface StorageCase {
 }
 
 export const storages: readonly StorageCase[] = [
-  {
-    name: "memory",
-    open() {
-      const storage = memory();
-      return { connect: () => storage };
-    },
-  },
+  { name: "memory", open: memoryGround },
   {
     name: "SQLite",
     open({ empty = false } = {}) {
@@ -90,6 +84,12 @@ export const storages: readonly StorageCase[] = [
  * feature try the others.
  */
 export const lightStorages = cases(storages, ({ name }) => name === "SQLite");
+
+/** A memory that several engines share. */
+export function memoryGround(): Ground {
+  const storage = memory();
+  return { connect: () => storage };
+}
 
 /** A pool whose database is created when the first connection is requested. */
 function lazyPool(database: () => Promise<ReusedDatabase>): PostgresPool {
