@@ -43,7 +43,7 @@ export function salonTurn(text: string): ModelTurn {
     ],
     playbooks: [
       {
-        id: "pbk_01JZ0000000000000000000001",
+        id: "pb_01JZ0000000000000000000001",
         name: "Reschedule an appointment",
         description: "Moves an appointment to another day.",
         intents: ["reschedule_appointment"],
